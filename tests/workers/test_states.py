@@ -1,0 +1,231 @@
+"""The life of a deployment, driven state by state with scripted outside parts."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_workers.doubles import Bench
+from millrace_workers.model import Deployment, Failure
+from millrace_workers.states import STATES, TRANSITIONS
+from millrace_workers.states.restarting import LIMIT, wait_after
+
+DOCUMENT: dict[str, Any] = {
+    "format": "millrace.topology/1",
+    "topics": {"in": {"partitions": 2}},
+    "nodes": [
+        {"id": "in", "kind": "source.stream", "params": {"topics": ["in"]}},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+    ],
+    "edges": [{"source": "in", "target": "out"}],
+}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(
+        Deployment(
+            id=7,
+            name="sample",
+            version=1,
+            document=DOCUMENT,
+            settings={},
+            desired="running",
+            observed="new",
+            directory=tmp_path,
+            since=1000.0,
+        )
+    )
+
+
+def running(bench: Bench) -> Bench:
+    bench.tick()
+    bench.say("running")
+    assert bench.tick() == "running"
+    return bench
+
+
+def driver(bench: Bench) -> int:
+    assert bench.deployment.run is not None
+    return bench.deployment.run.pid
+
+
+def test_a_new_deployment_is_compiled_checked_staged_and_started_in_one_go(bench: Bench) -> None:
+    assert bench.tick() == "starting"
+    done = [name for name, state, _ in bench.steps if state == "done"]
+    assert done == ["compile", "check", "stage"]
+    assert bench.launcher.started[0].arguments[:4] == (
+        "--checkpoint",
+        str(bench.deployment.checkpoint),
+        "--run",
+        "7-1",
+    )
+    assert bench.topics.there == {"in": 2, "out": 1}
+
+
+def test_it_is_running_only_when_the_driver_says_so(bench: Bench) -> None:
+    bench.tick()
+    assert bench.tick() == "starting"
+    bench.say("running")
+    assert bench.tick() == "running"
+    assert ("start", "done", None) in bench.steps
+
+
+def test_a_document_that_is_refused_fails_at_its_node_and_starts_nothing(bench: Bench) -> None:
+    bench.compiler.failure = Failure("unknown_column", "no column amount", "big", "predicate")
+    assert bench.tick() == "failed"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["node"] == "big"
+    assert bench.launcher.started == []
+
+
+def test_a_killed_driver_is_started_again_on_the_same_checkpoint(bench: Bench) -> None:
+    running(bench)
+    bench.launcher.lose(driver(bench), None)
+    assert bench.tick() == "restarting"
+    bench.now += 1
+    assert bench.tick() == "starting"
+    bench.say("running")
+    assert bench.tick() == "running"
+    first, second = bench.launcher.started
+    assert first.checkpoint == second.checkpoint
+    assert (first.report_id, second.report_id) == ("7-1", "7-2")
+    assert bench.outcomes == ["crashed"]
+
+
+def test_a_fault_of_a_record_is_not_tried_again(bench: Bench) -> None:
+    running(bench)
+    bench.say("failed", Failure("processing_error", "division by zero", "inverse", "value"))
+    bench.launcher.lose(driver(bench), 3)
+    assert bench.tick() == "failed"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["node"] == "inverse"
+    assert len(bench.launcher.started) == 1
+
+
+def test_a_driver_that_keeps_dying_is_given_up_with_its_cause(bench: Bench) -> None:
+    bench.launcher.dies = 1
+    for _ in range(40):
+        if bench.tick() == "failed":
+            break
+        bench.now += 31
+    else:
+        pytest.fail("it never gave up")
+    assert len(bench.launcher.started) == LIMIT
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["code"] == "restart_limit"
+    assert "ended with 1" in bench.deployment.failure["message"]
+
+
+def test_the_wait_before_a_restart_doubles_up_to_a_minute() -> None:
+    assert [wait_after(n) for n in (1, 2, 3, 4)] == [0.5, 1, 2, 4]
+    assert wait_after(30) == 60
+
+
+def test_stop_asks_first_and_ends_a_deaf_driver_after_the_deadline(bench: Bench) -> None:
+    running(bench)
+    pid = driver(bench)
+    bench.launcher.deaf = True
+    bench.deployment = replace(bench.deployment, desired="stopped")
+    assert bench.tick() == "stopping"
+    assert bench.launcher.killed == []
+    bench.now += 21
+    bench.tick()
+    assert bench.launcher.killed == [pid]
+    assert bench.tick() == "stopped"
+    assert bench.outcomes == ["killed"]
+
+
+def test_stop_while_starting_leaves_no_driver(bench: Bench) -> None:
+    bench.tick()
+    bench.deployment = replace(bench.deployment, desired="stopped")
+    bench.tick()
+    assert bench.tick() == "stopped"
+    assert bench.launcher.alive == {}
+
+
+def test_a_new_version_is_staged_before_the_old_driver_is_stopped(bench: Bench) -> None:
+    running(bench)
+    old = driver(bench)
+    bench.launcher.deaf = True
+    bench.deployment = replace(bench.deployment, version=2)
+    assert bench.tick() == "stopping"
+    assert (bench.deployment.directory / "jobs" / "v2" / "job.py").exists()
+    assert old in bench.launcher.alive
+    bench.launcher.lose(old, 0)
+    assert bench.tick() == "starting"
+    assert bench.launcher.started[-1].job_directory.name == "v2"
+
+
+def test_a_new_version_that_is_refused_leaves_the_old_one_running(bench: Bench) -> None:
+    running(bench)
+    bench.compiler.failure = Failure("unknown_column", "no column amount", "big", "predicate")
+    bench.deployment = replace(bench.deployment, version=2)
+    assert bench.tick() == "running"
+    assert bench.deployment.version == 1
+    assert driver(bench) in bench.launcher.alive
+
+
+def test_a_driver_started_by_a_worker_that_died_is_adopted_not_doubled(bench: Bench) -> None:
+    bench.tick()
+    bench.deployment = replace(bench.deployment, run=None)
+    bench.tick()
+    assert len(bench.launcher.started) == 1
+    assert driver(bench) in bench.launcher.alive
+
+
+def test_missing_topics_are_named_at_their_node_unless_they_may_be_created(bench: Bench) -> None:
+    bench.deployment = replace(bench.deployment, settings={"create_topics": False})
+    assert bench.tick() == "failed"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["code"] == "topic_missing"
+    assert (bench.deployment.failure["node"], bench.deployment.failure["parameter"]) == (
+        "in",
+        "topics",
+    )
+
+
+def test_a_cluster_that_is_away_for_a_moment_does_not_fail_the_deployment(bench: Bench) -> None:
+    bench.topics.away = True
+    assert bench.tick() == "checking"
+    bench.topics.away = False
+    assert bench.tick() == "starting"
+
+
+def test_a_cluster_that_stays_away_is_named(bench: Bench) -> None:
+    bench.topics.away = True
+    bench.tick()
+    bench.now += 31
+    assert bench.tick() == "failed"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["code"] == "kafka_unreachable"
+
+
+def test_the_cluster_overrules_the_partitions_of_the_design_and_says_so(bench: Bench) -> None:
+    bench.topics.there = {"in": 5}
+    bench.tick()
+    assert bench.compiler.written[0]["topics"]["in"]["partitions"] == 5
+    details = [detail for name, _, detail in bench.steps if name == "check" and detail]
+    assert details == ["in has 5 partitions, the design says 2"]
+
+
+def test_a_driver_that_never_reports_is_ended_and_started_anew(bench: Bench) -> None:
+    bench.tick()
+    pid = driver(bench)
+    bench.now += 121
+    assert bench.tick() == "restarting"
+    assert bench.launcher.killed == [pid]
+
+
+def test_a_failed_deployment_starts_again_on_the_users_word(bench: Bench) -> None:
+    bench.compiler.failure = Failure("unknown_column", "no column amount", "big", "predicate")
+    bench.tick()
+    assert bench.tick() == "failed"
+    bench.compiler.failure = None
+    bench.deployment = replace(bench.deployment, restart_requested=True)
+    assert bench.tick() == "starting"
+
+
+def test_every_state_has_its_transitions_and_every_transition_a_state() -> None:
+    assert set(TRANSITIONS) == set(STATES)
+    assert set().union(*TRANSITIONS.values()) <= set(STATES)

@@ -1,0 +1,1 @@
+"""Celery workers: they deploy topologies to Spark, keep them running, and stop them."""

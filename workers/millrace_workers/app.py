@@ -1,0 +1,31 @@
+"""The Celery application: short tasks only, nothing here waits for a stream."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "millrace_backend.settings")
+
+app = Celery("millrace", broker=os.environ.get("REDIS_URL", "redis://127.0.0.1:6379/0"))
+app.conf.update(
+    task_ignore_result=True,
+    # A step is safe to repeat: state lives in the database and in the process table.
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_soft_time_limit=120,
+    task_time_limit=150,
+    worker_prefetch_multiplier=1,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    worker_hijack_root_logger=False,
+    broker_transport_options={"visibility_timeout": 300},
+    beat_schedule={
+        "reconcile-due": {
+            "task": "millrace_workers.tasks.reconcile_due",
+            "schedule": 1.0,
+            # A tick that could not be delivered in time is worthless; the next one does its work.
+            "options": {"expires": 5},
+        }
+    },
+)
+app.autodiscover_tasks(["millrace_workers"])

@@ -1,0 +1,53 @@
+"""The Kafka cluster that deployments run against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+ANSWER_SECONDS = 8.0
+
+
+class KafkaTopics:
+    """Looks up and creates topics by Kafka's admin protocol."""
+
+    def __init__(self, bootstrap_servers: str, security: Mapping[str, str] | None = None) -> None:
+        self._servers = bootstrap_servers
+        self._config = {"bootstrap.servers": bootstrap_servers, **(security or {})}
+
+    def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
+        """Name to partitions of those needed topics that are there, after creating the rest."""
+        try:
+            # librdkafka would print each refused connection itself; the error is raised below.
+            admin = AdminClient({**self._config, "log_level": 0, "error_cb": lambda _error: None})
+            there = admin.list_topics(timeout=ANSWER_SECONDS).topics
+            absent = [name for name in needed if name not in there]
+            if create and absent:
+                made = admin.create_topics(
+                    [NewTopic(name, num_partitions=needed[name]) for name in absent],
+                    operation_timeout=ANSWER_SECONDS,
+                    request_timeout=ANSWER_SECONDS,
+                )
+                for future in made.values():
+                    self._done(future.result)
+                there = admin.list_topics(timeout=ANSWER_SECONDS).topics
+        except KafkaException as error:
+            reason = error.args[0]
+            text = reason.str() if isinstance(reason, KafkaError) else str(reason)
+            raise ConnectionError(f"Kafka at {self._servers} does not answer: {text}") from error
+        return {
+            name: len(there[name].partitions)
+            for name in needed
+            if name in there and there[name].partitions
+        }
+
+    @staticmethod
+    def _done(result: object) -> None:
+        try:
+            result()  # type: ignore[operator]
+        except KafkaException as error:
+            # Another deployment created it in the meantime.
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise

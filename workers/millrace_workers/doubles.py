@@ -1,0 +1,197 @@
+"""Stand-ins for the outside parts of a step, for tests: each has one bad mood it can be put into."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from millrace_workers.launchers import Ended, JobSpec, Process
+from millrace_workers.model import Deployment, Failure, Run
+from millrace_workers.monitors import Report
+from millrace_workers.states import STATES, TRANSITIONS
+from millrace_workers.states.tools import Tools
+
+
+@dataclass
+class ScriptedLauncher:
+    """Keeps drivers in memory; they end when told, or at once in the mood ``dies``."""
+
+    dies: int | None = None
+    deaf: bool = False
+    refuses: str | None = None
+    alive: dict[int, Process] = field(default_factory=dict)
+    ended: dict[int, Ended] = field(default_factory=dict)
+    started: list[JobSpec] = field(default_factory=list)
+    killed: list[int] = field(default_factory=list)
+    _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1000))
+
+    def start(self, spec: JobSpec) -> Process:
+        """A new pid, alive unless it dies at once."""
+        if self.refuses:
+            raise OSError(self.refuses)
+        process = Process(next(self._pids), 1.0)
+        self.started.append(spec)
+        if self.dies is None:
+            self.alive[process.pid] = process
+        else:
+            self.ended[process.pid] = Ended(self.dies)
+        return process
+
+    def find(self, deployment_directory: Path) -> Process | None:
+        """The driver that still lives, if any."""
+        return next(iter(self.alive.values()), None)
+
+    def poll(self, deployment_directory: Path, process: Process) -> Ended | None:
+        """As scripted."""
+        if process.pid in self.alive:
+            return None
+        return self.ended.get(process.pid, Ended(None))
+
+    def ask_to_stop(self, process: Process) -> None:
+        """Ends with 0, unless deaf."""
+        if not self.deaf:
+            self.lose(process.pid, 0)
+
+    def kill(self, process: Process) -> None:
+        """Ends without a code."""
+        self.killed.append(process.pid)
+        self.lose(process.pid, None)
+
+    def forget(self, deployment: int) -> None:
+        """Nothing is kept here."""
+
+    def lose(self, pid: int, exit_code: int | None) -> None:
+        """The driver is gone."""
+        if self.alive.pop(pid, None) is not None:
+            self.ended[pid] = Ended(exit_code)
+
+
+@dataclass
+class ScriptedReports:
+    """Says for each run what it was told to say."""
+
+    states: dict[str, Report] = field(default_factory=dict)
+
+    def last_state(self, report_id: str) -> Report | None:
+        """The scripted report."""
+        return self.states.get(report_id)
+
+    def forget(self, report_id: str) -> None:
+        """Drop the scripted report."""
+        self.states.pop(report_id, None)
+
+
+@dataclass
+class ScriptedCompiler:
+    """Accepts every document unless told the failure."""
+
+    failure: Failure | None = None
+    written: list[dict[str, Any]] = field(default_factory=list)
+
+    def check(self, document: dict[str, Any]) -> Failure | None:
+        """The scripted failure."""
+        return self.failure
+
+    def write(self, document: dict[str, Any], directory: Path) -> None:
+        """A job that does nothing."""
+        self.written.append(document)
+        (directory / "job.py").write_text("", encoding="utf-8")
+
+
+@dataclass
+class ScriptedTopics:
+    """A cluster in memory; ``away`` is its bad mood."""
+
+    there: dict[str, int] = field(default_factory=dict)
+    away: bool = False
+
+    def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
+        """Creates what is missing if allowed."""
+        if self.away:
+            raise ConnectionError("Kafka at nowhere:1 does not answer")
+        if create:
+            for name, partitions in needed.items():
+                self.there.setdefault(name, partitions)
+        return {name: self.there[name] for name in needed if name in self.there}
+
+
+@dataclass
+class Bench:
+    """A deployment in memory with all its tools, stepped by hand."""
+
+    deployment: Deployment
+    launcher: ScriptedLauncher = field(default_factory=ScriptedLauncher)
+    reports: ScriptedReports = field(default_factory=ScriptedReports)
+    compiler: ScriptedCompiler = field(default_factory=ScriptedCompiler)
+    topics: ScriptedTopics = field(default_factory=ScriptedTopics)
+    steps: list[tuple[str, str, str | None]] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    now: float = 1000.0
+
+    # -- Record ---------------------------------------------------------------------------------
+    def step(self, name: str, state: str, detail: str | None = None) -> None:
+        """Keep the step."""
+        self.steps.append((name, state, detail))
+
+    def fail(self, failure: Failure) -> None:
+        """Keep the failure."""
+        self.deployment = replace(self.deployment, failure=failure.as_json())
+
+    def clear_failure(self) -> None:
+        """Forget the failure."""
+        self.deployment = replace(self.deployment, failure=None)
+
+    def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
+        """Keep the run."""
+        version = self.deployment.version
+        run = Run(epoch, process.pid, process.started_at, version, report_id)
+        self.deployment = replace(
+            self.deployment, run=run, next_epoch=epoch + 1, restart_requested=False
+        )
+        return run
+
+    def end_run(self, outcome: str, failure: Failure | None = None) -> None:
+        """Forget the run; a crash is remembered."""
+        self.outcomes.append(outcome)
+        crashes = self.deployment.crashes
+        if outcome in {"crashed", "killed"} and failure is not None:
+            crashes = (*crashes, self.now)
+        self.deployment = replace(self.deployment, run=None, crashes=crashes)
+
+    def keep_version(self, version: int) -> None:
+        """Want again what runs."""
+        self.deployment = replace(self.deployment, version=version)
+
+    # -- the reconciler in small ----------------------------------------------------------------
+    def tools(self) -> Tools:
+        """The tools of one step."""
+        return Tools(
+            self.launcher,
+            self.reports,
+            self,
+            self.compiler,
+            self.topics,
+            lambda: self.now,
+            ("--bootstrap-servers", "nowhere:1"),
+            {},
+        )
+
+    def tick(self) -> str:
+        """Steps until the deployment stays where it is; the state it stays in."""
+        for _ in range(20):
+            left = STATES[self.deployment.observed](self.deployment, self.tools())
+            if left is None:
+                return self.deployment.observed
+            if left not in TRANSITIONS[self.deployment.observed]:
+                raise AssertionError(f"{self.deployment.observed} may not lead to {left}")
+            self.deployment = replace(self.deployment, observed=left, since=self.now)
+        raise AssertionError("the states go round in a circle")
+
+    def say(self, state: str, failure: Failure | None = None) -> None:
+        """The living driver reports this."""
+        if self.deployment.run is None:
+            raise AssertionError("nothing runs that could report")
+        self.reports.states[self.deployment.run.report_id] = Report(state, self.now, failure)

@@ -1,0 +1,63 @@
+"""The contract of a launcher: start, find again, stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """What is to be started."""
+
+    deployment: int
+    job_directory: Path
+    checkpoint: Path
+    log_file: Path
+    report_id: str
+    arguments: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Process:
+    """A driver process, named for good by pid and start time (seconds since the epoch)."""
+
+    pid: int
+    started_at: float
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A driver that is gone; ``exit_code`` is None where nobody saw it go."""
+
+    exit_code: int | None
+
+
+class Launcher(Protocol):
+    """Every answer is about the process as it is now, never about what was last known."""
+
+    def start(self, spec: JobSpec) -> Process:
+        """Start the job detached from this process. Raises OSError where it cannot be started."""
+        ...
+
+    def find(self, deployment_directory: Path) -> Process | None:
+        """The living driver that was started last here, whoever started it."""
+        ...
+
+    def poll(self, deployment_directory: Path, process: Process) -> Ended | None:
+        """None while the driver lives."""
+        ...
+
+    def ask_to_stop(self, process: Process) -> None:
+        """Ask the driver to stop its query and exit; returns at once."""
+        ...
+
+    def kill(self, process: Process) -> None:
+        """End the driver and all it started, now."""
+        ...
+
+    def forget(self, deployment: int) -> None:
+        """The driver of this deployment is gone for good."""
+        ...

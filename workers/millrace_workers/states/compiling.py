@@ -1,0 +1,26 @@
+"""Compile the wanted version; a running job is not touched by a version that is refused."""
+
+from millrace_workers.model import Deployment, Failure
+from millrace_workers.states.tools import Tools
+
+
+def step(deployment: Deployment, tools: Tools) -> str | None:
+    """On to the checks, or refused."""
+    if not deployment.wants_to_run:
+        return "stopping"
+    tools.record.step("compile", "running")
+    failure = tools.compiler.check(deployment.document)
+    if failure is not None:
+        return refuse(deployment, tools, "compile", failure)
+    tools.record.step("compile", "done")
+    return "checking"
+
+
+def refuse(deployment: Deployment, tools: Tools, name: str, failure: Failure) -> str:
+    """Note the failure at its step; what runs goes on running."""
+    tools.record.step(name, "failed", failure.message)
+    tools.record.fail(failure)
+    if deployment.run is None:
+        return "failed"
+    tools.record.keep_version(deployment.run.version)
+    return "running"

@@ -1,0 +1,13 @@
+"""It does not run and would not by itself; the cause is shown at the node."""
+
+from millrace_workers.model import Deployment
+from millrace_workers.states.tools import Tools
+
+
+def step(deployment: Deployment, tools: Tools) -> str | None:
+    """Leave only on the user's word: start, restart, another version, or stop."""
+    if deployment.run is not None:
+        return "stopping"
+    if not deployment.wants_to_run:
+        return "stopped"
+    return "compiling" if deployment.restart_requested else None

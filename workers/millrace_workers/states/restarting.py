@@ -1,0 +1,33 @@
+"""The driver was lost: wait a little longer each time, give up when it keeps happening."""
+
+from millrace_workers.model import Deployment, Failure
+from millrace_workers.states.tools import Tools
+
+WINDOW_SECONDS = 600.0
+LIMIT = 8
+LONGEST_WAIT_SECONDS = 60.0
+
+
+def wait_after(crashes: int) -> float:
+    """Seconds before the next start: 0.5, 1, 2, 4 … 60."""
+    return float(min(LONGEST_WAIT_SECONDS, 0.5 * 2 ** max(0, crashes - 1)))
+
+
+def step(deployment: Deployment, tools: Tools) -> str | None:
+    """Start again after the wait; failed after too many crashes in a short time."""
+    if not deployment.wants_to_run:
+        return "stopping"
+    recent = [at for at in deployment.crashes if tools.now() - at < WINDOW_SECONDS]
+    if len(recent) >= LIMIT:
+        cause = (deployment.failure or {}).get("message", "The driver was lost.")
+        tools.record.fail(
+            Failure(
+                "restart_limit",
+                f"Lost {len(recent)} times within {WINDOW_SECONDS / 60:.0f} minutes. "
+                f"The last time: {cause}",
+            )
+        )
+        return "failed"
+    if tools.now() - deployment.since < wait_after(len(recent)):
+        return None
+    return "starting" if (deployment.job_directory / "job.py").exists() else "compiling"

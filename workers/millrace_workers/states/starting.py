@@ -1,0 +1,85 @@
+"""Start a driver, or find the one that a lost worker started, and wait until it runs."""
+
+import socket
+
+from millrace_workers.launchers import JobSpec
+from millrace_workers.model import Deployment, Failure
+from millrace_workers.states.tools import Tools
+from millrace_workers.states.watching import after_end
+
+#: a driver that has not reported by then is started anew
+START_PATIENCE_SECONDS = 120.0
+
+
+def step(deployment: Deployment, tools: Tools) -> str | None:
+    """Running as soon as the driver says so."""
+    if not deployment.wants_to_run:
+        return "stopping"
+    if deployment.run is None:
+        return _start(deployment, tools)
+    report = tools.reports.last_state(deployment.run.report_id)
+    ended = tools.launcher.poll(deployment.directory, deployment.run.process)
+    if ended is not None:
+        return after_end(deployment, tools, ended, report)
+    if report is not None and report.state == "running":
+        tools.record.step("start", "done")
+        tools.record.clear_failure()
+        return "running"
+    if tools.now() - deployment.since > START_PATIENCE_SECONDS:
+        tools.launcher.kill(deployment.run.process)
+        failure = Failure(
+            "start_timeout",
+            f"The driver did not report within {START_PATIENCE_SECONDS:.0f} s and was ended.",
+        )
+        tools.record.end_run("killed", failure)
+        return "restarting"
+    return None
+
+
+def _start(deployment: Deployment, tools: Tools) -> str | None:
+    tools.record.step("start", "running")
+    epoch = deployment.next_epoch
+    report_id = f"{deployment.id}-{epoch}"
+    process = tools.launcher.find(deployment.directory)
+    if process is None:
+        tools.reports.forget(report_id)
+        spec = JobSpec(
+            deployment=deployment.id,
+            job_directory=deployment.job_directory,
+            checkpoint=deployment.checkpoint,
+            log_file=deployment.log_file,
+            report_id=report_id,
+            arguments=(
+                "--checkpoint",
+                str(deployment.checkpoint),
+                "--run",
+                report_id,
+                *tools.driver_arguments,
+                *arguments_of(deployment.settings),
+            ),
+            environment={
+                **tools.driver_environment,
+                "MILLRACE_DEPLOYMENT": str(deployment.id),
+                "MILLRACE_HOST": socket.gethostname(),
+            },
+        )
+        try:
+            process = tools.launcher.start(spec)
+        except OSError as error:
+            tools.record.step("start", "failed", str(error))
+            tools.record.fail(Failure("start_failed", str(error)))
+            return "failed"
+    tools.record.begin_run(process, epoch, report_id)
+    return None
+
+
+def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
+    """The job's command line arguments that the deployment's settings ask for."""
+    found: list[str] = []
+    if settings.get("trigger_ms") is not None:
+        found += ["--trigger", f"{settings['trigger_ms']} milliseconds"]
+    if settings.get("cores"):
+        found += ["--cores", str(settings["cores"])]
+    if settings.get("memory_mb"):
+        found += ["--memory", f"{settings['memory_mb']}m"]
+    return tuple(found)

@@ -1,0 +1,95 @@
+"""What a state may use: the compiler, the launcher, the reports, and words to the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from millrace_workers.launchers import Launcher, Process
+from millrace_workers.model import Failure, Run
+from millrace_workers.monitors import Report
+
+
+class ReportReader(Protocol):
+    """Reads what drivers say."""
+
+    def last_state(self, report_id: str) -> Report | None:
+        """The newest state a driver reported."""
+        ...
+
+    def forget(self, report_id: str) -> None:
+        """Drop what an earlier run left under this name."""
+        ...
+
+
+class Record(Protocol):
+    """Writes down what happened; each call is one transaction with its event."""
+
+    def step(self, name: str, state: str, detail: str | None = None) -> None:
+        """A step of the deployment: running, done or failed."""
+        ...
+
+    def fail(self, failure: Failure) -> None:
+        """The cause that the page shows at the node."""
+        ...
+
+    def clear_failure(self) -> None:
+        """The cause is gone."""
+        ...
+
+    def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
+        """A driver lives. Raises RunExists where another one does already."""
+        ...
+
+    def end_run(self, outcome: str, failure: Failure | None = None) -> None:
+        """The driver is gone: stopped, crashed, failed or killed."""
+        ...
+
+    def keep_version(self, version: int) -> None:
+        """The wanted version was refused: go on wanting the one that runs."""
+        ...
+
+
+class RunExists(RuntimeError):
+    """Another driver of this deployment is alive."""
+
+
+class CompileJob(Protocol):
+    """Compiles a document and writes the job; returns the failure where it is refused."""
+
+    def check(self, document: dict[str, Any]) -> Failure | None:
+        """None where the document compiles."""
+        ...
+
+    def write(self, document: dict[str, Any], directory: Path) -> None:
+        """Write everything the job needs into the directory."""
+        ...
+
+
+class Topics(Protocol):
+    """The topics of the cluster, as far as a deployment needs them."""
+
+    def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
+        """Create what is missing (name to partitions) if allowed; what is there afterwards.
+
+        Raises ConnectionError where the cluster does not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """One set for one step."""
+
+    launcher: Launcher
+    reports: ReportReader
+    record: Record
+    compiler: CompileJob
+    topics: Topics
+    #: seconds since the epoch
+    now: Callable[[], float]
+    #: command line arguments and environment of a driver beyond what its deployment says
+    driver_arguments: tuple[str, ...]
+    driver_environment: Mapping[str, str]

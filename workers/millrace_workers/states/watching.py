@@ -1,0 +1,34 @@
+"""What the end of a driver means, wherever it is noticed."""
+
+from millrace_workers.launchers import Ended
+from millrace_workers.model import Deployment, Failure
+from millrace_workers.monitors import Report
+from millrace_workers.states.tools import Tools
+
+#: faults of the design or of a record: starting again would meet them again
+LASTING = frozenset(
+    {
+        "stream_stopped",
+        "processing_error",
+        "deserialization_error",
+        "invalid_timestamp",
+        "graph_refused",
+        "expression_refused",
+        "state_mismatch",
+        "not_co_partitioned",
+    }
+)
+
+
+def after_end(
+    deployment: Deployment, tools: Tools, ended: Ended, report: Report | None
+) -> str | None:
+    """Failed where the driver says that the fault lasts, else once more."""
+    failure = report.failure if report is not None and report.state == "failed" else None
+    if failure is None:
+        how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
+        failure = Failure("driver_lost", f"The driver {how}; see its log.")
+    lasting = failure.code in LASTING
+    tools.record.end_run("failed" if lasting else "crashed", failure)
+    tools.record.fail(failure)
+    return "failed" if lasting else "restarting"
