@@ -1,0 +1,90 @@
+/**
+ * Live figures of the running deployment, apart from the design: they change every second, and the
+ * canvas draws them through `subscribeNode` without rendering a node again.
+ */
+
+import { create } from "zustand";
+
+export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknown";
+
+export interface NodeTask {
+  readonly task: string;
+  readonly state: TaskState;
+}
+
+/** Figures of one node. Rates are records per second; totals count since the run started. */
+export interface NodeFigures {
+  readonly inRate: number;
+  readonly outRate: number;
+  readonly inTotal: number;
+  readonly outTotal: number;
+  readonly dropped: Readonly<Record<string, number>>;
+  /** Records not yet read, of a source; null for every other node. */
+  readonly lag: number | null;
+  readonly tasks: readonly NodeTask[];
+  /** The highest stream time of its tasks, epoch milliseconds. */
+  readonly streamTime: number | null;
+  readonly storeRows: number | null;
+  readonly storeBytes: number | null;
+  /** The error that stopped it, if it is the one that failed. */
+  readonly failure: string | null;
+}
+
+export interface RuntimeFigures {
+  /** When the figures were taken, epoch milliseconds. */
+  readonly at: number;
+  /** True if nothing newer has come for longer than it should. */
+  readonly stale: boolean;
+  readonly nodes: Readonly<Record<string, NodeFigures>>;
+}
+
+/** One figure over time, oldest first; at most fifteen minutes. */
+export interface HistoryPoint {
+  readonly at: number;
+  readonly inRate: number;
+  readonly outRate: number;
+}
+
+const HISTORY_MS = 15 * 60 * 1000;
+
+interface RuntimeState {
+  readonly figures: RuntimeFigures | null;
+  readonly history: Readonly<Record<string, readonly HistoryPoint[]>>;
+  /** The task that the pointer is on, in whichever view; the others light the same one. */
+  readonly hoveredTask: string | null;
+  setFigures(figures: RuntimeFigures | null): void;
+  setHoveredTask(task: string | null): void;
+}
+
+export const useRuntime = create<RuntimeState>()((set) => ({
+  figures: null,
+  history: {},
+  hoveredTask: null,
+  setFigures: (figures) =>
+    set((state) => {
+      if (figures === null) return { figures: null, history: {} };
+      const history: Record<string, readonly HistoryPoint[]> = {};
+      for (const [id, node] of Object.entries(figures.nodes)) {
+        const old = state.history[id] ?? [];
+        const kept = old.filter((point) => point.at > figures.at - HISTORY_MS);
+        const last = kept.at(-1);
+        const point = { at: figures.at, inRate: node.inRate, outRate: node.outRate };
+        history[id] = last !== undefined && last.at >= figures.at ? kept : [...kept, point];
+      }
+      return { figures, history };
+    }),
+  setHoveredTask: (hoveredTask) => set({ hoveredTask }),
+}));
+
+/** Calls back with the figures of one node now and whenever they change; returns how to stop. */
+export function subscribeNode(id: string, listener: (figures: NodeFigures | null) => void) {
+  const read = () => useRuntime.getState().figures?.nodes[id] ?? null;
+  let last = read();
+  listener(last);
+  return useRuntime.subscribe(() => {
+    const next = read();
+    if (next === last) return;
+    last = next;
+    listener(next);
+  });
+}

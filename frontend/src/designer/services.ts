@@ -1,0 +1,20 @@
+/** What the designer asks of the world outside. The page that shows it gives the real ones. */
+
+import type { TopologyDocument } from "../graph/document";
+import type { CompileResult } from "./compile";
+
+export interface TopicEntry {
+  readonly name: string;
+  readonly partitions: number;
+}
+
+export interface DesignerServices {
+  /** Compiles a document, finished or not. Rejects only if the compiler could not be asked. */
+  compile(
+    document: TopologyDocument,
+    revision: number,
+    signal: AbortSignal,
+  ): Promise<CompileResult>;
+  /** The topics of the workspace's cluster; rejects if the cluster does not answer. */
+  topics(): Promise<readonly TopicEntry[]>;
+}

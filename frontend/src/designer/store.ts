@@ -1,0 +1,290 @@
+/**
+ * The open topology: document, selection, history, and what the compiler says of it.
+ *
+ * `change` is the only way to change the document; it gives one undo entry for one gesture. The page
+ * around the designer reads `document` and `revision` to save the draft.
+ */
+
+import { create } from "zustand";
+import type { Catalogue } from "../graph/catalogue";
+import { emptyDocument, findNode, type TopologyDocument } from "../graph/document";
+import {
+  EMPTY_HISTORY,
+  endGesture,
+  type History,
+  readHistory,
+  remember,
+  type Snapshot,
+  stepBack,
+  stepForward,
+  writeHistory,
+} from "../graph/history";
+import type { CompileResult, Diagnostic } from "./compile";
+import { same, shareEntries } from "./share";
+
+export type Layer = "design" | "plan" | "runtime";
+
+/** A wish to bring a node into view, and to put the cursor into one of its parameters. */
+export interface FocusRequest {
+  readonly node: string;
+  readonly parameter: string | null;
+  readonly number: number;
+}
+
+export interface Selection {
+  readonly nodes: readonly string[];
+  readonly edges: readonly string[];
+}
+
+export interface ChangeOptions {
+  /** Changes with the same gesture, one after another, are one undo entry. */
+  readonly gesture?: string;
+  /** What is selected afterwards; unchanged if left out. */
+  readonly select?: Selection;
+}
+
+const NOTHING_SELECTED: Selection = { nodes: [], edges: [] };
+const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
+
+export interface DesignerState {
+  readonly topologyId: number | null;
+  readonly document: TopologyDocument;
+  /** Grows with every change of the document, undo and redo included. */
+  readonly revision: number;
+  readonly catalogue: Catalogue | null;
+  readonly readOnly: boolean;
+  readonly selection: Selection;
+  readonly layer: Layer;
+  readonly history: History;
+  /** The latest answer of the compiler; `result.revision` says for which document. */
+  readonly result: CompileResult | null;
+  readonly nodeDiagnostics: Readonly<Record<string, readonly Diagnostic[]>>;
+  /** Why the compiler could not be asked; null if it answers. */
+  readonly compileFailure: string | null;
+  readonly focusRequest: FocusRequest | null;
+  /** The node under the pointer on the canvas or in a list; the other views light it up. */
+  readonly hovered: string | null;
+
+  open(place: {
+    topologyId: number;
+    document: TopologyDocument;
+    catalogue: Catalogue;
+    readOnly?: boolean;
+  }): void;
+  close(): void;
+  change(
+    label: string,
+    how: (document: TopologyDocument) => TopologyDocument,
+    options?: ChangeOptions,
+  ): void;
+  endGesture(): void;
+  undo(): void;
+  redo(): void;
+  select(selection: Partial<Selection>): void;
+  setLayer(layer: Layer): void;
+  setHovered(node: string | null): void;
+  /** Selects a node, brings it into view and, if a parameter is given, puts the cursor there. */
+  goTo(node: string, parameter?: string | null): void;
+  setResult(result: CompileResult): void;
+  setCompileFailure(message: string | null): void;
+}
+
+function historyKey(topologyId: number): string {
+  return `millrace.history.${topologyId}`;
+}
+
+/** Characters of one topology's history in the session's storage. */
+const HISTORY_LIMIT = 1_500_000;
+
+function loadHistory(topologyId: number, document: TopologyDocument): History {
+  try {
+    const text = sessionStorage.getItem(historyKey(topologyId));
+    if (text === null) return EMPTY_HISTORY;
+    const [fingerprint = "", ...rest] = text.split("\n");
+    // A draft that was changed elsewhere has another past than the one remembered here.
+    return fingerprint === fingerprintOf(document) ? readHistory(rest.join("\n")) : EMPTY_HISTORY;
+  } catch {
+    return EMPTY_HISTORY;
+  }
+}
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_key, item) =>
+    item !== null && typeof item === "object" && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+function fingerprintOf(document: TopologyDocument): string {
+  const text = sortedJson(document);
+  let hash = 5381;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = ((hash << 5) + hash + text.charCodeAt(index)) | 0;
+  }
+  return `${text.length}.${hash}`;
+}
+
+let pendingSave: ReturnType<typeof setTimeout> | undefined;
+
+function saveHistorySoon() {
+  clearTimeout(pendingSave);
+  pendingSave = setTimeout(saveHistoryNow, 400);
+}
+
+function saveHistoryNow() {
+  clearTimeout(pendingSave);
+  const { topologyId, document, history } = useDesigner.getState();
+  if (topologyId === null) return;
+  try {
+    const text = writeHistory(history, HISTORY_LIMIT);
+    sessionStorage.setItem(historyKey(topologyId), `${fingerprintOf(document)}\n${text}`);
+  } catch {
+    // A full storage costs the undo steps of before a reload, nothing else.
+    sessionStorage.removeItem(historyKey(topologyId));
+  }
+}
+
+function stillThere(document: TopologyDocument, ids: readonly string[]): string[] {
+  return ids.filter((id) => findNode(document, id) !== undefined);
+}
+
+function byNode(diagnostics: readonly Diagnostic[]): Record<string, readonly Diagnostic[]> {
+  const groups: Record<string, Diagnostic[]> = {};
+  for (const diagnostic of diagnostics) {
+    if (diagnostic.node === null) continue;
+    const group = groups[diagnostic.node];
+    if (group === undefined) groups[diagnostic.node] = [diagnostic];
+    else group.push(diagnostic);
+  }
+  return groups;
+}
+
+export const useDesigner = create<DesignerState>()((set, get) => {
+  function snapshot(label: string): Snapshot {
+    return { document: get().document, selected: get().selection.nodes, label };
+  }
+
+  function show(step: { history: History; shown: Snapshot } | null) {
+    if (step === null || get().readOnly) return;
+    set({
+      document: step.shown.document,
+      history: step.history,
+      revision: get().revision + 1,
+      selection: { nodes: stillThere(step.shown.document, step.shown.selected), edges: [] },
+    });
+    saveHistorySoon();
+  }
+
+  return {
+    topologyId: null,
+    document: emptyDocument(""),
+    revision: 0,
+    catalogue: null,
+    readOnly: false,
+    selection: NOTHING_SELECTED,
+    layer: "design",
+    history: EMPTY_HISTORY,
+    result: null,
+    nodeDiagnostics: {},
+    compileFailure: null,
+    focusRequest: null,
+    hovered: null,
+
+    open: ({ topologyId, document, catalogue, readOnly = false }) => {
+      saveHistoryNow();
+      set({
+        topologyId,
+        document,
+        catalogue,
+        readOnly,
+        revision: get().revision + 1,
+        selection: NOTHING_SELECTED,
+        layer: "design",
+        history: loadHistory(topologyId, document),
+        result: null,
+        nodeDiagnostics: {},
+        compileFailure: null,
+        focusRequest: null,
+        hovered: null,
+      });
+    },
+
+    close: () => {
+      saveHistoryNow();
+      set({ topologyId: null, result: null, nodeDiagnostics: {}, focusRequest: null });
+    },
+
+    change: (label, how, options = {}) => {
+      const { document, history, readOnly, revision, selection } = get();
+      if (readOnly) return;
+      const next = how(document);
+      if (next === document) {
+        if (options.select !== undefined) get().select(options.select);
+        return;
+      }
+      set({
+        document: next,
+        revision: revision + 1,
+        history: remember(history, snapshot(label), options.gesture ?? null),
+        selection: options.select ?? {
+          nodes: stillThere(next, selection.nodes),
+          edges: selection.edges,
+        },
+      });
+      saveHistorySoon();
+    },
+
+    endGesture: () => set({ history: endGesture(get().history) }),
+    undo: () => show(stepBack(get().history, snapshot(""))),
+    redo: () => show(stepForward(get().history, snapshot(""))),
+
+    select: ({ nodes = [], edges = [] }) => {
+      const now = get().selection;
+      if (same(now.nodes, nodes) && same(now.edges, edges)) return;
+      set({ selection: { nodes, edges }, history: endGesture(get().history) });
+    },
+
+    setLayer: (layer) => set({ layer }),
+    setHovered: (hovered) => {
+      if (get().hovered !== hovered) set({ hovered });
+    },
+
+    goTo: (node, parameter = null) => {
+      if (findNode(get().document, node) === undefined) return;
+      get().select({ nodes: [node] });
+      set({ focusRequest: { node, parameter, number: (get().focusRequest?.number ?? 0) + 1 } });
+    },
+
+    setResult: (result) => {
+      const old = get().result;
+      if (old !== null && result.revision < old.revision) return;
+      const plan =
+        old?.plan != null && result.plan !== null && same(old.plan, result.plan)
+          ? old.plan
+          : result.plan;
+      set({
+        result: {
+          ...result,
+          plan,
+          diagnostics:
+            old !== null && same(old.diagnostics, result.diagnostics)
+              ? old.diagnostics
+              : result.diagnostics,
+          ports: shareEntries(old?.ports, result.ports),
+          summary: shareEntries(old?.summary, result.summary),
+        },
+        nodeDiagnostics: shareEntries(get().nodeDiagnostics, byNode(result.diagnostics)),
+        compileFailure: null,
+      });
+    },
+
+    setCompileFailure: (compileFailure) => set({ compileFailure }),
+  };
+});
+
+export function useDiagnosticsOf(node: string): readonly Diagnostic[] {
+  return useDesigner((state) => state.nodeDiagnostics[node] ?? NO_DIAGNOSTICS);
+}
+
+if (typeof window !== "undefined") window.addEventListener("pagehide", saveHistoryNow);

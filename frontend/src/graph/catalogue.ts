@@ -1,0 +1,188 @@
+/** The catalogue of kinds as the API gives it, and the questions the page asks of it. */
+
+import { type DocumentNode, type Json, paramsOf } from "./document";
+
+export type Role =
+  | "stream"
+  | "table"
+  | "windowed_table"
+  | "global_table"
+  | "store"
+  | "same"
+  | (string & {});
+
+export interface InputPort {
+  readonly name: string;
+  readonly roles: readonly Role[];
+  readonly many: boolean;
+  readonly dynamic: string | null;
+}
+
+export interface OutputPort {
+  readonly name: string;
+  readonly role: Role;
+  readonly dynamic: string | null;
+}
+
+export type Widget =
+  | "text"
+  | "number"
+  | "duration"
+  | "boolean"
+  | "choice"
+  | "topics"
+  | "topic"
+  | "expression"
+  | "format"
+  | "type"
+  | "branches"
+  | "code"
+  | "key_values"
+  | "window"
+  | "group_by"
+  | "cogroup_inputs"
+  | "outputs"
+  | "output_types"
+  | (string & {});
+
+export interface Parameter {
+  readonly name: string;
+  readonly title: string;
+  readonly widget: Widget;
+  readonly required: boolean;
+  readonly default?: Json;
+  readonly choices?:
+    | readonly (string | { readonly value: string; readonly title: string })[]
+    | null;
+  readonly help?: string | null;
+  readonly unit?: string | null;
+  readonly expression?: { readonly columns: string; readonly expects: string | null } | null;
+  readonly depends_on?: { readonly parameter: string; readonly values: readonly Json[] } | null;
+  readonly min?: number | null;
+  readonly max?: number | null;
+}
+
+export interface Kind {
+  readonly kind: string;
+  readonly title: string;
+  readonly family: string;
+  readonly icon: string;
+  readonly description: string;
+  readonly help: string;
+  readonly synonyms: readonly string[];
+  readonly example?: { readonly before: readonly Json[]; readonly after: readonly Json[] } | null;
+  readonly inputs: readonly InputPort[];
+  readonly outputs: readonly OutputPort[];
+  readonly takes_store?: readonly string[] | null;
+  readonly stateful: boolean;
+  readonly changes_key: boolean;
+  readonly parameters: readonly Parameter[];
+}
+
+export interface CatalogueFunction {
+  readonly name: string;
+  readonly usage: string;
+  readonly description: string;
+}
+
+export interface Catalogue {
+  readonly families: readonly { readonly id: string; readonly title: string }[];
+  readonly kinds: readonly Kind[];
+  readonly formats?: readonly Json[];
+  readonly settings?: readonly Parameter[];
+  readonly functions?: readonly CatalogueFunction[];
+}
+
+const kindTables = new WeakMap<Catalogue, Map<string, Kind>>();
+
+/** The declaration of a kind; undefined for a kind that the catalogue does not know. */
+export function kindOf(catalogue: Catalogue, kind: string): Kind | undefined {
+  let table = kindTables.get(catalogue);
+  if (table === undefined) {
+    table = new Map(catalogue.kinds.map((entry) => [entry.kind, entry]));
+    kindTables.set(catalogue, table);
+  }
+  return table.get(kind);
+}
+
+/** A port of one node, after dynamic ports have been read from its parameters. */
+export interface NodePort {
+  readonly name: string;
+  readonly side: "input" | "output" | "store";
+  /** What an input accepts; of an output the one role it gives, `same` if its input decides. */
+  readonly roles: readonly Role[];
+  readonly many: boolean;
+}
+
+function namesIn(value: Json | undefined): string[] {
+  if (!Array.isArray(value)) return [];
+  return value
+    .map((item) => {
+      if (typeof item === "string") return item;
+      if (item !== null && typeof item === "object" && !Array.isArray(item)) return item.port;
+      return undefined;
+    })
+    .filter((name): name is string => typeof name === "string" && name !== "");
+}
+
+function dynamicNames(node: DocumentNode, parameter: string): string[] {
+  const params = paramsOf(node);
+  const names = namesIn(params[parameter]);
+  const extra = parameter === "branches" ? params.default_port : undefined;
+  if (typeof extra === "string" && extra !== "") names.push(extra);
+  return [...new Set(names)];
+}
+
+/** All ports of a node in the order in which they are drawn: inputs, the store port, outputs. */
+export function portsOf(catalogue: Catalogue, node: DocumentNode): NodePort[] {
+  const kind = kindOf(catalogue, node.kind);
+  if (kind === undefined) {
+    return [
+      { name: "in", side: "input", roles: [], many: true },
+      { name: "out", side: "output", roles: ["same"], many: true },
+    ];
+  }
+  const ports: NodePort[] = [];
+  for (const input of kind.inputs) {
+    if (input.roles.length > 0 && input.roles.every((role) => role === "store")) continue;
+    const names = input.dynamic === null ? [input.name] : dynamicNames(node, input.dynamic);
+    for (const name of names) {
+      ports.push({ name, side: "input", roles: input.roles, many: input.many });
+    }
+  }
+  if (kind.takes_store !== null && kind.takes_store !== undefined) {
+    ports.push({ name: "store", side: "store", roles: kind.takes_store, many: true });
+  }
+  for (const output of kind.outputs) {
+    let names = output.dynamic === null ? [output.name] : dynamicNames(node, output.dynamic);
+    if (names.length === 0 && output.dynamic === "outputs") names = ["out"];
+    for (const name of names) {
+      ports.push({ name, side: "output", roles: [output.role], many: true });
+    }
+  }
+  return ports;
+}
+
+/** The parameters a node starts with: only those that have a default other than null and are required. */
+export function startingParams(kind: Kind): Record<string, Json> {
+  const params: Record<string, Json> = {};
+  for (const parameter of kind.parameters) {
+    if (parameter.required && parameter.default !== null && parameter.default !== undefined) {
+      params[parameter.name] = parameter.default;
+    }
+  }
+  return params;
+}
+
+/** Whether a parameter is asked for, given the others. */
+export function isAsked(
+  parameter: Parameter,
+  params: Record<string, Json>,
+  all: readonly Parameter[],
+) {
+  const condition = parameter.depends_on;
+  if (condition === null || condition === undefined) return true;
+  const on = all.find((other) => other.name === condition.parameter);
+  const value = params[condition.parameter] ?? on?.default ?? null;
+  return condition.values.some((wanted) => JSON.stringify(wanted) === JSON.stringify(value));
+}

@@ -1,0 +1,133 @@
+/**
+ * The topology document as the page holds it: plain JSON, never mutated.
+ *
+ * A document may be unfinished or wrong in any way that can be drawn or typed; `readDocument` is the
+ * one place where text from outside becomes a document.
+ */
+
+export const FORMAT = "millrace.topology/1";
+
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+export type Parameters = Readonly<Record<string, Json>>;
+
+export interface Position {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface DocumentNode {
+  readonly id: string;
+  readonly kind: string;
+  readonly label?: string;
+  readonly description?: string;
+  readonly position?: Position;
+  readonly params?: Parameters;
+}
+
+/** `source_port` is `out` and `target_port` is `in` where they are left out. */
+export interface DocumentEdge {
+  readonly source: string;
+  readonly target: string;
+  readonly source_port?: string;
+  readonly target_port?: string;
+}
+
+export interface TopologyDocument {
+  readonly format: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly settings?: Parameters;
+  readonly topics?: Readonly<Record<string, { readonly partitions?: number }>>;
+  readonly nodes: readonly DocumentNode[];
+  readonly edges: readonly DocumentEdge[];
+}
+
+export function emptyDocument(name: string): TopologyDocument {
+  return { format: FORMAT, name, nodes: [], edges: [] };
+}
+
+export function sourcePort(edge: DocumentEdge): string {
+  return edge.source_port ?? "out";
+}
+
+export function targetPort(edge: DocumentEdge): string {
+  return edge.target_port ?? "in";
+}
+
+/** The address of an edge: what it joins. Two edges with one address are one edge. */
+export function edgeId(edge: DocumentEdge): string {
+  return `${edge.source}.${sourcePort(edge)}>${edge.target}.${targetPort(edge)}`;
+}
+
+/** An edge that names its ports only where they are not the usual ones. */
+export function makeEdge(
+  source: string,
+  source_port: string,
+  target: string,
+  target_port: string,
+): DocumentEdge {
+  return {
+    source,
+    target,
+    ...(source_port === "out" ? {} : { source_port }),
+    ...(target_port === "in" ? {} : { target_port }),
+  };
+}
+
+export function findNode(document: TopologyDocument, id: string): DocumentNode | undefined {
+  return document.nodes.find((node) => node.id === id);
+}
+
+export function positionOf(node: DocumentNode): Position {
+  return node.position ?? { x: 0, y: 0 };
+}
+
+export function labelOf(node: DocumentNode): string {
+  return node.label === undefined || node.label === "" ? node.id : node.label;
+}
+
+export function paramsOf(node: DocumentNode): Parameters {
+  return node.params ?? {};
+}
+
+export function isStoreKind(kind: string): boolean {
+  return kind.startsWith("store.");
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function readNode(value: unknown): DocumentNode | null {
+  if (!isObject(value) || typeof value.id !== "string" || typeof value.kind !== "string")
+    return null;
+  return value as unknown as DocumentNode;
+}
+
+function readEdge(value: unknown): DocumentEdge | null {
+  if (!isObject(value) || typeof value.source !== "string" || typeof value.target !== "string") {
+    return null;
+  }
+  return value as unknown as DocumentEdge;
+}
+
+/**
+ * A document from JSON of unknown origin; null if it is not one at all. Nodes without id and kind,
+ * edges without ends and edges to nodes that are not there are left out, since nothing can show them.
+ */
+export function readDocument(value: unknown): TopologyDocument | null {
+  if (!isObject(value) || !Array.isArray(value.nodes)) return null;
+  const nodes = value.nodes.map(readNode).filter((node) => node !== null);
+  const ids = new Set(nodes.map((node) => node.id));
+  const edges = (Array.isArray(value.edges) ? value.edges : [])
+    .map(readEdge)
+    .filter((edge) => edge !== null)
+    .filter((edge) => ids.has(edge.source) && ids.has(edge.target));
+  return {
+    ...(value as unknown as TopologyDocument),
+    format: typeof value.format === "string" ? value.format : FORMAT,
+    name: typeof value.name === "string" ? value.name : "",
+    nodes,
+    edges,
+  };
+}

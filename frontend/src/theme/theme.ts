@@ -1,0 +1,104 @@
+/** Mantine in the clothes of `tokens.css`: sizes, radius and colours all come from the tokens. */
+
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Checkbox,
+  type CSSVariablesResolver,
+  createTheme,
+  type MantineColorsTuple,
+  Menu,
+  Modal,
+  NumberInput,
+  PasswordInput,
+  Popover,
+  Select,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+  Tooltip,
+} from "@mantine/core";
+
+const accent: MantineColorsTuple = [
+  "#ecedfd",
+  "#d9dafb",
+  "#c3c5f7",
+  "#a0a3fb",
+  "#8487f2",
+  "#6568e6",
+  "#4f52d6",
+  "#4346c2",
+  "#383ba6",
+  "#2d3087",
+];
+
+const field = { size: "xs", radius: "sm" } as const;
+const floating = { transitionProps: { duration: 120, transition: "fade" } } as const;
+
+export const theme = createTheme({
+  primaryColor: "accent",
+  primaryShade: { light: 6, dark: 5 },
+  colors: { accent },
+  fontFamily: "var(--m-font)",
+  fontFamilyMonospace: "var(--m-mono)",
+  fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
+  radius: { xs: "4px", sm: "6px", md: "6px", lg: "8px", xl: "10px" },
+  spacing: { xs: "4px", sm: "8px", md: "12px", lg: "16px", xl: "24px" },
+  defaultRadius: "sm",
+  cursorType: "pointer",
+  focusRing: "auto",
+  components: {
+    ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray", size: 28 } }),
+    Autocomplete: Autocomplete.extend({ defaultProps: field }),
+    Button: Button.extend({ defaultProps: { size: "xs", variant: "default" } }),
+    Checkbox: Checkbox.extend({ defaultProps: { size: "xs" } }),
+    Menu: Menu.extend({ defaultProps: { ...floating, shadow: "float", offset: 4 } }),
+    Modal: Modal.extend({
+      defaultProps: { ...floating, centered: true, shadow: "float", radius: 8 },
+    }),
+    NumberInput: NumberInput.extend({ defaultProps: field }),
+    PasswordInput: PasswordInput.extend({ defaultProps: field }),
+    Popover: Popover.extend({ defaultProps: { ...floating, shadow: "float" } }),
+    Select: Select.extend({ defaultProps: { ...field, allowDeselect: false } }),
+    Switch: Switch.extend({ defaultProps: { size: "xs" } }),
+    TagsInput: TagsInput.extend({ defaultProps: field }),
+    Textarea: Textarea.extend({ defaultProps: field }),
+    TextInput: TextInput.extend({ defaultProps: field }),
+    Tooltip: Tooltip.extend({
+      defaultProps: { ...floating, openDelay: 350, withArrow: false, offset: 6 },
+    }),
+  },
+});
+
+/** Mantine's own variables, read from the tokens, the same in both colour schemes. */
+const shared: Record<string, string> = {
+  "--mantine-color-body": "var(--m-panel)",
+  "--mantine-color-text": "var(--m-text)",
+  "--mantine-color-dimmed": "var(--m-muted)",
+  "--mantine-color-placeholder": "var(--m-faint)",
+  "--mantine-color-anchor": "var(--m-accent-text)",
+  "--mantine-color-default": "var(--m-panel)",
+  "--mantine-color-default-hover": "var(--m-hover)",
+  "--mantine-color-default-color": "var(--m-text)",
+  "--mantine-color-default-border": "var(--m-line-strong)",
+  "--mantine-color-error": "var(--m-failed-text)",
+  "--mantine-color-gray-light-color": "var(--m-muted)",
+  "--mantine-color-gray-light-hover": "var(--m-hover)",
+  "--mantine-color-disabled": "var(--m-sunken)",
+  "--mantine-color-disabled-color": "var(--m-faint)",
+  "--mantine-color-disabled-border": "var(--m-line)",
+  "--mantine-primary-color-filled": "var(--m-accent)",
+  "--mantine-primary-color-filled-hover": "var(--m-accent-hover)",
+  "--mantine-primary-color-light": "var(--m-accent-soft)",
+  "--mantine-primary-color-light-color": "var(--m-accent-text)",
+  "--mantine-shadow-float": "var(--m-float)",
+  "--mantine-line-height": "1.45",
+};
+
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: shared,
+  dark: shared,
+});

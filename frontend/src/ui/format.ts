@@ -1,0 +1,84 @@
+/** Figures for people. Every function gives the short form; show the exact value on hover. */
+
+import { language } from "./i18n";
+
+function trim(value: number, digits: number): string {
+  return value.toFixed(digits).replace(/\.0+$/, "");
+}
+
+/** 1214 -> `1.2 k`, 4_500_000 -> `4.5 M`; whole numbers up to 999 as they are. */
+export function count(value: number): string {
+  const size = Math.abs(value);
+  if (size < 1000) return Number.isInteger(value) ? String(value) : trim(value, size < 10 ? 1 : 0);
+  if (size < 999_500) return `${trim(value / 1e3, size < 99_950 ? 1 : 0)} k`;
+  if (size < 999_500_000) return `${trim(value / 1e6, size < 99_950_000 ? 1 : 0)} M`;
+  return `${trim(value / 1e9, 1)} G`;
+}
+
+/** Records per second: `5.0 k/s`, `38 /s`, `0.4 /s`. */
+export function rate(value: number): string {
+  if (value > 0 && value < 0.05) return "<0.1 /s";
+  const size = Math.abs(value);
+  if (size < 10) return `${trim(value, 1)} /s`;
+  if (size < 999.5) return `${Math.round(value)} /s`;
+  if (size < 999_500) return `${(value / 1e3).toFixed(size < 99_950 ? 1 : 0)} k/s`;
+  return `${(value / 1e6).toFixed(1)} M/s`;
+}
+
+export function bytes(value: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let size = value;
+  let unit = 0;
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${trim(size, size < 10 && unit > 0 ? 1 : 0)} ${units[unit]}`;
+}
+
+/** The whole number with separators: `1,214,003`. */
+export function exact(value: number): string {
+  return new Intl.NumberFormat(language() === "zh" ? "zh-CN" : "en-GB").format(value);
+}
+
+/** A length of time: `34 ms`, `1.9 s`, `5 min`, `2 h 5 min`. */
+export function span(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 59_950) return `${trim(milliseconds / 1000, 1)} s`;
+  const minutes = Math.round(milliseconds / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  const days = Math.floor(hours / 24);
+  return hours % 24 === 0 ? `${days} d` : `${days} d ${hours % 24} h`;
+}
+
+/** How long ago: `just now`, `3 min ago`, `yesterday`. */
+export function ago(at: number | string, now: number = Date.now()): string {
+  const then = typeof at === "string" ? Date.parse(at) : at;
+  const seconds = Math.round((then - now) / 1000);
+  const relative = new Intl.RelativeTimeFormat(language() === "zh" ? "zh-CN" : "en-GB", {
+    numeric: "auto",
+    style: "short",
+  });
+  const size = Math.abs(seconds);
+  if (size < 45) return relative.format(0, "second");
+  if (size < 3570) return relative.format(Math.round(seconds / 60), "minute");
+  if (size < 85_000) return relative.format(Math.round(seconds / 3600), "hour");
+  if (size < 86_400 * 27) return relative.format(Math.round(seconds / 86_400), "day");
+  if (size < 86_400 * 330) return relative.format(Math.round(seconds / (86_400 * 30)), "month");
+  return relative.format(Math.round(seconds / (86_400 * 365)), "year");
+}
+
+/** Time of day with milliseconds, UTC, as stream time is shown: `09:58:12.407`. */
+export function clock(at: number): string {
+  return new Date(at).toISOString().slice(11, 23);
+}
+
+/** Date and time for a tooltip, in the reader's zone. */
+export function moment(at: number | string): string {
+  return new Intl.DateTimeFormat(language() === "zh" ? "zh-CN" : "en-GB", {
+    dateStyle: "medium",
+    timeStyle: "medium",
+  }).format(new Date(at));
+}

@@ -1,0 +1,65 @@
+/**
+ * Texts of the page in its languages. A room keeps its texts in one `texts.ts`:
+ *
+ *     export const t = texts({ en: { save: "Save {n} changes" }, zh: { save: "保存 {n} 处更改" } });
+ *     t("save", { n: 3 })
+ *
+ * English gives the names; a language in which one is missing does not compile.
+ */
+
+import { create } from "zustand";
+
+export type Language = "en" | "zh";
+
+export const LANGUAGES: readonly { id: Language; title: string }[] = [
+  { id: "en", title: "English" },
+  { id: "zh", title: "中文" },
+];
+
+const KEY = "millrace.language";
+
+function first(): Language {
+  try {
+    const kept = localStorage.getItem(KEY);
+    if (kept === "en" || kept === "zh") return kept;
+  } catch {
+    // Without storage the browser's language decides.
+  }
+  return typeof navigator !== "undefined" && navigator.language.startsWith("zh") ? "zh" : "en";
+}
+
+const useLanguageState = create<{ language: Language }>()(() => ({ language: first() }));
+
+export function language(): Language {
+  return useLanguageState.getState().language;
+}
+
+/** The language of the page; put it as `key` on the root, so that a switch draws everything anew. */
+export function useLanguage(): Language {
+  return useLanguageState((state) => state.language);
+}
+
+export function setLanguage(next: Language) {
+  try {
+    localStorage.setItem(KEY, next);
+  } catch {
+    // The choice lasts as long as the page.
+  }
+  if (typeof document !== "undefined")
+    document.documentElement.lang = next === "zh" ? "zh-CN" : "en";
+  useLanguageState.setState({ language: next });
+}
+
+export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    name in values ? String(values[name]) : whole,
+  );
+}
+
+export function texts<Name extends string>(tables: {
+  en: Record<Name, string>;
+  zh: Record<NoInfer<Name>, string>;
+}) {
+  return (name: Name, values: Readonly<Record<string, string | number>> = {}): string =>
+    fill(tables[language()][name], values);
+}

@@ -1,0 +1,22 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+import { devCatalogue } from "./devCatalogue";
+import { kindIcons } from "./kindIcons";
+
+/** Where the API is while the page is developed; `MILLRACE_API=none` runs the page without one. */
+const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";
+
+export default defineConfig({
+  plugins: [react(), kindIcons(), devCatalogue(api === "none")],
+  server: {
+    host: "127.0.0.1",
+    ...(api === "none" ? {} : { proxy: { "/api": { target: api } } }),
+  },
+  build: { target: "es2022", sourcemap: false, chunkSizeWarningLimit: 1600 },
+  test: {
+    environment: "happy-dom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    restoreMocks: true,
+    server: { deps: { inline: [/@mantine/] } },
+  },
+});
