@@ -1,0 +1,226 @@
+package org.apache.spark.sql.millrace
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, GenericArrayData, MapData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/** One header. A null value is allowed, as on Kafka. */
+final class Header(val key: String, val value: Array[Byte]) extends Serializable
+
+object Headers {
+  val empty: Headers = Array.empty
+
+  /** What expressions see: MAP<STRING, BINARY>, sorted by name, the last of equal names. */
+  def asMap(headers: Headers): MapData = {
+    val sorted = new java.util.TreeMap[String, Array[Byte]]()
+    headers.foreach(h => sorted.put(h.key, h.value))
+    val keys = new Array[Any](sorted.size)
+    val values = new Array[Any](sorted.size)
+    var i = 0
+    sorted.forEach { (k, v) => keys(i) = UTF8String.fromString(k); values(i) = v; i += 1 }
+    new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(values))
+  }
+
+  def text(name: String, value: String): Header = new Header(name, if (value == null) null else value.getBytes(UTF_8))
+}
+
+/**
+ * What travels between nodes. Key and value are Catalyst's own values (UTF8String, Long, InternalRow, ...) or null;
+ * on the edges of tables the value is a [[Change]]. The timestamp is in ms. Nothing in a record is ever mutated.
+ */
+final class Record(val key: Any, val value: Any, val timestamp: Long, val headers: Headers) {
+  def withKey(k: Any): Record = new Record(k, value, timestamp, headers)
+  def withValue(v: Any): Record = new Record(key, v, timestamp, headers)
+  def withTimestamp(t: Long): Record = new Record(key, value, t, headers)
+  def withHeaders(h: Headers): Record = new Record(key, value, timestamp, h)
+  def change: Change = value.asInstanceOf[Change]
+}
+
+/**
+ * An update of a table. `oldValue` is null where nobody downstream asked for old values (see [[TableSource]]);
+ * `isLatest` is false only for an out-of-order update of a versioned table.
+ */
+final class Change(val newValue: Any, val oldValue: Any, val isLatest: Boolean = true)
+
+/** Keys of windowed tables: STRUCT<key, window: STRUCT<start, end>> with the bounds in microseconds, as Spark's TIMESTAMP has them. */
+object Windowed {
+  def typeOf(key: DataType): StructType = new StructType().add("key", key)
+    .add("window", new StructType().add("start", TimestampType).add("end", TimestampType))
+
+  /** Bounds in ms; `end` is null for unlimited windows. */
+  def apply(key: Any, start: Long, end: java.lang.Long): InternalRow =
+    new GenericInternalRow(Array[Any](key, new GenericInternalRow(Array[Any](start * 1000L, if (end == null) null else end * 1000L))))
+
+  def key(windowed: Any, keyType: DataType): Any = windowed.asInstanceOf[InternalRow].get(0, keyType)
+  def startMs(windowed: Any): Long = Math.floorDiv(windowed.asInstanceOf[InternalRow].getStruct(1, 2).getLong(0), 1000L)
+
+  /** The end in ms, or Long.MaxValue for an unlimited window. */
+  def endMs(windowed: Any): Long = {
+    val w = windowed.asInstanceOf[InternalRow].getStruct(1, 2)
+    if (w.isNullAt(1)) Long.MaxValue else Math.floorDiv(w.getLong(1), 1000L)
+  }
+}
+
+/** kind: `time` (tumbling, hopping), `sliding`, `session` or `unlimited`; size, gap or difference and grace in ms. */
+final case class WindowSpec(kind: String, size: Long, grace: Long)
+
+/** The type of a key; `dataType` is the inner type, `seen` what expressions get. */
+final case class KeyType(dataType: DataType, window: Option[WindowSpec] = None) {
+  def seen: DataType = if (window.isEmpty) dataType else Windowed.typeOf(dataType)
+}
+
+/** A clock that only goes forward; -1 before anything was seen. Clocks survive micro-batches and restarts. */
+final class Clock(val name: String) {
+  private var time = -1L
+  private[millrace] var dirty = false
+  def value: Long = time
+
+  /** Returns the new maximum. */
+  def advance(t: Long): Long = {
+    if (t > time) { time = t; dirty = true }
+    time
+  }
+  def set(t: Long): Unit = if (t != time) { time = t; dirty = true }
+}
+
+/** A value of a store and its timestamp in ms (stores without timestamps use 0). The value belongs to the store: do not mutate. */
+final class Entry(val value: Any, val timestamp: Long)
+
+/**
+ * A store of one task, keyed by bytes. A touched key is read from the state once and written once per micro-batch.
+ * Keys are the Kafka bytes of the key ([[Codec.key]]) so that iteration has Kafka Streams' order: unsigned, lexicographic.
+ * `range`, `all`, `last` work only for stores that were asked for as ordered.
+ */
+trait Store {
+  def name: String
+  def get(key: Array[Byte]): Entry
+  /** A null value deletes. */
+  def put(key: Array[Byte], value: Any, timestamp: Long): Unit
+  def delete(key: Array[Byte]): Unit
+  /** Keys in [from, to), null is an open end; a snapshot of the keys: put and delete are safe meanwhile, deleted ones are left out. */
+  def range(from: Array[Byte], to: Array[Byte], ascending: Boolean = true): Iterator[(Array[Byte], Entry)]
+  def all: Iterator[(Array[Byte], Entry)] = range(null, null)
+  /** The smallest key at or after `from` and before `to`, or null. */
+  def first(from: Array[Byte], to: Array[Byte]): Array[Byte]
+  /** The number of entries; counts all of them for a store that is not ordered. */
+  def size: Long
+}
+
+/** A running schedule of punctuation. */
+trait Schedule { def cancel(): Unit }
+
+/**
+ * One per level and task; lives across micro-batches, its state in Spark's state store.
+ * `topic` (null), `partition` and `offset` (-1) tell the record in work; in a punctuation they are null and -1.
+ */
+trait TaskContext {
+  /** `1_0`: sub-topology and task. */
+  def taskId(sub: Int): String
+  def topic: UTF8String
+  def partition: Int
+  def offset: Long
+  /** The clock of a sub-topology's task: the highest timestamp of the records that it took. */
+  def streamTime(sub: Int): Clock
+  /** A clock of a node or store, by a name of its own (use the node's or store's id). */
+  def clock(name: String): Clock
+  /** Ask once, in `init`. All nodes that ask for the same name get the same store. */
+  def store(name: String, valueType: DataType, ordered: Boolean): Store
+  /** The node of that physical id, if it is on this level; null otherwise. */
+  def nodeOf(id: String): Node
+  /** Counts one record as dropped (`dropped-records-total`); reasons are words like `late`, `null_key`, `null_value`. */
+  def dropped(node: Node, reason: String): Unit
+  /** Calls back with the clock's time: stream time [PA4] or wall clock, every `intervalMs`. Callable in `init` and later. */
+  def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule
+  /** Sends a row out of the task: sinks, repartitions, wires. */
+  def emit(row: Outgoing): Unit
+  /** ms; in a simulation it starts at 0 and moves by control rows only. */
+  def wallClock: Long
+  /** A line for the log of the deployment, told as the node's. */
+  def log(node: Node, message: String): Unit
+}
+
+/** A row that leaves the task. `dest` is the index of the physical node that takes it, see [[Envelope]]. */
+final class Outgoing(
+    val dest: Int, val task: Int, val key: Array[Byte], val value: Array[Byte], val timestamp: Long, val headers: Headers,
+    val topic: String = null, val partition: java.lang.Integer = null, val partitionKey: Array[Byte] = null, val fault: String = null)
+
+/** Where a record goes next: a child and the number of the child's input it enters. */
+final class Link(val node: Node, val input: Int)
+
+/**
+ * A node at work in one task. Subclasses implement `process` and forward what comes of it; an exception thrown by `process`
+ * is the node's own processing error: the handler of the settings decides, the parents do not see it [EH2].
+ */
+abstract class Node(val spec: NodeSpec) {
+  val id: String = spec.id
+  /** The id of the document's node. */
+  val node: String = spec.node
+  /** Children of all ports in the order of insertion [PL3]. */
+  private[millrace] var links: Array[Link] = Array.empty
+  private[millrace] var portLinks: Map[String, Array[Link]] = Map.empty
+  /** By input; null where the parent is on another level. */
+  private[millrace] var parents: Array[Node] = Array.empty
+  private[millrace] var received = 0L
+  private[millrace] var sent = 0L
+  private[millrace] var failures: Failures = _
+  protected[millrace] var context: TaskContext = _
+
+  final def start(c: TaskContext, f: Failures): Unit = { context = c; failures = f; init(c) }
+  def init(c: TaskContext): Unit = ()
+  /** `input`: the number of the parent (0: left, 1: right of a join). */
+  def process(r: Record, input: Int): Unit
+  /** Called when the task ends on this machine. */
+  def close(): Unit = ()
+  /** Contents of the stores that this node shows: see [[StoreDump]]. */
+  def dumps: Seq[StoreDump] = Nil
+
+  protected final def forward(r: Record): Unit = deliver(links, r)
+  protected final def forward(r: Record, port: String): Unit = deliver(portLinks.getOrElse(port, Node.nowhere), r)
+  protected final def dropped(reason: String): Unit = context.dropped(this, reason)
+
+  private def deliver(to: Array[Link], r: Record): Unit = {
+    sent += 1
+    var i = 0
+    while (i < to.length) { val l = to(i); l.node.receive(r, l.input); i += 1 }
+  }
+
+  private[millrace] final def receive(r: Record, input: Int): Unit = {
+    received += 1
+    try process(r, input) catch {
+      case s: Stop => throw s
+      case e: Exception => failures.failed(this, e)
+      case e: StackOverflowError => failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e))
+    }
+  }
+}
+
+object Node { private val nowhere = Array.empty[Link] }
+
+/** A table that can be asked for a key's present value: joins and stateless table operators read through it. */
+trait TableNode extends Node {
+  /** The present value of a key, or null. A table without a store of its own asks its parent. */
+  def lookup(key: Any): Entry
+  /** The value as of a time; only versioned tables answer otherwise than `lookup`. */
+  def lookup(key: Any, asOf: Long): Entry = lookup(key)
+}
+
+/** A store's contents for queries and tests. `timestamp` is null for stores that have none. `valueType` and `keyType` as expressions see them. */
+final class StoreDump(val name: String, val node: String, val keyType: DataType, val valueType: DataType, val rows: () => Iterator[DumpRow])
+final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
+
+/** Thrown to end the task's micro-batch: a handler said `fail`. */
+final class Stop(val fault: Fault) extends RuntimeException(fault.message, null, false, false)
+
+/** What decides about a failed record. */
+trait Failures { def failed(node: Node, e: Exception): Unit }
+
+/** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters is to blame. */
+final class ParameterFailure(val parameter: String, val cause: Throwable) extends RuntimeException(cause.getMessage, cause, false, false)
+
+/** A graph or an expression that cannot run, told by node and parameter. `code` is one of a few words, like `expression`, `type`. */
+final class Refused(val node: String, val parameter: String, val code: String, val reason: String)
+  extends RuntimeException(s"Refused $node|$parameter|$code|$reason")

@@ -1,0 +1,274 @@
+package org.apache.spark.sql.millrace
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.apache.spark.sql.catalyst.QueryPlanningTracker
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/** The columns that an expression sees, in order. All of them are nullable. */
+final case class Layout(columns: IndexedSeq[(String, DataType)])
+
+object Layout {
+  private val metadata = IndexedSeq("timestamp" -> TimestampType, "headers" -> MapType(StringType, BinaryType),
+    "topic" -> StringType, "partition" -> IntegerType, "offset" -> LongType)
+
+  /** key, value, timestamp, headers, topic, partition, offset: what a step over a record sees. */
+  def record(key: KeyType, value: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "value" -> value) ++ metadata)
+  /** agg, key, value, timestamp. */
+  def aggregator(agg: DataType, key: KeyType, value: DataType): Layout =
+    Layout(IndexedSeq("agg" -> agg, "key" -> key.seen, "value" -> value, "timestamp" -> TimestampType))
+  /** agg, value. */
+  def reducer(value: DataType): Layout = Layout(IndexedSeq("agg" -> value, "value" -> value))
+  /** key, left, right, timestamp. */
+  def joiner(key: KeyType, left: DataType, right: DataType): Layout =
+    Layout(IndexedSeq("key" -> key.seen, "left" -> left, "right" -> right, "timestamp" -> TimestampType))
+  /** key, left, right of two sessions. */
+  def merger(key: KeyType, agg: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "left" -> agg, "right" -> agg))
+  /** key, value: a foreign key. */
+  def pair(key: KeyType, value: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "value" -> value))
+  /** Initializers see nothing. */
+  val nothing: Layout = Layout(IndexedSeq.empty)
+}
+
+/**
+ * A Spark SQL expression over one record, bound to the columns of its layout. Code is generated on first use, in the task.
+ * One instance belongs to one node of one task (it reuses its input row). What it returns is the caller's own.
+ * What it throws arrives as [[ParameterFailure]] with the parameter that holds the text.
+ */
+final class Expr(bound: Expression, val dataType: DataType, used: Array[Int], width: Int, val parameter: String, val text: String) extends Serializable {
+  @transient private lazy val projection = UnsafeProjection.create(Seq(bound))
+  @transient private lazy val input = new GenericInternalRow(width)
+  @transient private lazy val uses: Array[Boolean] = { val r = new Array[Boolean](width); used.foreach(r(_) = true); r }
+
+  /** Over Layout.record. */
+  def apply(r: Record, c: TaskContext): Any = { fill(r.key, r.value, r, c); run() }
+  /** Over Layout.record, with another value (tables, whose record's value is a Change). */
+  def apply(r: Record, value: Any, c: TaskContext): Any = { fill(r.key, value, r, c); run() }
+  /** Over Layout.record; null counts as false. */
+  def test(r: Record, value: Any, c: TaskContext): Boolean = { fill(r.key, value, r, c); java.lang.Boolean.TRUE == run() }
+
+  def apply(): Any = run()
+  def apply(a: Any, b: Any): Any = { val v = input.values; v(0) = a; v(1) = b; run() }
+  def apply(a: Any, b: Any, c: Any): Any = { val v = input.values; v(0) = a; v(1) = b; v(2) = c; run() }
+  /** Three columns and the timestamp in ms: aggregators (agg, key, value) and joiners (key, left, right). */
+  def apply(a: Any, b: Any, c: Any, timestamp: Long): Any = {
+    val v = input.values; v(0) = a; v(1) = b; v(2) = c
+    if (uses(3)) v(3) = timestamp * 1000L
+    run()
+  }
+  /** True if the text names this column. */
+  def sees(column: Int): Boolean = uses(column)
+
+  private def fill(key: Any, value: Any, r: Record, c: TaskContext): Unit = {
+    val v = input.values
+    v(0) = key; v(1) = value
+    if (uses(2)) v(2) = r.timestamp * 1000L
+    if (uses(3)) v(3) = Headers.asMap(r.headers)
+    if (uses(4)) v(4) = c.topic
+    if (uses(5)) v(5) = c.partition
+    if (uses(6)) v(6) = c.offset
+  }
+
+  private def run(): Any =
+    try {
+      val out = projection(input)
+      if (out.isNullAt(0)) null
+      else dataType match {
+        case StringType => out.getUTF8String(0).clone()
+        case _: StructType | _: ArrayType | _: MapType => out.copy().get(0, dataType)
+        case t => out.get(0, t)
+      }
+    } catch {
+      case e: Exception => throw new ParameterFailure(parameter, e)
+    }
+}
+
+/** The leaf below an expression's projection while it is analysed. */
+private[millrace] case class RecordColumns(output: Seq[Attribute]) extends LeafNode
+
+/** Spark SQL texts become bound expressions: analysed (ANSI, UTC), typed, optimised. Driver side only. */
+object Expressions {
+  private final case class Compiled(bound: Expression, dataType: DataType, used: Array[Int], throwable: Boolean)
+  private val cache = java.util.Collections.synchronizedMap(
+    new java.util.LinkedHashMap[(String, Layout, Option[DataType]), Compiled](256, 0.75f, true) {
+      override def removeEldestEntry(e: java.util.Map.Entry[(String, Layout, Option[DataType]), Compiled]): Boolean = size > 5000
+    })
+
+  /** Why a text was refused: `condition` is Spark's error condition or one of ours; offsets are characters of the text, [start, stop), or -1. */
+  final class Invalid(val reason: String, val condition: String, val start: Int = -1, val stop: Int = -1) extends RuntimeException(reason)
+
+  /** Types are nullable throughout: a value that comes back from a store or from Kafka may lack anything. */
+  def nullable(t: DataType): DataType = t match {
+    case StructType(fs) => StructType(fs.map(f => StructField(f.name, nullable(f.dataType), nullable = true)))
+    case ArrayType(e, _) => ArrayType(nullable(e), containsNull = true)
+    case MapType(k, v, _) => MapType(nullable(k), nullable(v), valueContainsNull = true)
+    case other => other
+  }
+
+  /** A type of the document: DDL of one type or of fields. */
+  def parseType(text: String): DataType =
+    try nullable(DataType.fromDDL(text)) catch {
+      case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${firstLine(e)}", "INVALID_TYPE")
+    }
+
+  /** Compiles for a node's parameter; `expected` is what it must give, after a widening cast at most. */
+  def compile(spark: SparkSession, text: String, layout: Layout, parameter: String, expected: Option[DataType] = None): Expr = {
+    val c = compiled(spark, text, layout, expected)
+    new Expr(c.bound, c.dataType, c.used, layout.columns.size, parameter, text)
+  }
+
+  private def compiled(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled = {
+    val key = (text, layout, expected)
+    val found = cache.get(key)
+    if (found != null) found
+    else { val c = analysed(spark, text, layout, expected); cache.put(key, c); c }
+  }
+
+  private def analysed(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled = {
+    val session = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession]
+    val conf = session.sessionState.conf.clone()
+    conf.setConf(SQLConf.ANSI_ENABLED, true)
+    conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "UTC")
+    SQLConf.withExistingConf(conf) {
+      try {
+        val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
+        val state = session.sessionState
+        def analyse(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(Project(Seq(Alias(e, "result")()), RecordColumns(attributes)), new QueryPlanningTracker)
+        val parsed = state.sqlParser.parseExpression(text)
+        parsed.foreach(refuseUnresolved)
+        val first = analyse(parsed)
+        if (first.output.size != 1) throw new Invalid("must give one value", "ONE_VALUE")
+        val plainType = nullable(first.output.head.dataType)
+        val plan = expected match {
+          case Some(t) if plainType != t =>
+            if (!widens(plainType, t)) throw new Invalid(s"gives ${plainType.sql}, needs ${t.sql}", "TYPE")
+            analyse(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
+          case _ => first
+        }
+        plan.foreach(_.expressions.foreach(_.foreach(refuse)))
+        val expression = inline(plan).head
+        if (!expression.deterministic) throw new Invalid("is not deterministic: a record that is processed again must give the same", "NOT_DETERMINISTIC")
+        val used = expression.references.map(_.name).toSet
+        val optimised =
+          try inline(state.optimizer.execute(plan)).head catch {
+            case e @ (_: AnalysisException | _: Invalid) => throw e
+            case NonFatal(_) => // folding a constant failed (1 / 0): it is to fail at run time, as any other expression does
+              val unfolded = conf.clone()
+              unfolded.setConfString(SQLConf.OPTIMIZER_EXCLUDED_RULES.key, "org.apache.spark.sql.catalyst.optimizer.ConstantFolding")
+              SQLConf.withExistingConf(unfolded)(inline(state.optimizer.execute(plan)).head)
+          }
+        val bound = BindReferences.bindReference(optimised, attributes: AttributeSeq)
+        Compiled(bound, nullable(bound.dataType), layout.columns.indices.filter(i => used(layout.columns(i)._1)).toArray, throwable(bound))
+      } catch {
+        case e: ParseException =>
+          val at = e.getQueryContext.headOption.map(_.startIndex).filter(_ >= 0).getOrElse(offsetOf(text, e.line.getOrElse(1), e.startPosition.getOrElse(0)))
+          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("PARSE_SYNTAX_ERROR"), math.min(at, text.length), text.length)
+        case e: AnalysisException =>
+          val c = e.getQueryContext.headOption
+          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("ANALYSIS"), c.map(_.startIndex).getOrElse(-1), c.map(_.stopIndex + 1).getOrElse(-1))
+      }
+    }
+  }
+
+  private def throwable(e: Expression): Boolean = e.exists(_.throwable)
+
+  private def refuseUnresolved(e: Expression): Unit = e match {
+    case s: org.apache.spark.sql.catalyst.analysis.Star => throw new Invalid(s"must give one value, not `${s.sql}`", "ONE_VALUE")
+    case _ =>
+  }
+
+  private def refuse(e: Expression): Unit = e match {
+    case _: AggregateExpression | _: WindowExpression => throw new Invalid("aggregates over many records; an expression sees one record (use an aggregation node)", "AGGREGATE")
+    case _: Generator => throw new Invalid("makes several rows; an expression gives one value (use flat_map or flat_map_values)", "GENERATOR")
+    case s if SubqueryExpression.hasSubquery(s) => throw new Invalid("has a subquery; an expression sees one record only", "SUBQUERY")
+    case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp =>
+      throw new Invalid("asks for the present time: a record that is processed again must give the same (use the column `timestamp`)", "CURRENT_TIME")
+    case t if t.getClass.getSimpleName.startsWith("CurrentTime") =>
+      throw new Invalid("asks for the present time: a record that is processed again must give the same (use the column `timestamp`)", "CURRENT_TIME")
+    case _ =>
+  }
+
+  /** Projections that the analyzer or the optimizer stacked become one list of expressions over the columns. */
+  private def inline(p: LogicalPlan): Seq[Expression] = p match {
+    case Project(list, child) =>
+      val below = child.output.map(_.exprId).zip(inline(child)).toMap
+      list.map(_.transform { case a: AttributeReference if below.contains(a.exprId) => below(a.exprId) } match {
+        case Alias(e, _) => e
+        case e => e
+      })
+    case c: RecordColumns => c.output
+    case other => throw new Invalid(s"is not an expression over one record (${other.nodeName})", "ONE_RECORD")
+  }
+
+  /** True if a value of one type becomes the other without loss. */
+  def widens(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (NullType, _) => true
+    case (a, b) if a == b => true
+    case (_, StringType) => false
+    case (StructType(a), StructType(b)) =>
+      a.length == b.length && a.zip(b).forall { case (x, y) => x.name == y.name && widens(x.dataType, y.dataType) }
+    case (ArrayType(a, _), ArrayType(b, _)) => widens(a, b)
+    case (a, b) => Cast.canUpCast(a, b)
+  }
+
+  private def offsetOf(text: String, line: Int, column: Int): Int = {
+    var at = 0
+    var l = 1
+    while (l < line && at >= 0) { at = text.indexOf('\n', at) + 1; if (at == 0) at = -1; l += 1 }
+    math.max(0, at) + column
+  }
+  private def firstLine(e: Throwable): String = String.valueOf(e.getMessage).linesIterator.nextOption().getOrElse("")
+
+  /** Spark's message without its class, state and position, which are told apart. */
+  private def tidy(e: Throwable): String = firstLine(e)
+    .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst("; line \\d+ pos \\d+;?$", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "").replaceFirst("\\(line \\d+, pos \\d+\\)$", "").trim
+
+  // ---- the analyzer's door ----------------------------------------------------------------------------------------
+
+  /**
+   * `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types": ["DDL", ...]}` ->
+   * `{"expressions": [{"type", "nullable", "throwable", "columns", "error": null | {"message", "condition", "start", "stop"}}], "types": [{"type", "error"}]}`.
+   */
+  def analyze(spark: SparkSession, request: String): String = {
+    val root = Json.mapper.readTree(request)
+    val answer = Json.mapper.createObjectNode()
+    val expressions = answer.putArray("expressions")
+    elements(root.get("expressions")).foreach { e =>
+      val out = expressions.addObject()
+      try {
+        val columns = e.get("columns").properties.asScala.map(c => c.getKey -> parseType(c.getValue.asText)).toIndexedSeq
+        val expects = Option(e.get("expects")).filterNot(_.isNull).map(t => parseType(t.asText))
+        val c = compiled(spark, e.get("text").asText, Layout(columns), expects)
+        out.put("type", c.dataType.sql); out.put("nullable", c.bound.nullable); out.put("throwable", c.throwable)
+        val names = out.putArray("columns")
+        c.used.foreach(i => names.add(columns(i)._1))
+        out.putNull("error")
+      } catch { case e: Invalid => refused(out, e) }
+    }
+    val types = answer.putArray("types")
+    elements(root.get("types")).foreach { t =>
+      val out = types.addObject()
+      try { out.put("type", parseType(t.asText).sql); out.putNull("error") } catch { case e: Invalid => out.putNull("type"); out.put("error", e.reason) }
+    }
+    Json.mapper.writeValueAsString(answer)
+  }
+
+  private def elements(j: JsonNode): Seq[JsonNode] = if (j == null || j.isNull) Nil else j.elements.asScala.toSeq
+  private def refused(out: ObjectNode, e: Invalid): Unit = {
+    out.putNull("type"); out.put("nullable", true); out.put("throwable", false); out.putArray("columns")
+    out.putObject("error").put("message", e.reason).put("condition", e.condition).put("start", e.start).put("stop", e.stop)
+  }
+
+  private[millrace] def text(s: String): UTF8String = if (s == null) null else UTF8String.fromString(s)
+}

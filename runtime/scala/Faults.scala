@@ -1,0 +1,82 @@
+package org.apache.spark.sql.millrace
+
+import java.io.{PrintWriter, StringWriter}
+import java.util.Base64
+
+import com.fasterxml.jackson.databind.node.ObjectNode
+
+import org.apache.spark.SparkThrowable
+
+/**
+ * A failure as data. kind: `deserialization`, `processing` or `timestamp` (always stops); code: Spark's error condition or a word of ours;
+ * `record`: where it happened, with its raw key, or null.
+ */
+final class Fault(val kind: String, val node: String, val parameter: String, val code: String, val exception: String, val message: String,
+    val stacktrace: String, val record: FaultRecord) extends Serializable {
+  def json: String = {
+    val o = Json.mapper.createObjectNode()
+    o.put("kind", kind); o.put("node", node); o.put("parameter", parameter); o.put("code", code); o.put("exception", exception); o.put("message", message)
+    if (stacktrace != null) o.put("stacktrace", stacktrace)
+    if (record != null) record.write(o.putObject("record")) else o.putNull("record")
+    Json.mapper.writeValueAsString(o)
+  }
+  def at(r: FaultRecord): Fault = new Fault(kind, node, parameter, code, exception, message, stacktrace, r)
+}
+
+/** The source record of a failure. `key` is raw bytes. */
+final class FaultRecord(val topic: String, val partition: Int, val offset: Long, val timestamp: Long, val key: Array[Byte]) extends Serializable {
+  def write(o: ObjectNode): Unit = {
+    o.put("topic", topic); o.put("partition", partition); o.put("offset", offset); o.put("timestamp", timestamp)
+    if (key == null) o.putNull("key") else o.put("key", Faults.readable(key))
+  }
+}
+
+object Faults {
+  def of(kind: String, node: String, thrown: Throwable, record: FaultRecord): Fault = {
+    val (parameter, cause) = thrown match {
+      case p: ParameterFailure => (p.parameter, p.cause)
+      case e => (null, e)
+    }
+    val code = cause match {
+      case s: SparkThrowable if s.getCondition != null => s.getCondition
+      case _: BadBytes => "BAD_BYTES"
+      case p: PythonFailure => p.pythonType
+      case _ => cause.getClass.getSimpleName
+    }
+    val exception = cause match { case p: PythonFailure => p.pythonType; case _ => cause.getClass.getName }
+    new Fault(kind, node, parameter, code, exception, message(cause), trace(cause), record)
+  }
+
+  /** Without Spark's decorations: the first line says it. */
+  private def message(t: Throwable): String =
+    String.valueOf(t.getMessage).linesIterator.nextOption().getOrElse("").replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "").trim
+
+  private def trace(t: Throwable): String = t match {
+    case p: PythonFailure => p.traceback
+    case _ => val w = new StringWriter(); t.printStackTrace(new PrintWriter(w)); w.toString
+  }
+
+  def parse(json: String): Fault = {
+    val o = Json.mapper.readTree(json)
+    def text(n: String) = Option(o.get(n)).filterNot(_.isNull).map(_.asText).orNull
+    val r = Option(o.get("record")).filterNot(_.isNull).map(x => new FaultRecord(x.path("topic").asText(null), x.path("partition").asInt(-1), x.path("offset").asLong(-1),
+      x.path("timestamp").asLong(-1), Option(x.get("key")).filterNot(_.isNull).map(_.asText.getBytes(java.nio.charset.StandardCharsets.UTF_8)).orNull)).orNull
+    new Fault(text("kind"), text("node"), text("parameter"), text("code"), text("exception"), text("message"), text("stacktrace"), r)
+  }
+
+  /** Kafka Streams' headers of a dead letter, behind the record's own. */
+  def headers(own: Headers, f: Fault, topic: String, partition: Int, offset: Long): Headers = own ++ Seq(
+    Headers.text("__streams.errors.exception", f.exception), Headers.text("__streams.errors.message", f.message), Headers.text("__streams.errors.stacktrace", f.stacktrace),
+    Headers.text("__streams.errors.topic", topic), Headers.text("__streams.errors.partition", partition.toString), Headers.text("__streams.errors.offset", offset.toString))
+
+  def readable(b: Array[Byte]): String =
+    try java.nio.charset.StandardCharsets.UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString catch {
+      case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b)
+    }
+}
+
+/** An exception of user Python; the traceback is Python's own text. */
+final class PythonFailure(val pythonType: String, message: String, val traceback: String) extends RuntimeException(message)
+
+/** A handler said `fail`: ends the query. The message is a line that starts with the word and holds the fault as JSON. */
+final class StreamStopped(val fault: String) extends RuntimeException(s"StreamStopped $fault")

@@ -1,0 +1,298 @@
+package org.apache.spark.sql.millrace
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.types.DataType
+
+/*
+ * How an operator comes to be
+ * ===========================
+ * The task graph is JSON: {"tasks": n, "settings": {...}, "nodes": [{"id", "node", "op", "sub", "level", "parents": [["id", "port"], ...], "params": {...}}]},
+ * in an order in which parents come before children; a parent's children get records in the order of this list.
+ *
+ * A family (an object in nodes/) maps op names to factories: Build => NodeSpec. On the driver the factory reads its parameters, compiles its
+ * expressions and tells the types of its output ports. The NodeSpec is serialised; in the task `create()` makes the Node.
+ *
+ *   object Tables extends Family {
+ *     override def factories = Map("to_table" -> (new ToTableSpec(_)), ...)
+ *   }
+ *   final class ToTableSpec(b: Build) extends NodeSpec(b) with TableSource {
+ *     private val in = b.stream(0)
+ *     val store = b.store("key_value", "versioned")       // own store: its name, or the node's id
+ *     override val ports = Seq("out" -> TablePort(in.key, in.value, this))
+ *     override def create() = new ToTableNode(this)
+ *   }
+ * Use `b` only in constructors (vals), never in methods: it is not serialisable.
+ *
+ * The op name is extended where one builder method means different operators:
+ *   `count`, `reduce`, `aggregate`, `cogroup` with a window:  count@tumbling  @hopping  @sliding  @session  @unlimited
+ *   the same on a grouped table (input is a GroupedPort):      count@table
+ *   `filter`, `filter_not`, `map_values` on a table:           filter@table, ...
+ * A stream operator (to, print, peek, merge, split, process ...) whose input is a table gets the table's updates as a stream; `b.stream(i)` does that.
+ *
+ * Hops: a spec that extends HopSpec ends the level (repartition, group_by, foreign_key_subscribe ...). Its node calls `hop(...)`; the
+ * children in the JSON graph are the receivers and get the record at their own level, decoded by the type of the hop's port. An edge of any other node
+ * to a later level is a wire: the record travels to the same task there; nothing is to be done for it.
+ * `repartitioned`, `grouped_table`, `foreign_key_lookup` ... have the hop as a parent.
+ */
+
+/** What leaves a port. `key.seen` and `value` are the types that expressions see. */
+sealed trait Port { def key: KeyType; def value: DataType }
+final case class StreamPort(key: KeyType, value: DataType) extends Port
+/** Records carry a Change. `owner` is asked for old values. */
+final case class TablePort(key: KeyType, value: DataType, owner: TableSource) extends Port
+/** A table that is grouped and repartitioned: records carry a Change by the group's key; either side of it may be null. */
+final case class GroupedPort(key: KeyType, value: DataType) extends Port
+final case class GlobalPort(key: KeyType, value: DataType, owner: NodeSpec) extends Port
+
+/** Asked on the driver, while the graph is built. */
+trait TableSource {
+  /** A consumer needs old values in the changes. `force`: materialise if need be. Returns whether they will come. */
+  def enableSendingOldValues(force: Boolean): Boolean
+  /** True if lookups are answered by a versioned store. */
+  def versioned: Boolean = false
+}
+
+/** The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`: those of the store node. */
+final case class StoreSpec(name: String, node: String, kind: String, named: Boolean, properties: Map[String, String]) {
+  def long(property: String): Option[Long] = properties.get(property).map(_.toLong)
+}
+
+/** A node as data: what the driver knows of it and the task needs. */
+abstract class NodeSpec(b: Build) extends Serializable {
+  val id: String = b.id
+  val node: String = b.node
+  val op: String = b.op
+  val sub: Int = b.sub
+  val level: Int = b.level
+  /** Physical ids of the parents, by input. */
+  val parents: Seq[(String, String)] = b.parentIds
+  /** Index in the graph: the `dest` of rows for input 0. */
+  val index: Int = b.index
+  /** Output ports in their order. Empty for sinks. */
+  def ports: Seq[(String, Port)]
+  /** Ports for inputs, as the parents have them. */
+  val inputs: Seq[Port] = b.inputs
+  def create(): Node
+}
+
+/** A node whose output travels to tasks of a later level by the key's partition. */
+abstract class HopSpec(b: Build) extends NodeSpec(b) {
+  val partitions: Int = b.int("partitions")
+  private[millrace] var receivers: Array[Int] = Array.empty
+}
+
+/** The task's side of a hop. */
+abstract class HopNode(spec: HopSpec) extends Node(spec) {
+  private val port = spec.ports.head._2
+  private val codec = Codec.key(port.key)
+  private val changes = port.isInstanceOf[GroupedPort] || port.isInstanceOf[TablePort]
+  private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
+
+  /** Sends to the partition of the key's bytes (a windowed key: of the inner key's); null keys go to partition 0. */
+  protected final def hop(r: Record): Unit = {
+    val key = codec.encode(r.key)
+    val chooses = codec match { case w: WindowedCodec if r.key != null => w.innerBytes(r.key); case _ => key }
+    hopTo(r, key, Partitioner.partition(chooses, spec.partitions))
+  }
+  protected final def hopTo(r: Record, key: Array[Byte], partition: Int): Unit = {
+    sent += 1
+    val value = Packed(packer, r.value, changes)
+    var i = 0
+    while (i < spec.receivers.length) {
+      context.emit(new Outgoing(spec.receivers(i), partition, key, value, r.timestamp, r.headers))
+      i += 1
+    }
+  }
+}
+
+private[millrace] object Packed {
+  import org.apache.spark.sql.catalyst.InternalRow
+  import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+
+  def apply(p: Packer, v: Any, changes: Boolean): Array[Byte] = v match {
+    case c: Change if changes => p.pack(new GenericInternalRow(Array[Any](c.newValue, c.oldValue, c.isLatest)))
+    case _ => p.pack(v)
+  }
+  def unpack(p: Packer, b: Array[Byte], value: DataType, changes: Boolean): Any =
+    if (!changes) p.unpack(b)
+    else {
+      val r = p.unpack(b).asInstanceOf[InternalRow]
+      new Change(if (r.isNullAt(0)) null else r.get(0, value), if (r.isNullAt(1)) null else r.get(1, value), r.getBoolean(2))
+    }
+}
+
+/** Kafka's default partitioner. */
+object Partitioner {
+  /** murmur2(key) & 0x7fffffff % n; 0 for null. */
+  def partition(key: Array[Byte], n: Int): Int = if (key == null) 0 else (murmur2(key) & 0x7fffffff) % n
+
+  def murmur2(data: Array[Byte]): Int = {
+    val m = 0x5bd1e995
+    var h = 0x9747b28c ^ data.length
+    val words = data.length >> 2
+    var i = 0
+    while (i < words) {
+      val at = i << 2
+      var k = (data(at) & 0xff) | ((data(at + 1) & 0xff) << 8) | ((data(at + 2) & 0xff) << 16) | (data(at + 3) << 24)
+      k *= m; k ^= k >>> 24; k *= m
+      h *= m; h ^= k
+      i += 1
+    }
+    val tail = words << 2
+    val left = data.length & 3
+    if (left == 3) h ^= (data(tail + 2) & 0xff) << 16
+    if (left >= 2) h ^= (data(tail + 1) & 0xff) << 8
+    if (left >= 1) { h ^= data(tail) & 0xff; h *= m }
+    h ^= h >>> 13; h *= m; h ^= h >>> 15
+    h
+  }
+}
+
+/** One operator family: op name -> factory. */
+trait Family { def factories: Map[String, Build => NodeSpec] }
+
+/** One node while it is built: parameters, inputs, and the means to compile. */
+final class Build private[millrace] (val graph: Graph, val json: JsonNode, val index: Int) {
+  val id: String = json.get("id").asText
+  val node: String = Option(json.get("node")).filterNot(_.isNull).map(_.asText).getOrElse(id)
+  val op: String = json.get("op").asText
+  val sub: Int = json.path("sub").asInt(0)
+  val level: Int = json.path("level").asInt(0)
+  val params: JsonNode = Option(json.get("params")).filterNot(_.isNull).getOrElse(Json.mapper.createObjectNode())
+  val parentIds: Seq[(String, String)] = json.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq
+  def spark: SparkSession = graph.spark
+  def settings: Settings = graph.settings
+  /** Inputs that `stream` took as the updates of a table. */
+  private[millrace] val unwrapped = mutable.Set[Int]()
+
+  def parent(i: Int): NodeSpec = graph.spec(parentIds(i)._1)
+  lazy val inputs: Seq[Port] = parentIds.map { case (p, port) =>
+    graph.spec(p).ports.collectFirst { case (`port`, x) => x }.getOrElse(fail("", "port", s"$p has no output port $port"))
+  }
+  /** Input i as a stream; a table there gives its updates. */
+  def stream(i: Int): StreamPort = inputs(i) match {
+    case s: StreamPort => s
+    case TablePort(k, v, _) => unwrapped += i; StreamPort(k, v)
+    case other => fail("in", "port", s"must be a stream, is ${Build.say(other)}")
+  }
+  def table(i: Int): TablePort = inputs(i) match {
+    case t: TablePort => t
+    case other => fail("in", "port", s"must be a table, is ${Build.say(other)}")
+  }
+  def grouped(i: Int): GroupedPort = inputs(i) match {
+    case g: GroupedPort => g
+    case other => fail("in", "port", s"must be a grouped table, is ${Build.say(other)}")
+  }
+  def global(i: Int): GlobalPort = inputs(i) match {
+    case g: GlobalPort => g
+    case other => fail("right", "port", s"must be a global table, is ${Build.say(other)}")
+  }
+
+  def opt(p: String): Option[JsonNode] = Option(params.get(p)).filterNot(_.isNull)
+  def req(p: String): JsonNode = opt(p).getOrElse(fail(p, "missing", "is missing"))
+  def text(p: String): String = req(p).asText
+  def textOpt(p: String): Option[String] = opt(p).map(_.asText)
+  def long(p: String): Long = req(p).asLong
+  def longOpt(p: String): Option[Long] = opt(p).map(_.asLong)
+  def int(p: String): Int = req(p).asInt
+  def bool(p: String, default: Boolean): Boolean = opt(p).map(_.asBoolean).getOrElse(default)
+  def elements(p: String): Seq[JsonNode] = opt(p).map(_.elements.asScala.toSeq).getOrElse(Nil)
+
+  def expr(p: String, layout: Layout, expected: Option[DataType] = None): Expr = exprOf(text(p), p, layout, expected)
+  def exprOf(text: String, p: String, layout: Layout, expected: Option[DataType] = None): Expr =
+    judged(p, "expression")(Expressions.compile(spark, text, layout, p, expected))
+  def dataType(p: String): DataType = judged(p, "type")(Expressions.parseType(text(p)))
+  def codec(p: String, default: Option[DataType] = None): Codec = codecOf(req(p), p, default)
+  def codecOf(j: JsonNode, p: String, default: Option[DataType] = None): Codec = judged(p, "format")(Codec.parse(j, default))
+
+  /** The operator's own store: that of the parameter `store` (`{"name", "node", "kind", ...}`), else an unnamed one called by the node's id. */
+  def store(kinds: String*): StoreSpec = opt("store").map(storeOf(_, kinds.head)).getOrElse(StoreSpec(id, node, kinds.head, named = false, Map.empty))
+  def storeOf(j: JsonNode, default: String): StoreSpec = {
+    val properties = j.properties.asScala.filterNot(e => e.getValue.isNull || e.getValue.isContainerNode).map(e => e.getKey -> e.getValue.asText).toMap
+    StoreSpec(j.get("name").asText, properties.getOrElse("node", node), properties.getOrElse("kind", default), named = true, properties - "name" - "node" - "kind")
+  }
+
+  def fail(p: String, code: String, message: String): Nothing = throw new Refused(node, p, code, message)
+  private def judged[T](p: String, code: String)(body: => T): T = try body catch { case e: Expressions.Invalid => fail(p, code, e.reason) }
+}
+
+private object Build {
+  def say(p: Port): String = p match {
+    case _: StreamPort => "a stream"
+    case _: TablePort => "a table"
+    case _: GroupedPort => "a grouped table"
+    case _: GlobalPort => "a global table"
+  }
+}
+
+/** How failures are met; the names of the document's settings. */
+final case class Settings(processing: String, deserialization: String, deadLetterTopic: String) {
+  def handler(kind: String): String = if (kind == "deserialization") deserialization else if (kind == "processing") processing else "fail"
+}
+
+/** The graph on the driver: every node built, in order. */
+final class Graph private (val spark: SparkSession, root: JsonNode) {
+  private val byId = mutable.LinkedHashMap[String, NodeSpec]()
+  val settings: Settings = Graph.settings(root)
+  val tasks: Int = root.path("tasks").asInt(1)
+  private val unwrapped = mutable.Map[String, Set[Int]]()
+
+  private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
+  jsons.zipWithIndex.foreach { case (j, i) =>
+    val b = new Build(this, j, i)
+    if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
+    val name = Graph.extended(b)
+    val make = Graph.factories.getOrElse(name, b.fail("op", "unknown", s"no operator is called $name"))
+    byId(b.id) = make(b)
+    unwrapped(b.id) = b.unwrapped.toSet
+  }
+  val specs: IndexedSeq[NodeSpec] = byId.values.toIndexedSeq
+  specs.foreach {
+    case h: HopSpec => h.receivers = specs.flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => Graph.dest(c.index, input) }).toArray
+    case _ =>
+  }
+
+  def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"no node is called $id"))
+  def levels: Int = if (specs.isEmpty) 0 else specs.map(_.level).max + 1
+  /** Of each level: its nodes. */
+  def level(n: Int): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
+    specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
+    specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input)) })
+      .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings)
+}
+
+/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values. */
+private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
+    val hop: Boolean, val unwrap: Boolean) extends Serializable
+
+/** What one level's tasks need: serialised into the operator. */
+private[millrace] final class LevelSpec(val level: Int, val nodes: Array[NodeSpec], val foreign: Map[String, Seq[(String, Port)]], val edges: Array[Edge], val settings: Settings)
+  extends Serializable
+
+object Graph {
+  private lazy val factories: Map[String, Build => NodeSpec] = Families.all.flatMap(_.factories).toMap
+
+  def parse(spark: SparkSession, json: String): Graph = new Graph(spark, Json.mapper.readTree(json))
+
+  private[millrace] def settings(root: JsonNode): Settings = {
+    val s = root.path("settings")
+    Settings(s.path("processing_handler").asText("fail"), s.path("deserialization_handler").asText("fail"), s.path("dead_letter_topic").asText(null))
+  }
+
+  /** Rows for input `i` of a node: its index, and the input above 16 bits. */
+  private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)
+
+  private val aggregations = Set("count", "reduce", "aggregate", "cogroup")
+  private val both = Set("filter", "filter_not", "map_values")
+  private def extended(b: Build): String =
+    if (aggregations(b.op)) b.opt("window").map(w => s"${b.op}@${w.get("type").asText}").getOrElse {
+      if (b.inputs.headOption.exists(_.isInstanceOf[GroupedPort])) s"${b.op}@table" else b.op
+    }
+    else if (both(b.op) && b.inputs.headOption.exists(_.isInstanceOf[TablePort])) s"${b.op}@table"
+    else b.op
+}

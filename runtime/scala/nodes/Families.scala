@@ -1,0 +1,6 @@
+package org.apache.spark.sql.millrace
+
+/** All operator families there are. */
+private[millrace] object Families {
+  val all: Seq[Family] = Seq()
+}

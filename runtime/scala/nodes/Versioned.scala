@@ -1,0 +1,109 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types._
+
+/**
+ * The store of a table: one value per key with its timestamp, or, versioned, a history of values.
+ * What `put` answers decides whether the update goes on: refused updates do not, those that are not the latest are marked.
+ */
+private[millrace] trait KeyedTable {
+  def versioned: Boolean
+  def get(key: Array[Byte]): Entry
+  /** The value that was valid at a time; a table without versions only knows the present one. */
+  def get(key: Array[Byte], asOf: Long): Entry
+  /** A null value deletes. */
+  def put(key: Array[Byte], value: Any, timestamp: Long): Int
+  def entries: Iterator[(Array[Byte], Entry)]
+}
+
+private[millrace] object KeyedTable {
+  val Refused = -1
+  val Outdated = 0
+  val Latest = 1
+
+  def open(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType): KeyedTable =
+    if (settings.history == null) new PlainTable(c.store(settings.name, valueType, ordered = false))
+    else new VersionedTable(c, owner, settings.name, valueType, settings.history)
+
+  /** The rows of a store in no particular order, whether it is ordered or not. */
+  def entries(s: Store): Iterator[(Array[Byte], Entry)] = s match {
+    case c: CachedStore if !c.ordered => c.unordered
+    case other => other.all
+  }
+}
+
+private[millrace] final class PlainTable(store: Store) extends KeyedTable {
+  override def versioned: Boolean = false
+  override def get(key: Array[Byte]): Entry = store.get(key)
+  override def get(key: Array[Byte], asOf: Long): Entry = store.get(key)
+  override def put(key: Array[Byte], value: Any, timestamp: Long): Int = { store.put(key, value, timestamp); KeyedTable.Latest }
+  override def entries: Iterator[(Array[Byte], Entry)] = KeyedTable.entries(store)
+}
+
+/**
+ * Versions of each key, the newest first: rows are ordered by key and falling timestamp, so that every question is one step in the order.
+ * A deletion is a version without a value [VS1] [VS2].
+ */
+private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: String, valueType: DataType, history: Long) extends KeyedTable {
+  private val store = c.store(name, new StructType().add("value", valueType), ordered = true)
+  private val clock = c.clock("store:" + name)
+
+  override def versioned: Boolean = true
+
+  private def at(key: Array[Byte], timestamp: Long): Array[Byte] = Bytes.concat(key, Long.MaxValue - timestamp)
+  private def timeOf(row: Array[Byte]): Long = Long.MaxValue - Bytes.getLong(row, row.length - 8)
+
+  /** The row of the newest version at or before `asOf`, or null. */
+  private def floor(key: Array[Byte], asOf: Long): Array[Byte] = {
+    val end = Bytes.next(at(key, 0L))
+    var k = store.first(at(key, asOf), end)
+    while (k != null && k.length != key.length + 8) k = store.first(Bytes.next(k), end)
+    k
+  }
+
+  private def read(row: Array[Byte]): Entry =
+    if (row == null) null
+    else {
+      val v = store.get(row).value.asInstanceOf[InternalRow]
+      if (v.isNullAt(0)) null else new Entry(v.get(0, valueType), timeOf(row))
+    }
+
+  override def get(key: Array[Byte]): Entry = read(floor(key, Long.MaxValue))
+
+  /** What is older than the history is unknown, but for a latest version that is as old. */
+  override def get(key: Array[Byte], asOf: Long): Entry = {
+    val row = floor(key, asOf)
+    if (asOf >= clock.value - history) read(row)
+    else { val e = get(key); if (e != null && e.timestamp <= asOf) e else null }
+  }
+
+  override def put(key: Array[Byte], value: Any, timestamp: Long): Int =
+    if (timestamp < clock.value - history) { c.dropped(owner, "expired"); KeyedTable.Refused }
+    else {
+      clock.advance(timestamp)
+      store.put(at(key, timestamp), new GenericInternalRow(Array[Any](value)), timestamp)
+      forget(key)
+      if (timeOf(floor(key, Long.MaxValue)) == timestamp) KeyedTable.Latest else KeyedTable.Outdated
+    }
+
+  /** Deletes what was replaced before the history begins. */
+  private def forget(key: Array[Byte]): Unit = {
+    val horizon = clock.value - history
+    if (horizon > 0) {
+      val valid = floor(key, horizon)
+      if (valid != null) RetainedStore.delete(store, Bytes.next(valid), Bytes.next(at(key, 0L)))(_.length == key.length + 8)
+    }
+  }
+
+  override def entries: Iterator[(Array[Byte], Entry)] = {
+    var last: Array[Byte] = null
+    store.all.filter { case (k, _) =>
+      val key = java.util.Arrays.copyOf(k, k.length - 8)
+      val newest = last == null || !java.util.Arrays.equals(last, key)
+      last = key
+      newest
+    }.flatMap { case (k, _) => Option(read(k)).map(e => (java.util.Arrays.copyOf(k, k.length - 8), e)) }
+  }
+}

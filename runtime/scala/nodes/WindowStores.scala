@@ -1,0 +1,229 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.types._
+
+/** What a store node says of an operator's own store, as far as it changes what the store shows. `retention` in ms, null for the default. */
+final case class StoreSettings(name: String, named: Boolean, node: String, persistent: Boolean, retention: java.lang.Long, history: java.lang.Long)
+
+/**
+ * The part that window and session stores share: a clock of their own that only their writes move, and what lies behind the retention.
+ *
+ * Reads never see what is older than `clock - retention`, to the millisecond. Writes are refused, and counted as dropped, by whole segments:
+ * that is what a persistent store of Kafka Streams does, whose segments are half a retention long, and a minute at least.
+ */
+private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, settings: StoreSettings, retention: Long, timeOrdered: Boolean) {
+  protected val clock: Clock = c.clock("store:" + settings.name)
+  private val interval = math.max(retention / 2, 60000L)
+  /** Stores of window_close are ordered by time and show one millisecond more. */
+  private val slack = if (timeOrdered && settings.persistent) 0L else 1L
+  private val swept: Clock = c.clock("swept:" + settings.name)
+
+  /** The first time that reads can see. */
+  final def visibleFrom: Long = clock.value - retention + slack
+
+  /** Moves the clock to the time of a write; false if the write comes too late and is dropped. */
+  protected final def admit(time: Long): Boolean = {
+    clock.advance(time)
+    val live =
+      if (settings.persistent) time / interval >= (clock.value - retention) / interval
+      else time > clock.value - retention
+    if (!live) c.dropped(owner, "expired")
+    live
+  }
+
+  /** Frees what nobody can see any more, now and then: a sweep costs as much as there is in the store. */
+  protected final def tidy(): Unit = {
+    val from = visibleFrom
+    if (from > 0 && from - math.max(swept.value, 0L) > math.max(retention / 2, 1L)) { swept.set(from); sweep(from) }
+  }
+  protected def sweep(before: Long): Unit
+}
+
+private[millrace] object RetainedStore {
+  /** Deletes the keys of [from, to) that `expired` tells, without reading values. */
+  def delete(s: Store, from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
+    var k = s.first(from, to)
+    while (k != null) {
+      if (expired(k)) s.delete(k)
+      k = s.first(Bytes.next(k), to)
+    }
+  }
+  def bigEndian(v: Long): Array[Byte] = { val b = new Array[Byte](8); Bytes.putLong(b, 0, v); b }
+}
+
+/** One window of a key: start in ms, the aggregate and the highest timestamp in it. */
+private[millrace] final class WindowEntry(val key: Array[Byte], val start: Long, val entry: Entry)
+
+/**
+ * Windows of aggregates, ordered by start and key: a window is one point lookup, expiry and closing are ranges.
+ */
+private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long, timeOrdered: Boolean)
+  extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+  private val store = c.store(settings.name, valueType, ordered = true)
+
+  private def at(key: Array[Byte], start: Long): Array[Byte] = {
+    val k = new Array[Byte](8 + key.length)
+    Bytes.putLong(k, 0, start)
+    System.arraycopy(key, 0, k, 8, key.length)
+    k
+  }
+
+  def fetch(key: Array[Byte], start: Long): Entry = if (start < visibleFrom) null else store.get(at(key, start))
+
+  /** A null value deletes. */
+  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (admit(start)) {
+    if (start >= visibleFrom) store.put(at(key, start), value, timestamp)
+    tidy()
+  }
+
+  /** Windows that start within [from, to], by start and key. */
+  def fetchAll(from: Long, to: Long): Iterator[WindowEntry] = {
+    val actual = math.max(math.max(from, visibleFrom), 0L)
+    if (to < actual) Iterator.empty
+    else store.range(RetainedStore.bigEndian(actual), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).map { case (k, e) =>
+      new WindowEntry(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0), e)
+    }
+  }
+  def all: Iterator[WindowEntry] = fetchAll(0L, Long.MaxValue)
+
+  override protected def sweep(before: Long): Unit =
+    RetainedStore.delete(store, null, RetainedStore.bigEndian(before))(_ => true)
+}
+
+/**
+ * Windows ordered by key and start, for operators that walk the windows of one key (sliding windows, joins of streams).
+ * With `duplicates` a key may have several values at the same time, kept in the order of arrival. With `byTime` there is a second order, by start and key.
+ */
+private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long,
+    timeOrdered: Boolean, duplicates: Boolean) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+  private val store = c.store(settings.name, valueType, ordered = true)
+  private val times = if (timeOrdered) c.store(settings.name + "$times", LongType, ordered = true) else null
+  private val sequence = if (duplicates) c.clock("sequence:" + settings.name) else null
+  private val tail = if (duplicates) 12 else 8
+
+  private def at(key: Array[Byte], start: Long, seq: Int): Array[Byte] = {
+    val k = java.util.Arrays.copyOf(key, key.length + tail)
+    Bytes.putLong(k, key.length, start)
+    if (duplicates) Bytes.putInt(k, key.length + 8, seq)
+    k
+  }
+  private def timed(key: Array[Byte], start: Long): Array[Byte] = {
+    val k = new Array[Byte](8 + key.length)
+    Bytes.putLong(k, 0, start)
+    System.arraycopy(key, 0, k, 8, key.length)
+    k
+  }
+
+  def fetch(key: Array[Byte], start: Long): Entry = if (start < visibleFrom) null else store.get(at(key, start, 0))
+
+  def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (!(duplicates && value == null)) {
+    val seq = if (duplicates) { sequence.set((sequence.value + 1) & 0x7fffffffL); sequence.value.toInt } else 0
+    if (admit(start)) {
+      if (start >= visibleFrom) {
+        store.put(at(key, start, seq), value, timestamp)
+        if (times != null) if (value == null) times.delete(timed(key, start)) else times.put(timed(key, start), 0L, 0L)
+      }
+      tidy()
+    }
+  }
+
+  /** The windows of a key that start within [from, to]. */
+  def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
+    val actual = math.max(math.max(from, visibleFrom), 0L)
+    if (to < actual) Iterator.empty
+    else store.range(at(key, actual, 0), Bytes.next(at(key, to, Int.MaxValue)), ascending).collect {
+      case (k, e) if k.length == key.length + tail => new WindowEntry(key, Bytes.getLong(k, key.length), e)
+    }
+  }
+
+  /** Windows of all keys that start within [from, to], by start and key; only for stores ordered by time. */
+  def fetchAll(from: Long, to: Long): Iterator[WindowEntry] = {
+    val actual = math.max(math.max(from, visibleFrom), 0L)
+    if (to < actual) Iterator.empty
+    else times.range(RetainedStore.bigEndian(actual), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).flatMap { case (k, _) =>
+      val key = java.util.Arrays.copyOfRange(k, 8, k.length)
+      val start = Bytes.getLong(k, 0)
+      val e = store.get(at(key, start, 0))
+      if (e == null) None else Some(new WindowEntry(key, start, e))
+    }
+  }
+
+  def all: Iterator[WindowEntry] = {
+    val from = visibleFrom
+    store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
+  }
+
+  override protected def sweep(before: Long): Unit = {
+    RetainedStore.delete(store, null, null)(k => Bytes.getLong(k, k.length - tail) < before)
+    if (times != null) RetainedStore.delete(times, null, RetainedStore.bigEndian(before))(_ => true)
+  }
+}
+
+/** A session of a key, both ends in ms and inclusive. */
+private[millrace] final class SessionEntry(val key: Array[Byte], val start: Long, val end: Long, val value: Any)
+
+/** Sessions, ordered by key, end and start; with `timeOrdered` also by end, start and key. */
+private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long, timeOrdered: Boolean)
+  extends RetainedStore(c, owner, settings, retention, timeOrdered = false) {
+  private val store = c.store(settings.name, valueType, ordered = true)
+  private val times = if (timeOrdered) c.store(settings.name + "$times", LongType, ordered = true) else null
+
+  private def timed(key: Array[Byte], start: Long, end: Long): Array[Byte] = {
+    val k = new Array[Byte](16 + key.length)
+    Bytes.putLong(k, 0, end)
+    Bytes.putLong(k, 8, start)
+    System.arraycopy(key, 0, k, 16, key.length)
+    k
+  }
+
+  /** Sessions of a key that end at `earliestEnd` or later and start at `latestStart` or earlier, by end. */
+  def find(key: Array[Byte], earliestEnd: Long, latestStart: Long): Iterator[SessionEntry] = {
+    val from = math.max(math.max(earliestEnd, visibleFrom), 0L)
+    store.range(Bytes.concat(key, from, 0L), Bytes.next(Bytes.concat(key, Long.MaxValue, Long.MaxValue))).collect {
+      case (k, e) if k.length == key.length + 16 && Bytes.getLong(k, key.length + 8) <= latestStart =>
+        new SessionEntry(key, Bytes.getLong(k, key.length + 8), Bytes.getLong(k, key.length), e.value)
+    }
+  }
+
+  def fetch(key: Array[Byte], start: Long, end: Long): Any =
+    if (end < visibleFrom) null else { val e = store.get(Bytes.concat(key, end, start)); if (e == null) null else e.value }
+
+  def put(key: Array[Byte], start: Long, end: Long, value: Any): Unit = if (admit(end)) {
+    if (end >= visibleFrom || times != null) {
+      store.put(Bytes.concat(key, end, start), value, 0L)
+      if (times != null) if (value == null) times.delete(timed(key, start, end)) else times.put(timed(key, start, end), 0L, 0L)
+    }
+    tidy()
+  }
+
+  def remove(key: Array[Byte], start: Long, end: Long): Unit = {
+    if (settings.persistent) clock.advance(end)
+    store.delete(Bytes.concat(key, end, start))
+    if (times != null) times.delete(timed(key, start, end))
+  }
+
+  /** Sessions of all keys that end within [from, to], by end, start and key; retention does not hide them, only sweeping does. */
+  def ending(from: Long, to: Long): Iterator[SessionEntry] =
+    times.range(RetainedStore.bigEndian(from), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).flatMap { case (k, _) =>
+      val (end, start) = (Bytes.getLong(k, 0), Bytes.getLong(k, 8))
+      val key = java.util.Arrays.copyOfRange(k, 16, k.length)
+      val e = store.get(Bytes.concat(key, end, start))
+      if (e == null) None else Some(new SessionEntry(key, start, end, e.value))
+    }
+
+  def all: Iterator[SessionEntry] = {
+    val from = visibleFrom
+    store.all.map { case (k, e) =>
+      val n = k.length - 16
+      new SessionEntry(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n), e.value)
+    }.filter(_.end >= from)
+  }
+
+  override protected def sweep(before: Long): Unit = {
+    // Closing sessions may still be fetched until their whole segment is gone.
+    val segment = math.max(retention / 2, 60000L)
+    val gone = if (times == null || !settings.persistent) before else math.max(0L, clock.value - retention) / segment * segment
+    RetainedStore.delete(store, null, null)(k => Bytes.getLong(k, k.length - 16) < gone)
+    if (times != null) RetainedStore.delete(times, null, RetainedStore.bigEndian(gone))(_ => true)
+  }
+}
