@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 ANSWER_SECONDS = 8.0
 
@@ -15,13 +17,18 @@ class KafkaTopics:
 
     def __init__(self, bootstrap_servers: str, security: Mapping[str, str] | None = None) -> None:
         self._servers = bootstrap_servers
-        self._config = {"bootstrap.servers": bootstrap_servers, **(security or {})}
+        self._config: dict[str, Any] = {
+            "bootstrap.servers": bootstrap_servers,
+            # librdkafka would print each refused connection itself; the error is raised instead.
+            "log_level": 0,
+            "error_cb": lambda _error: None,
+            **(security or {}),
+        }
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
         """Name to partitions of those needed topics that are there, after creating the rest."""
         try:
-            # librdkafka would print each refused connection itself; the error is raised below.
-            admin = AdminClient({**self._config, "log_level": 0, "error_cb": lambda _error: None})
+            admin = AdminClient(self._config)
             there = admin.list_topics(timeout=ANSWER_SECONDS).topics
             absent = [name for name in needed if name not in there]
             if create and absent:

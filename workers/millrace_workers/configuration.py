@@ -1,0 +1,33 @@
+"""Everything the workers take from their environment, read in one place."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Where the parts of the system are."""
+
+    data: Path
+    redis_url: str
+    bootstrap_servers: str
+    analyzer: str
+    runtime: Path
+    spark_master: str
+
+    @classmethod
+    def from_environment(cls) -> Configuration:
+        """Defaults are those of the embedded system. Raises KeyError for what has none."""
+        return cls(
+            data=Path(os.environ.get("MILLRACE_DATA", REPOSITORY / ".millrace")),
+            redis_url=os.environ["REDIS_URL"],
+            bootstrap_servers=os.environ["KAFKA_BOOTSTRAP_SERVERS"],
+            analyzer=os.environ["MILLRACE_ANALYZER"],
+            runtime=Path(os.environ.get("MILLRACE_RUNTIME", REPOSITORY / "runtime")),
+            spark_master=os.environ.get("SPARK_MASTER", ""),
+        )

@@ -1,0 +1,203 @@
+"""The Celery tasks: thin, repeatable, never waiting for a stream.
+
+This is the one place where the workers meet the backend: through ``deployments.actions``.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+import redis
+from deployments import actions
+from millrace_compiler import CachingAnalyzer, SocketAnalyzer
+from redis.exceptions import LockError, RedisError
+
+from millrace_workers.app import app
+from millrace_workers.cluster import KafkaTopics
+from millrace_workers.configuration import Configuration
+from millrace_workers.jobs import Jobs
+from millrace_workers.launchers import LocalLauncher, Process
+from millrace_workers.model import Deployment, Failure, Run
+from millrace_workers.monitors import Reports
+from millrace_workers.states import STATES, TRANSITIONS, Tools
+from millrace_workers.states.tools import RunExists
+
+log = logging.getLogger(__name__)
+
+#: steps that one call makes at most; the next tick goes on
+STEPS_AT_ONCE = 12
+#: no step takes longer than the task's own time limit
+LOCK_SECONDS = 160
+
+
+@app.task(name="millrace_workers.tasks.reconcile_due")
+def reconcile_due() -> None:
+    """Have every deployment looked at that is not at rest."""
+    for deployment in actions.due_for_reconcile():
+        reconcile.apply_async(args=[deployment], expires=10)
+
+
+@app.task(name="millrace_workers.tasks.reconcile")
+def reconcile(deployment_id: int) -> None:
+    """Step a deployment until it stays where it is; one worker at a time for each deployment."""
+    with _alone(deployment_id) as alone:
+        if not alone:
+            return
+        for _ in range(STEPS_AT_ONCE):
+            found = load(deployment_id)
+            if found is None:
+                return
+            left = STATES[found.observed](found, tools_for(found))
+            if left is None:
+                return
+            if left not in TRANSITIONS[found.observed]:
+                raise RuntimeError(f"{found.observed} may not lead to {left}")
+            if not actions.observe(deployment_id, left, found=found.observed):
+                return
+
+
+def load(deployment_id: int) -> Deployment | None:
+    """The deployment as the states see it; None where it was deleted."""
+    row = actions.load_for_reconcile(deployment_id)
+    if row is None:
+        return None
+    run = None
+    if row.run is not None:
+        live = row.run
+        run = Run(live.id, live.pid, live.process_started_at, live.version, live.report_id)
+    return Deployment(
+        id=row.id,
+        name=row.name,
+        version=row.version,
+        document=row.document,
+        settings=row.settings,
+        desired=row.desired,
+        observed=row.observed,
+        directory=row.directory,
+        run=run,
+        restart_requested=row.restart_requested,
+        crashes=row.crashes,
+        since=row.since,
+        failure=row.failure,
+        next_epoch=row.next_epoch,
+    )
+
+
+class DatabaseRecord:
+    """Writes down what a step says, through the backend's actions."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+
+    def step(self, name: str, state: str, detail: str | None = None) -> None:
+        """A step is running, done or failed."""
+        actions.record_step(self._deployment.id, name, state, detail)
+
+    def fail(self, failure: Failure) -> None:
+        """The cause that the page shows at its node."""
+        log.warning("deployment %s: %s", self._deployment.id, failure.message)
+        actions.record_failure(self._deployment.id, failure.as_json())
+
+    def clear_failure(self) -> None:
+        """The cause is gone."""
+        actions.record_failure(self._deployment.id, None)
+
+    def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
+        """A driver lives."""
+        try:
+            run = actions.begin_run(
+                self._deployment.id,
+                process.pid,
+                socket.gethostname(),
+                process.started_at,
+                epoch,
+                report_id=report_id,
+                version=self._deployment.version,
+            )
+        except actions.LiveRunExists as error:
+            raise RunExists(str(error)) from error
+        return Run(run.id, run.pid, run.process_started_at, run.version, run.report_id)
+
+    def end_run(self, outcome: str, failure: Failure | None = None) -> None:
+        """The driver is gone."""
+        actions.end_run(
+            self._deployment.id, outcome, None if failure is None else failure.as_json()
+        )
+
+    def keep_version(self, version: int) -> None:
+        """Want again what runs."""
+        actions.keep_version(self._deployment.id, version)
+
+
+def tools_for(deployment: Deployment) -> Tools:
+    """The real parts behind a step."""
+    here = configuration()
+    return Tools(
+        launcher=launcher(),
+        reports=reports(),
+        record=DatabaseRecord(deployment),
+        compiler=jobs(),
+        topics=KafkaTopics(here.bootstrap_servers),
+        now=time.time,
+        driver_arguments=(
+            "--bootstrap-servers",
+            here.bootstrap_servers,
+            *(("--master", here.spark_master) if here.spark_master else ()),
+        ),
+        # An address with a password belongs in the environment: command lines can be read by all.
+        driver_environment={"MILLRACE_REPORT": here.redis_url},
+    )
+
+
+@cache
+def configuration() -> Configuration:
+    """This process's configuration."""
+    return Configuration.from_environment()
+
+
+@cache
+def launcher() -> LocalLauncher:
+    """One launcher for each worker process, as it keeps its children."""
+    return LocalLauncher(configuration().data)
+
+
+@cache
+def reports() -> Reports:
+    """One Redis connection pool for each worker process."""
+    return Reports(configuration().redis_url)
+
+
+@cache
+def jobs() -> Jobs:
+    """One analyzer cache for each worker process."""
+    host, port = configuration().analyzer.rsplit(":", 1)
+    return Jobs(CachingAnalyzer(SocketAnalyzer(host, int(port))), configuration().runtime)
+
+
+@contextmanager
+def _alone(deployment_id: int) -> Iterator[bool]:
+    """Whether this call is the only one that steps the deployment."""
+    client = redis.Redis.from_url(configuration().redis_url, socket_timeout=5)
+    lock = client.lock(f"millrace:reconcile:{deployment_id}", timeout=LOCK_SECONDS)
+    try:
+        if not lock.acquire(blocking=False):
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            try:
+                lock.release()
+            except LockError:
+                log.info("deployment %s: the step outlived its lock", deployment_id)
+    except RedisError as error:
+        # Without Redis there is no broker either: the next tick that arrives tries again.
+        log.warning("deployment %s not looked at: %s", deployment_id, error)
+        yield False
+    finally:
+        client.close()
