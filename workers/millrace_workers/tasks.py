@@ -39,7 +39,7 @@ LOCK_SECONDS = 160
 def reconcile_due() -> None:
     """Have every deployment looked at that is not at rest."""
     for deployment in actions.due_for_reconcile():
-        reconcile.apply_async(args=[deployment], expires=10)
+        reconcile.apply_async(args=(deployment,), expires=10)
 
 
 @app.task(name="millrace_workers.tasks.reconcile")
