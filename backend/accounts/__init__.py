@@ -1,0 +1,1 @@
+"""Accounts: people, workspaces, roles, tokens, audit."""

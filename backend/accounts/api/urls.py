@@ -1,0 +1,18 @@
+"""Addresses of the accounts app."""
+
+from django.urls import path
+
+from accounts.api import views
+
+urlpatterns = [
+    path("session", views.SessionView.as_view()),
+    path("session/link", views.SessionLinkView.as_view()),
+    path("account", views.AccountView.as_view()),
+    path("account/password", views.PasswordView.as_view()),
+    path("tokens", views.TokensView.as_view()),
+    path("tokens/<int:token>", views.TokenView.as_view()),
+    path("workspaces/<slug:workspace>/members", views.MembersView.as_view()),
+    path("workspaces/<slug:workspace>/members/<int:member>", views.MemberView.as_view()),
+    path("workspaces/<slug:workspace>/members/<int:member>/link", views.MemberLinkView.as_view()),
+    path("workspaces/<slug:workspace>/audit", views.AuditView.as_view()),
+]

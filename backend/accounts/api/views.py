@@ -1,0 +1,260 @@
+"""Signing in, tokens, members, audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth import authenticate, login, logout
+from django.middleware.csrf import get_token
+from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import SessionAuthentication
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import actions
+from accounts.api import serializers as shapes
+from accounts.choices import Role
+from accounts.models import ApiToken, Membership, User
+from accounts.permissions import require, workspace_for
+from millrace_backend.errors import LOCKED, ApiError, NotFound, TooMany
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+
+
+def session_of(user: Any) -> dict[str, Any]:
+    """The session of a user, anonymous or not."""
+    if not isinstance(user, User):
+        return shapes.SessionSerializer({"user": None, "workspaces": []}).data
+    memberships = user.memberships.select_related("workspace").order_by("workspace__name")
+    return shapes.SessionSerializer({"user": user, "workspaces": memberships}).data
+
+
+class SessionView(ApiView):
+    """Who is signed in; sign in; sign out."""
+
+    permission_classes = (AllowAny,)
+
+    def get_throttles(self) -> list[Any]:
+        """Guessing passwords is slowed down more than asking who is signed in."""
+        self.throttle_scope = "sign-in" if self.request.method == "POST" else None
+        return super().get_throttles()
+
+    @extend_schema(responses=shapes.SessionSerializer, operation_id="session_get")
+    def get(self, request: Request) -> Response:
+        """Who is signed in; also sets the CSRF cookie."""
+        get_token(request._request)
+        return Response(session_of(request.user))
+
+    @extend_schema(
+        request=shapes.SignInSerializer,
+        responses=shapes.SessionSerializer,
+        operation_id="session_begin",
+    )
+    def post(self, request: Request) -> Response:
+        """Sign in by name and password."""
+        SessionAuthentication().enforce_csrf(request)
+        given = shapes.SignInSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        user = authenticate(request._request, **given.validated_data)
+        if getattr(request._request, "axes_locked_out", False):
+            raise TooMany(*LOCKED)
+        if user is None:
+            raise ApiError(
+                "wrong_credentials",
+                "This name and password do not belong together.",
+                "Check both; or ask an admin for a one-time sign-in link.",
+            )
+        login(request._request, user)
+        return Response(session_of(user))
+
+    @extend_schema(
+        request=None, responses=shapes.SessionSerializer, operation_id="session_end"
+    )
+    def delete(self, request: Request) -> Response:
+        """Sign out."""
+        logout(request._request)
+        return Response(session_of(None))
+
+
+class SessionLinkView(ApiView):
+    """Signing in by a one-time link."""
+
+    permission_classes = (AllowAny,)
+    throttle_scope = "sign-in"
+
+    @extend_schema(
+        request=shapes.SignInLinkSerializer,
+        responses=shapes.SessionSerializer,
+        operation_id="session_begin_by_link",
+    )
+    def post(self, request: Request) -> Response:
+        """Sign in by the token of a link, which is used up."""
+        SessionAuthentication().enforce_csrf(request)
+        given = shapes.SignInLinkSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        user = actions.redeem_sign_in_link(given.validated_data["token"])
+        login(request._request, user, backend="django.contrib.auth.backends.ModelBackend")
+        return Response(session_of(user))
+
+
+class AccountView(ApiView):
+    """One's own account."""
+
+    @extend_schema(
+        request=shapes.AccountSerializer,
+        responses=shapes.UserSerializer,
+        operation_id="account_update",
+    )
+    def patch(self, request: Request) -> Response:
+        """Change the name that others see."""
+        given = shapes.AccountSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.set_display_name(self.person, given.validated_data["display_name"])
+        return Response(shapes.UserSerializer(self.person).data)
+
+
+class PasswordView(ApiView):
+    """One's own password."""
+
+    throttle_scope = "sign-in"
+
+    @extend_schema(
+        request=shapes.PasswordSerializer,
+        responses=shapes.SessionSerializer,
+        operation_id="account_password",
+    )
+    def put(self, request: Request) -> Response:
+        """Set or change the password; other sessions end."""
+        given = shapes.PasswordSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.set_password(self.person, **given.validated_data)
+        if request.auth is None:
+            login(
+                request._request, self.person, backend="django.contrib.auth.backends.ModelBackend"
+            )
+        return Response(session_of(self.person))
+
+
+class TokensView(ApiView):
+    """One's own API tokens."""
+
+    @extend_schema(responses=shapes.TokenSerializer(many=True), operation_id="token_list")
+    def get(self, request: Request) -> Response:
+        """All that have not expired or been revoked."""
+        tokens = ApiToken.objects.filter(user=self.person)
+        return Response(shapes.TokenSerializer(tokens, many=True).data)
+
+    @extend_schema(
+        request=shapes.NewTokenSerializer,
+        responses={201: shapes.CreatedTokenSerializer},
+        operation_id="token_create",
+    )
+    def post(self, request: Request) -> Response:
+        """A new token; its secret is in this answer and nowhere else."""
+        given = shapes.NewTokenSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        token, secret = actions.create_token(self.person, **given.validated_data)
+        content = {**shapes.TokenSerializer(token).data, "token": secret}
+        return Response(content, status=201)
+
+
+class TokenView(ApiView):
+    """One API token."""
+
+    @extend_schema(responses={204: None}, operation_id="token_revoke")
+    def delete(self, request: Request, token: int) -> Response:
+        """Revoke it."""
+        actions.revoke_token(self.person, token)
+        return Response(status=204)
+
+
+class MembersView(ApiView):
+    """The people of a workspace."""
+
+    @extend_schema(responses=shapes.MemberSerializer(many=True), operation_id="member_list")
+    def get(self, request: Request, workspace: str) -> Response:
+        """Everybody with their roles."""
+        found = workspace_for(self.person, workspace)
+        members = found.memberships.select_related("user")
+        return Response(shapes.MemberSerializer(members, many=True).data)
+
+    @extend_schema(
+        request=shapes.NewMemberSerializer,
+        responses={201: shapes.AddedMemberSerializer},
+        operation_id="member_add",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Add a person (admin)."""
+        found = workspace_for(self.person, workspace, Role.ADMIN)
+        given = shapes.NewMemberSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        member, link = actions.add_member(
+            self.person, found, values["username"], Role(values["role"]), values["display_name"]
+        )
+        content = shapes.AddedMemberSerializer({"member": member, "sign_in_link": link})
+        return Response(content.data, status=201)
+
+
+def member_of(admin: User, workspace: str, member: int) -> Membership:
+    """The membership, for an admin of the workspace."""
+    found = workspace_for(admin, workspace, Role.ADMIN)
+    row = found.memberships.select_related("user").filter(pk=member).first()
+    if row is None:
+        raise NotFound("not_found", f"This workspace has no member {member}.")
+    return row
+
+
+class MemberView(ApiView):
+    """One person of a workspace."""
+
+    @extend_schema(
+        request=shapes.RoleSerializer,
+        responses=shapes.MemberSerializer,
+        operation_id="member_change",
+    )
+    def patch(self, request: Request, workspace: str, member: int) -> Response:
+        """Change the role (admin)."""
+        row = member_of(self.person, workspace, member)
+        given = shapes.RoleSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.change_role(self.person, row, Role(given.validated_data["role"]))
+        return Response(shapes.MemberSerializer(row).data)
+
+    @extend_schema(responses={204: None}, operation_id="member_remove")
+    def delete(self, request: Request, workspace: str, member: int) -> Response:
+        """Remove the person from the workspace (admin)."""
+        actions.remove_member(self.person, member_of(self.person, workspace, member))
+        return Response(status=204)
+
+
+class MemberLinkView(ApiView):
+    """A new one-time sign-in link for a member."""
+
+    @extend_schema(
+        request=None, responses={201: shapes.LinkSerializer}, operation_id="member_link"
+    )
+    def post(self, request: Request, workspace: str, member: int) -> Response:
+        """Make the link (admin)."""
+        link = actions.invite_again(self.person, member_of(self.person, workspace, member))
+        return Response({"sign_in_link": link}, status=201)
+
+
+class AuditView(ApiView):
+    """Who did what in a workspace."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.AuditEntrySerializer),
+        operation_id="audit_list",
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """The newest first (admin)."""
+        found = workspace_for(self.person, workspace)
+        require(self.person, found.pk, Role.ADMIN)
+        return self.page(
+            found.audit.all(),
+            shapes.AuditEntrySerializer,
+            search=["actor_name", "action", "subject"],
+        )

@@ -1,0 +1,27 @@
+"""What is told after a change to accounts: the audit log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import AuditEntry, User
+
+
+def audit(
+    actor: User | None,
+    workspace: int | None,
+    action: str,
+    subject: str,
+    subject_id: int | None,
+    **detail: Any,
+) -> None:
+    """Write down who did what; belongs into the transaction of the change itself."""
+    AuditEntry.objects.create(
+        workspace_id=workspace,
+        actor=actor,
+        actor_name=actor.shown_name if actor else "",
+        action=action,
+        subject=subject,
+        subject_id=subject_id,
+        detail=detail,
+    )

@@ -1,0 +1,113 @@
+"""People, workspaces, their roles in them, and what they did."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.utils import timezone
+from knox.models import AbstractAuthToken, AuthTokenManager
+
+from accounts.choices import Role
+
+
+class User(AbstractUser):
+    """An account. Whoever has no password signs in by a one-time link."""
+
+    display_name = models.CharField(max_length=150, blank=True)
+
+    @property
+    def shown_name(self) -> str:
+        """The name that others see."""
+        return self.display_name or self.username
+
+
+class Workspace(models.Model):
+    """A group of topologies and deployments that the same people work on."""
+
+    slug = models.SlugField(max_length=50, unique=True)
+    name = models.CharField(max_length=150)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["name"]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Membership(models.Model):
+    """The role of a person in a workspace."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="one_role_per_workspace"),
+            models.CheckConstraint(condition=models.Q(role__in=Role.values), name="known_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.role} in {self.workspace_id}"
+
+
+class SignInLink(models.Model):
+    """A link that signs its bearer in once; only the token's SHA-256 is kept."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_in_links")
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"link of {self.user_id}"
+
+
+class ApiToken(AbstractAuthToken):
+    """A token for scripts: hashed, expiring, named by its owner."""
+
+    digest = models.CharField(max_length=128, unique=True)
+    name = models.CharField(max_length=150)
+
+    objects: ClassVar[AuthTokenManager] = AuthTokenManager()
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user_id}"
+
+
+class AuditEntry(models.Model):
+    """Who did what, when; written by actions and never changed."""
+
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.CASCADE, related_name="audit", null=True, blank=True
+    )
+    actor = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    #: the actor's name as it was, for the time after the account
+    actor_name = models.CharField(max_length=150, blank=True)
+    at = models.DateTimeField(default=timezone.now, db_index=True)
+    action = models.CharField(max_length=60)
+    subject = models.CharField(max_length=60)
+    subject_id = models.BigIntegerField(null=True)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        indexes: ClassVar = [models.Index(fields=["workspace", "-id"], name="audit_of_workspace")]
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.action} {self.subject} {self.subject_id}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert; an entry that exists is never written again."""
+        if self.pk is not None:
+            raise ValueError("an audit entry cannot be changed")
+        super().save(*args, **kwargs)

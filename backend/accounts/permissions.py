@@ -1,0 +1,54 @@
+"""Who may do what: the role in the workspace decides, nothing else."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from accounts.choices import Role
+from accounts.models import Membership, User, Workspace
+from millrace_backend.errors import Forbidden, NotFound
+
+M = TypeVar("M", bound=Model)
+
+
+def role_in(user: User, workspace: int) -> Role | None:
+    """The user's role in the workspace with this id; None for outsiders."""
+    if not user.is_authenticated or not user.is_active:
+        return None
+    found = Membership.objects.filter(workspace_id=workspace, user=user).values_list("role")
+    return next((Role(role) for (role,) in found), None)
+
+
+def require(user: User, workspace: int, needed: Role) -> None:
+    """Raises NotFound for outsiders (nothing is told them) and Forbidden for too small a role."""
+    role = role_in(user, workspace)
+    if role is None:
+        raise NotFound(
+            "not_found",
+            "There is nothing at this address for this account.",
+            "It may have been deleted, or belong to a workspace that you are no member of.",
+        )
+    if not role.allows(needed):
+        raise Forbidden(
+            "role_too_small",
+            f"This needs the role {needed}; yours in this workspace is {role}.",
+            "Ask an admin of the workspace for the role.",
+            role=role.value,
+            needed=needed.value,
+        )
+
+
+def workspace_for(user: User, slug: str, needed: Role = Role.VIEWER) -> Workspace:
+    """The workspace called so, if the user has the role in it."""
+    found = Workspace.objects.filter(slug=slug).first()
+    require(user, found.pk if found else 0, needed)
+    if found is None:
+        raise AssertionError("no role without a workspace")
+    return found
+
+
+def visible(queryset: QuerySet[M], user: User, path: str = "workspace") -> QuerySet[M]:
+    """Only rows of workspaces that the user is a member of."""
+    return queryset.filter(**{f"{path}__memberships__user": user})

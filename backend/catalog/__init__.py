@@ -1,0 +1,1 @@
+"""The catalogue of operators, and templates to begin with."""

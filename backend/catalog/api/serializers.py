@@ -1,0 +1,123 @@
+"""Shapes of the catalogue and of templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from topologies.api.fields import DocumentField
+
+
+class FamilySerializer(serializers.Serializer[Any]):
+    """A group of the palette."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+
+
+class InputSerializer(serializers.Serializer[Any]):
+    """An input port."""
+
+    name = serializers.CharField()
+    roles = serializers.ListField(child=serializers.CharField())
+    many = serializers.BooleanField()
+    dynamic = serializers.CharField(allow_null=True)
+
+
+class OutputSerializer(serializers.Serializer[Any]):
+    """An output port."""
+
+    name = serializers.CharField()
+    role = serializers.CharField()
+    dynamic = serializers.CharField(allow_null=True)
+
+
+class ExampleSerializer(serializers.Serializer[Any]):
+    """Records before and after an operator."""
+
+    before = serializers.ListField(child=serializers.DictField())
+    after = serializers.ListField(child=serializers.DictField())
+
+
+class ParameterExpressionSerializer(serializers.Serializer[Any]):
+    """What an expression sees and gives."""
+
+    columns = serializers.CharField()
+    expects = serializers.CharField(allow_null=True)
+
+
+class DependencySerializer(serializers.Serializer[Any]):
+    """When a parameter is of any use."""
+
+    parameter = serializers.CharField()
+    values = serializers.ListField(child=serializers.JSONField())
+
+
+class ParameterSerializer(serializers.Serializer[Any]):
+    """A parameter of an operator, enough to make its field."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    widget = serializers.CharField()
+    required = serializers.BooleanField()
+    default = serializers.JSONField(allow_null=True)
+    choices = serializers.ListField(child=serializers.JSONField())
+    unit = serializers.CharField(allow_null=True)
+    expression = ParameterExpressionSerializer(allow_null=True)
+    depends_on = DependencySerializer(allow_null=True)
+    min = serializers.FloatField(allow_null=True)
+    max = serializers.FloatField(allow_null=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``help``, which every field of a serializer has of its own."""
+        return {**super().get_fields(), "help": serializers.CharField()}
+
+
+class KindSerializer(serializers.Serializer[Any]):
+    """An operator."""
+
+    kind = serializers.CharField()
+    title = serializers.CharField()
+    family = serializers.CharField()
+    icon = serializers.CharField()
+    description = serializers.CharField()
+    synonyms = serializers.ListField(child=serializers.CharField())
+    example = ExampleSerializer(allow_null=True)
+    inputs = InputSerializer(many=True)
+    outputs = OutputSerializer(many=True)
+    takes_store = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    stateful = serializers.BooleanField()
+    changes_key = serializers.BooleanField()
+    parameters = ParameterSerializer(many=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``help`` in Markdown."""
+        return {**super().get_fields(), "help": serializers.CharField()}
+
+
+class FunctionSerializer(serializers.Serializer[Any]):
+    """A function of Spark."""
+
+    name = serializers.CharField()
+    usage = serializers.CharField()
+    description = serializers.CharField()
+
+
+class CatalogueSerializer(serializers.Serializer[Any]):
+    """Everything the palette and the forms are made from."""
+
+    families = FamilySerializer(many=True)
+    kinds = KindSerializer(many=True)
+    formats = serializers.ListField(child=serializers.JSONField())
+    settings = ParameterSerializer(many=True)
+    functions = FunctionSerializer(many=True)
+
+
+class TemplateSerializer(serializers.Serializer[Any]):
+    """A document to begin with."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    document = DocumentField()

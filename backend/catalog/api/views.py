@@ -1,0 +1,95 @@
+"""The catalogue and the templates; the health of the backend itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from typing import Any
+
+from django.db import DatabaseError, connection
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema, inline_serializer
+from redis.exceptions import RedisError
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from catalog.api.serializers import CatalogueSerializer, TemplateSerializer
+from catalog.templates import templates
+from millrace_backend import redis
+from millrace_backend.views import ApiView
+
+
+@cache
+def catalogue() -> tuple[bytes, str]:
+    """The catalogue's JSON and its entity tag; it changes with the installation alone."""
+    from millrace_compiler import catalog
+
+    content = json.dumps(catalog(), ensure_ascii=False, separators=(",", ":")).encode()
+    return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+class CatalogueView(ApiView):
+    """The catalogue of operators."""
+
+    @extend_schema(responses=CatalogueSerializer, operation_id="catalogue_get")
+    def get(self, request: Request) -> HttpResponse:
+        """Families, kinds with their parameters, formats, settings, functions; ETag."""
+        content, tag = catalogue()
+        headers = {"ETag": tag, "Cache-Control": "private, max-age=0, must-revalidate"}
+        if request.headers.get("If-None-Match") == tag:
+            return HttpResponse(status=304, headers=headers)
+        return HttpResponse(content, content_type="application/json", headers=headers)
+
+
+class TemplatesView(ApiView):
+    """Documents to begin with."""
+
+    @extend_schema(responses=TemplateSerializer(many=True), operation_id="template_list")
+    def get(self, request: Request) -> Response:
+        """All templates."""
+        return Response(TemplateSerializer(templates(), many=True).data)
+
+
+class HealthView(ApiView):
+    """Whether the backend can do its work."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+    throttle_classes = ()
+
+    @extend_schema(
+        responses=inline_serializer(
+            "Health",
+            {
+                "status": serializers.ChoiceField(choices=["ok", "degraded"]),
+                "database": serializers.BooleanField(),
+                "redis": serializers.BooleanField(),
+            },
+        ),
+        auth=[],
+        operation_id="health",
+    )
+    def get(self, request: Request) -> Response:
+        """200 where everything answers, else 503."""
+        found: dict[str, Any] = {"database": _database_answers(), "redis": _redis_answers()}
+        well = all(found.values())
+        return Response({"status": "ok" if well else "degraded", **found}, 200 if well else 503)
+
+
+def _database_answers() -> bool:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        return False
+    return True
+
+
+def _redis_answers() -> bool:
+    try:
+        return bool(redis.client().ping())
+    except RedisError:
+        return False

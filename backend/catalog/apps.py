@@ -1,0 +1,9 @@
+"""The catalog app."""
+
+from django.apps import AppConfig
+
+
+class CatalogConfig(AppConfig):
+    """Configuration of the catalog app."""
+
+    name = "catalog"

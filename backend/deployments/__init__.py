@@ -1,0 +1,1 @@
+"""Deployments: what should run, what is seen to run, and every run of it."""

@@ -1,0 +1,474 @@
+"""The only code that changes deployments.
+
+The first half is for people: permission, transaction, audit entry, event on commit. The second
+half, from ``due_for_reconcile`` on, is for the reconciler, which acts for nobody and needs none.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max, Q
+from django.utils import timezone
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User
+from accounts.permissions import require
+from deployments.choices import STEPS, Desired, Observed, Outcome, StepState
+from deployments.events import deployment_changed, wake_reconciler
+from deployments.models import Deployment, Observation, Run, waiting_steps
+from deployments.snapshots import DeploymentSnapshot, RunSnapshot
+from millrace_backend.errors import Conflict, NotFound
+from topologies.models import Topology, Version
+
+#: crashes further back say nothing about now
+CRASHES_KEPT = 50
+
+
+class LiveRunExists(RuntimeError):
+    """Another driver of this deployment is alive; the database holds at most one."""
+
+
+# -- for people ---------------------------------------------------------------------------------
+def create_deployment(
+    actor: User, topology: Topology, number: int, target: str, settings: Mapping[str, Any]
+) -> Deployment:
+    """Want a version of a topology to run.
+
+    Raises NotFound for a version that is not there, Conflict where the topology is deployed.
+    """
+    require(actor, topology.workspace_id, Role.OPERATOR)
+    version = _version(topology.pk, number)
+    try:
+        with transaction.atomic():
+            deployment = Deployment.objects.create(
+                workspace_id=topology.workspace_id,
+                topology=topology,
+                version=version,
+                target=target,
+                settings=dict(settings),
+                created_by=actor,
+            )
+            Observation.objects.create(deployment=deployment)
+            audit(
+                actor,
+                topology.workspace_id,
+                "deployment.create",
+                "deployment",
+                deployment.pk,
+                topology=topology.name,
+                version=number,
+                target=target,
+                settings=dict(settings),
+            )
+            deployment_changed(deployment.pk)
+            wake_reconciler(deployment.pk)
+    except IntegrityError as error:
+        existing = Deployment.objects.filter(topology=topology).first()
+        if existing is None:
+            raise
+        raise Conflict(
+            "already_deployed",
+            f"“{topology.name}” has a deployment already (number {existing.pk}).",
+            "Redeploy it with the version that should run, or delete it first.",
+            deployment=existing.pk,
+        ) from error
+    return deployment
+
+
+def request_start(actor: User, deployment: Deployment) -> None:
+    """Want it to run; where it failed, try again."""
+    with _change(actor, deployment, "deployment.start") as change:
+        change.begin_again(waiting_steps())
+
+
+def request_stop(actor: User, deployment: Deployment) -> None:
+    """Want it not to run; the driver finishes its batch and ends."""
+    with _change(actor, deployment, "deployment.stop") as change:
+        change.row.desired = Desired.STOPPED
+        change.row.restart_requested_at = None
+
+
+def request_restart(actor: User, deployment: Deployment) -> None:
+    """Want a new driver in place of the one that runs."""
+    with _change(actor, deployment, "deployment.restart") as change:
+        steps = change.observation.steps
+        if change.observation.state in {Observed.STOPPED, Observed.FAILED}:
+            steps = waiting_steps()
+        change.begin_again(
+            [step if step["name"] != "start" else _fresh_step("start") for step in steps]
+        )
+        change.row.restart_requested_at = timezone.now()
+
+
+def request_redeploy(
+    actor: User, deployment: Deployment, number: int, settings: Mapping[str, Any] | None = None
+) -> None:
+    """Want another version, or other settings, to run; what runs goes on until that is ready.
+
+    Raises NotFound for a version that is not there.
+    """
+    require(actor, deployment.workspace_id, Role.OPERATOR)
+    version = _version(deployment.topology_id, number)
+    with _change(actor, deployment, "deployment.redeploy", version=number) as change:
+        other_version = change.row.version_id != version.pk
+        other_settings = settings is not None and dict(settings) != change.row.settings
+        running = change.row.desired == Desired.RUNNING
+        failed = change.observation.state == Observed.FAILED
+        if not (other_version or other_settings or failed) and running:
+            return
+        change.row.version = version
+        if settings is not None:
+            change.row.settings = dict(settings)
+        change.begin_again(waiting_steps())
+        if other_settings and not other_version:
+            change.row.restart_requested_at = timezone.now()
+
+
+def delete_deployment(actor: User, deployment: Deployment) -> None:
+    """Forget a deployment that does not run, with its state, logs and checkpoint.
+
+    Raises Conflict while it runs.
+    """
+    require(actor, deployment.workspace_id, Role.OPERATOR)
+    with transaction.atomic():
+        row = _locked(deployment.pk)
+        refuse_while_it_runs(row)
+        audit(
+            actor,
+            row.workspace_id,
+            "deployment.delete",
+            "deployment",
+            row.pk,
+            topology=row.topology.name,
+        )
+        forget(row)
+
+
+def refuse_while_it_runs(row: Deployment) -> None:
+    """Raises Conflict unless the deployment has come to rest."""
+    at_rest = row.observation.state in {Observed.STOPPED, Observed.FAILED, Observed.NEW}
+    if not at_rest or row.live_run is not None:
+        raise Conflict(
+            "still_running",
+            f"The deployment of “{row.topology.name}” is {row.observation.state}.",
+            "Stop it first.",
+            deployment=row.pk,
+        )
+
+
+def forget(row: Deployment) -> None:
+    """Delete the row now and its folder on commit; inside a transaction."""
+    transaction.on_commit(partial(shutil.rmtree, row.directory, ignore_errors=True), robust=True)
+    row.delete()
+
+
+class _change:  # noqa: N801  (a context manager, read as a word)
+    """One change by a person: role, lock, audit, revision, event and the reconciler's call."""
+
+    def __init__(self, actor: User, deployment: Deployment, action: str, **detail: Any) -> None:
+        require(actor, deployment.workspace_id, Role.OPERATOR)
+        self._actor, self._action, self._detail = actor, action, detail
+        self._id = deployment.pk
+        self._transaction = transaction.atomic()
+        self.row: Deployment
+        self.observation: Observation
+
+    def __enter__(self) -> _change:
+        self._transaction.__enter__()
+        try:
+            self.row = _locked(self._id)
+            self.observation = self.row.observation
+        except BaseException as error:
+            self._transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def begin_again(self, steps: list[dict[str, Any]]) -> None:
+        """Want it to run from here, with a clean slate."""
+        if self.observation.state == Observed.FAILED:
+            self.row.restart_requested_at = timezone.now()
+        self.row.desired = Desired.RUNNING
+        self.row.wanted_at = timezone.now()
+        self.observation.steps = steps
+        self.observation.failure = None
+
+    def __exit__(self, *error: Any) -> None:
+        if error[0] is None:
+            self.row.save()
+            self.observation.save()
+            audit(
+                self._actor,
+                self.row.workspace_id,
+                self._action,
+                "deployment",
+                self._id,
+                topology=self.row.topology.name,
+                **self._detail,
+            )
+            _bump(self._id)
+            wake_reconciler(self._id)
+        self._transaction.__exit__(*error)
+
+
+# -- for the reconciler -------------------------------------------------------------------------
+def due_for_reconcile() -> list[int]:
+    """Ids of all deployments that are not at rest: those that run are looked after as well."""
+    stopped = Q(desired=Desired.STOPPED, observation__state=Observed.STOPPED)
+    failed = Q(
+        desired=Desired.RUNNING,
+        observation__state=Observed.FAILED,
+        restart_requested_at__isnull=True,
+    )
+    at_rest = Deployment.objects.filter(stopped | failed).exclude(runs__in=_live_runs())
+    due = Deployment.objects.exclude(pk__in=at_rest.values("pk"))
+    return list(due.order_by("id").values_list("id", flat=True))
+
+
+def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
+    """The deployment as it stands now; None where it was deleted."""
+    row = (
+        Deployment.objects.select_related("topology", "observation", "version")
+        .filter(pk=deployment)
+        .first()
+    )
+    if row is None:
+        return None
+    run = _live_runs().filter(deployment=row).select_related("version").first()
+    last_epoch = row.runs.aggregate(last=Max("epoch"))["last"] or 0
+    return DeploymentSnapshot(
+        id=row.pk,
+        workspace=row.workspace_id,
+        topology=row.topology_id,
+        name=row.topology.name,
+        version=row.version.number,
+        document=row.version.document,
+        target=row.target,
+        settings=row.settings,
+        desired=row.desired,
+        observed=row.observation.state,
+        directory=row.directory,
+        since=row.observation.since.timestamp(),
+        next_epoch=last_epoch + 1,
+        run=None if run is None else _snapshot(run),
+        restart_requested=row.restart_requested_at is not None,
+        crashes=tuple(ended.timestamp() for ended in _crashes(row)),
+        failure=row.observation.failure,
+        steps=tuple(row.observation.steps),
+    )
+
+
+def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> None:
+    """A step is running, done, failed or skipped; to begin a step makes those after it wait.
+
+    Raises ValueError for a step or state that does not exist. Says nothing where nothing changed.
+    """
+    if name not in STEPS or state not in StepState.values:
+        raise ValueError(f"there is no step {name!r} with a state {state!r}; steps: {STEPS}")
+    with transaction.atomic():
+        observation = _observation(deployment)
+        steps = {step["name"]: step for step in observation.steps}
+        step = steps.get(name) or _fresh_step(name)
+        if (step["state"], step["detail"]) == (state, detail):
+            return
+        now = timezone.now().isoformat()
+        if state == StepState.RUNNING and step["state"] != StepState.RUNNING:
+            step = {**_fresh_step(name), "started_at": now}
+            for later in STEPS[STEPS.index(name) + 1 :]:
+                steps[later] = _fresh_step(later)
+        if state in {StepState.DONE, StepState.FAILED, StepState.SKIPPED}:
+            step = {**step, "started_at": step["started_at"] or now, "finished_at": now}
+        steps[name] = {**step, "state": state, "detail": detail}
+        observation.steps = [steps.get(each) or _fresh_step(each) for each in STEPS]
+        observation.save(update_fields=["steps"])
+        _bump(deployment)
+
+
+_KEEP: Any = object()
+
+
+def observe(
+    deployment: int, state: str, failure: Mapping[str, Any] | None = _KEEP, *, found: str = ""
+) -> bool:
+    """Write down what is seen, and the failure if one is given (None clears it).
+
+    With ``found``, only if the state is still the one it was found in: False where it is not.
+    Raises ValueError for a state that does not exist.
+    """
+    if state not in Observed.values:
+        raise ValueError(f"there is no observed state {state!r}; there are {Observed.values}")
+    with transaction.atomic():
+        observation = _observation(deployment)
+        if found and observation.state != found:
+            return False
+        new_failure = observation.failure if failure is _KEEP else failure
+        if (observation.state, observation.failure) == (state, new_failure):
+            return True
+        if observation.state != state:
+            if observation.state == Observed.FAILED or state == Observed.STOPPED:
+                # The wish for a restart is granted by leaving *failed*, or void when stopped.
+                Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
+            observation.since = timezone.now()
+        observation.state = state
+        observation.failure = None if new_failure is None else dict(new_failure)
+        observation.save(update_fields=["state", "since", "failure"])
+        _bump(deployment)
+    return True
+
+
+def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
+    """The cause that the page shows at its node; None when it is gone."""
+    with transaction.atomic():
+        observation = _observation(deployment)
+        if observation.failure == failure:
+            return
+        observation.failure = None if failure is None else dict(failure)
+        observation.save(update_fields=["failure"])
+        _bump(deployment)
+
+
+def begin_run(
+    deployment: int,
+    pid: int,
+    host: str,
+    process_started_at: float,
+    epoch: int,
+    *,
+    report_id: str = "",
+    version: int | None = None,
+) -> RunSnapshot:
+    """A driver lives. Telling of the same process twice is told once.
+
+    ``version`` is the number of the version it runs (default: the wanted one).
+    Raises LiveRunExists where another driver of the deployment is alive.
+    """
+    with transaction.atomic():
+        row = _locked(deployment)
+        runs = _version(row.topology_id, version) if version is not None else row.version
+        try:
+            with transaction.atomic():
+                run = Run.objects.create(
+                    deployment=row,
+                    epoch=epoch,
+                    version=runs,
+                    pid=pid,
+                    host=host,
+                    process_started_at=process_started_at,
+                    report_id=report_id or f"{deployment}-{epoch}",
+                    restarts=len(_crashes(row)),
+                )
+        except IntegrityError as error:
+            live = _live_runs().filter(deployment=row).select_related("version").first()
+            if live is None or (live.pid, live.process_started_at) != (pid, process_started_at):
+                raise LiveRunExists(
+                    f"deployment {deployment} has a live run or a run numbered {epoch} already"
+                ) from error
+            return _snapshot(live)
+        Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
+        _bump(deployment)
+    return _snapshot(run)
+
+
+def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = None) -> None:
+    """The driver is gone: stopped, crashed, failed or killed. Without a live run: nothing.
+
+    Raises ValueError for an outcome that does not exist.
+    """
+    if outcome not in Outcome.values:
+        raise ValueError(f"there is no outcome {outcome!r}; there are {Outcome.values}")
+    with transaction.atomic():
+        ended = (
+            _live_runs()
+            .filter(deployment=deployment)
+            .update(
+                ended_at=timezone.now(),
+                outcome=outcome,
+                failure=None if failure is None else dict(failure),
+            )
+        )
+        if ended:
+            _bump(deployment)
+
+
+def keep_version(deployment: int, number: int) -> None:
+    """The wanted version was refused: want again the one that runs."""
+    with transaction.atomic():
+        row = _locked(deployment)
+        version = _version(row.topology_id, number)
+        if row.version_id != version.pk:
+            Deployment.objects.filter(pk=deployment).update(version=version)
+            audit(
+                None, row.workspace_id, "deployment.keep", "deployment", deployment, version=number
+            )
+            _bump(deployment)
+
+
+# -- shared -------------------------------------------------------------------------------------
+def _bump(deployment: int) -> None:
+    Deployment.objects.filter(pk=deployment).update(
+        revision=F("revision") + 1, updated_at=timezone.now()
+    )
+    deployment_changed(deployment)
+
+
+def _locked(deployment: int) -> Deployment:
+    row = (
+        Deployment.objects.select_for_update(of=("self",))
+        .select_related("topology", "observation", "version")
+        .filter(pk=deployment)
+        .first()
+    )
+    if row is None:
+        raise NotFound("not_found", f"There is no deployment {deployment}.")
+    return row
+
+
+def _observation(deployment: int) -> Observation:
+    _locked(deployment)
+    return Observation.objects.get(deployment=deployment)
+
+
+def _version(topology: int, number: int) -> Version:
+    version = Version.objects.filter(topology=topology, number=number).first()
+    if version is None:
+        raise NotFound(
+            "no_such_version",
+            f"This topology has no version {number}.",
+            "GET its versions for those that are there.",
+            fields={"version": [f"There is no version {number}."]},
+        )
+    return version
+
+
+def _live_runs() -> Any:
+    return Run.objects.filter(ended_at__isnull=True)
+
+
+def _crashes(row: Deployment) -> list[Any]:
+    lost = row.runs.filter(
+        outcome__in=[Outcome.CRASHED, Outcome.KILLED],
+        failure__isnull=False,
+        ended_at__gte=row.wanted_at,
+    )
+    return list(lost.order_by("-ended_at").values_list("ended_at", flat=True)[:CRASHES_KEPT])[::-1]
+
+
+def _fresh_step(name: str) -> dict[str, Any]:
+    return next(step for step in waiting_steps() if step["name"] == name)
+
+
+def _snapshot(run: Run) -> RunSnapshot:
+    return RunSnapshot(
+        id=run.pk,
+        epoch=run.epoch,
+        pid=run.pid,
+        host=run.host,
+        process_started_at=run.process_started_at,
+        version=run.version.number,
+        report_id=run.report_id,
+    )

@@ -1,0 +1,252 @@
+"""Deployments, their runs, logs and figures; the cluster's topics."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from redis.exceptions import RedisError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.choices import Role
+from accounts.models import User
+from accounts.permissions import visible, workspace_for
+from deployments import actions
+from deployments.api import serializers as shapes
+from deployments.api.runtime_serializers import RuntimeSerializer
+from deployments.choices import LogLevel
+from deployments.cluster import list_topics
+from deployments.logs import Filter, read_log
+from deployments.models import Deployment
+from deployments.queries import whole
+from deployments.runtime import read_runtime
+from millrace_backend.errors import ApiError, NotFound, Unavailable
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from topologies.models import Topology
+
+
+def deployment_of(reader: User, deployment: int) -> Deployment:
+    """The deployment, if the reader is a member of its workspace."""
+    found = visible(Deployment.objects.select_related("topology"), reader)
+    row = found.filter(pk=deployment).first()
+    if row is None:
+        raise NotFound("not_found", f"There is no deployment {deployment} for this account.")
+    return row
+
+
+def shown(deployment: int, status: int = 200) -> Response:
+    """One deployment, whole."""
+    row = whole(Deployment.objects.filter(pk=deployment)).get()
+    return Response(shapes.DeploymentSerializer(row).data, status=status)
+
+
+class TopicsView(ApiView):
+    """The topics of the workspace's cluster."""
+
+    @extend_schema(responses=shapes.TopicSerializer(many=True), operation_id="topic_list")
+    def get(self, request: Request, workspace: str) -> Response:
+        """Asked of Kafka now; 503 where it does not answer."""
+        workspace_for(self.person, workspace)
+        return Response(shapes.TopicSerializer(list_topics(), many=True).data)
+
+
+class DeploymentsView(ApiView):
+    """The deployments of a workspace."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.DeploymentSerializer),
+        operation_id="deployment_list",
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """A page of them, the newest first."""
+        found = workspace_for(self.person, workspace)
+        return self.page(
+            whole(Deployment.objects.filter(workspace=found)),
+            shapes.DeploymentSerializer,
+            search=["topology__name"],
+        )
+
+    @extend_schema(
+        request=shapes.NewDeploymentSerializer,
+        responses={201: shapes.DeploymentSerializer},
+        operation_id="deployment_create",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Deploy a version (operator); it is to run at once."""
+        found = workspace_for(self.person, workspace, Role.OPERATOR)
+        given = shapes.NewDeploymentSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        topology = Topology.objects.filter(workspace=found, pk=values["topology"]).first()
+        if topology is None:
+            raise NotFound(
+                "no_such_topology",
+                f"There is no topology {values['topology']} in this workspace.",
+                fields={"topology": ["Not in this workspace."]},
+            )
+        row = actions.create_deployment(
+            self.person, topology, values["version"], values["target"], values["settings"]
+        )
+        return shown(row.pk, 201)
+
+
+class DeploymentView(ApiView):
+    """One deployment."""
+
+    @extend_schema(responses=shapes.DeploymentSerializer, operation_id="deployment_get")
+    def get(self, request: Request, deployment: int) -> Response:
+        """What is wanted and what is seen."""
+        return shown(deployment_of(self.person, deployment).pk)
+
+    @extend_schema(responses={204: None}, operation_id="deployment_delete")
+    def delete(self, request: Request, deployment: int) -> Response:
+        """Forget it with its state (operator); only once it is stopped."""
+        actions.delete_deployment(self.person, deployment_of(self.person, deployment))
+        return Response(status=204)
+
+
+class StartView(ApiView):
+    """Have it run."""
+
+    @extend_schema(
+        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_start"
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Start it (operator); where it failed, try again."""
+        row = deployment_of(self.person, deployment)
+        actions.request_start(self.person, row)
+        return shown(row.pk)
+
+
+class StopView(ApiView):
+    """Have it not run."""
+
+    @extend_schema(
+        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_stop"
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Stop it gracefully (operator)."""
+        row = deployment_of(self.person, deployment)
+        actions.request_stop(self.person, row)
+        return shown(row.pk)
+
+
+class RestartView(ApiView):
+    """Have a new driver run it."""
+
+    @extend_schema(
+        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_restart"
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Restart it (operator) where it stopped reading."""
+        row = deployment_of(self.person, deployment)
+        actions.request_restart(self.person, row)
+        return shown(row.pk)
+
+
+class RedeployView(ApiView):
+    """Have another version run."""
+
+    @extend_schema(
+        request=shapes.RedeploySerializer,
+        responses=shapes.DeploymentSerializer,
+        operation_id="deployment_redeploy",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Redeploy it (operator); what runs goes on until the new version is ready."""
+        row = deployment_of(self.person, deployment)
+        given = shapes.RedeploySerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        actions.request_redeploy(self.person, row, values["version"], values.get("settings"))
+        return shown(row.pk)
+
+
+class RunsView(ApiView):
+    """Every driver process of a deployment."""
+
+    @extend_schema(
+        parameters=PAGE_PARAMETERS,
+        responses=paged(shapes.EndedRunSerializer),
+        operation_id="run_list",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """A page of them, the newest first."""
+        row = deployment_of(self.person, deployment)
+        runs = row.runs.select_related("version").defer("version__document")
+        return self.page(runs, shapes.EndedRunSerializer)
+
+
+class LogsView(ApiView):
+    """The driver's log."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("after", str, description="The place that the last answer named."),
+            OpenApiParameter("node", str, description="Lines of this node only."),
+            OpenApiParameter(
+                "level", str, enum=LogLevel.values, description="Lines of at least this level."
+            ),
+            OpenApiParameter("search", str, description="Lines with this text."),
+        ],
+        responses=shapes.LogPageSerializer,
+        operation_id="deployment_logs",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """Up to 500 lines after a place; without a place, the last ones."""
+        row = deployment_of(self.person, deployment)
+        asked = request.query_params
+        after, level = asked.get("after") or None, asked.get("level", "").lower()
+        if after is not None and not (after.isascii() and after.isdigit() and len(after) < 16):
+            raise ApiError(
+                "invalid",
+                "“after” is no place in a log.",
+                "Send the “next” of the answer before, or nothing.",
+                fields={"after": ["Not a place in a log."]},
+            )
+        if level and level not in LogLevel.values:
+            raise ApiError(
+                "invalid",
+                f"There is no log level {level[:20]!r}.",
+                f"There are {', '.join(LogLevel.values)}.",
+                fields={"level": ["Unknown."]},
+            )
+        wanted = Filter(
+            asked.get("node", ""), LogLevel(level) if level else None, asked.get("search", "")
+        )
+        lines, end = read_log(row.log_file, None if after is None else int(after), wanted)
+        content: dict[str, Any] = {"lines": lines, "next": str(end)}
+        return Response(shapes.LogPageSerializer(content).data)
+
+
+class RuntimeView(ApiView):
+    """The driver's last report."""
+
+    @extend_schema(responses=RuntimeSerializer, operation_id="deployment_runtime")
+    def get(self, request: Request, deployment: int) -> Response:
+        """Figures of the run that lives; 404 where none lives or none has reported."""
+        row = deployment_of(self.person, deployment)
+        run = row.runs.filter(ended_at__isnull=True).first()
+        found = None
+        if run is not None:
+            try:
+                found = read_runtime(row.pk, run.report_id, time.time() * 1000)
+            except RedisError as error:
+                raise Unavailable(
+                    "redis_unreachable",
+                    f"Redis does not answer: {error}",
+                    "It is restarted by itself. Try again in some seconds.",
+                ) from error
+        if found is None:
+            raise NotFound(
+                "no_report",
+                "No driver of this deployment has reported yet."
+                if run
+                else "No driver of this deployment runs.",
+                "Ask again once it runs.",
+            )
+        return Response(found)

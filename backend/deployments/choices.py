@@ -1,0 +1,71 @@
+"""Fixed sets of words about deployments."""
+
+from django.db import models
+
+#: the steps of a deployment in their order
+STEPS = ("compile", "check", "stage", "start")
+
+
+class Desired(models.TextChoices):
+    """What the user wants."""
+
+    RUNNING = "running", "Running"
+    STOPPED = "stopped", "Stopped"
+
+
+class Observed(models.TextChoices):
+    """What is seen of a deployment."""
+
+    NEW = "new", "New"
+    COMPILING = "compiling", "Compiling"
+    CHECKING = "checking", "Checking"
+    STAGING = "staging", "Staging"
+    STARTING = "starting", "Starting"
+    RUNNING = "running", "Running"
+    DEGRADED = "degraded", "Degraded"
+    RESTARTING = "restarting", "Restarting"
+    STOPPING = "stopping", "Stopping"
+    STOPPED = "stopped", "Stopped"
+    FAILED = "failed", "Failed"
+    UNKNOWN = "unknown", "Unknown"
+
+
+class StepState(models.TextChoices):
+    """How far a step is."""
+
+    WAITING = "waiting", "Waiting"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+    SKIPPED = "skipped", "Skipped"
+
+
+class Outcome(models.TextChoices):
+    """How a run ended."""
+
+    STOPPED = "stopped", "Stopped"
+    CRASHED = "crashed", "Crashed"
+    FAILED = "failed", "Failed"
+    KILLED = "killed", "Killed"
+
+
+class Target(models.TextChoices):
+    """Where a deployment runs."""
+
+    LOCAL = "local", "This machine"
+
+
+class StartFrom(models.TextChoices):
+    """Where a first run begins to read."""
+
+    EARLIEST = "earliest", "Earliest"
+    LATEST = "latest", "Latest"
+
+
+class LogLevel(models.TextChoices):
+    """Levels of a driver's log."""
+
+    DEBUG = "debug", "Debug"
+    INFO = "info", "Info"
+    WARN = "warn", "Warning"
+    ERROR = "error", "Error"

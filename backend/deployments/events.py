@@ -1,0 +1,63 @@
+"""What is told after a change to a deployment: the pages, and the reconciler."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+
+import structlog
+from celery import Celery
+from django.conf import settings
+from django.db import transaction
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from deployments.models import Deployment
+from live.events import publish
+
+log = structlog.get_logger(__name__)
+
+#: known by name alone: the backend does not import the workers
+RECONCILE_TASK = "millrace_workers.tasks.reconcile"
+
+
+def deployment_changed(deployment: int) -> None:
+    """Tell the pages of the workspace once the transaction is committed."""
+    transaction.on_commit(partial(_tell, deployment), robust=True)
+
+
+def wake_reconciler(deployment: int) -> None:
+    """Have the reconciler look now and not at its next tick, once committed."""
+    transaction.on_commit(partial(_wake, deployment), robust=True)
+
+
+def _tell(deployment: int) -> None:
+    from deployments.api.serializers import DeploymentSerializer
+    from deployments.queries import whole
+
+    # Read again after the commit: of two events that cross, both then carry the newer state.
+    found = whole(Deployment.objects.filter(pk=deployment)).first()
+    if found is not None:
+        publish(
+            found.workspace_id,
+            "deployment.changed",
+            dict(DeploymentSerializer(found).data),
+            topology=found.topology_id,
+        )
+
+
+def _wake(deployment: int) -> None:
+    try:
+        _celery().send_task(RECONCILE_TASK, args=[deployment], retry=False, expires=30)
+    except (KombuError, RedisError, OSError) as error:
+        # The reconciler's own tick finds the deployment as soon as the broker is back.
+        log.warning("reconciler not woken", deployment=deployment, reason=str(error))
+
+
+@cache
+def _celery() -> Celery:
+    return Celery(
+        "millrace",
+        broker=settings.REDIS_URL,
+        set_as_current=False,
+        broker_transport_options={"socket_timeout": 1, "socket_connect_timeout": 1},
+    )

@@ -1,0 +1,134 @@
+"""What should run (Deployment), what is seen (Observation), and every driver process (Run)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import User, Workspace
+from deployments.choices import STEPS, Desired, Observed, Outcome, StepState, Target
+from topologies.models import Topology, Version
+
+
+def waiting_steps() -> list[dict[str, Any]]:
+    """All steps, none begun."""
+    return [
+        {
+            "name": name,
+            "state": StepState.WAITING.value,
+            "started_at": None,
+            "finished_at": None,
+            "detail": None,
+        }
+        for name in STEPS
+    ]
+
+
+class Deployment(models.Model):
+    """A version of a topology that should run, or not, at a target."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="deployments")
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="deployments")
+    version = models.ForeignKey(Version, on_delete=models.RESTRICT, related_name="+")
+    target = models.CharField(max_length=20, choices=Target, default=Target.LOCAL)
+    settings = models.JSONField(default=dict)
+    desired = models.CharField(max_length=10, choices=Desired, default=Desired.RUNNING)
+    #: the user asked for one restart; the next run fulfils it
+    restart_requested_at = models.DateTimeField(null=True, blank=True)
+    #: when the user last asked that it runs; crashes are counted from here
+    wanted_at = models.DateTimeField(default=timezone.now)
+    #: +1 with every change, so that an event that comes late is known to be old
+    revision = models.PositiveBigIntegerField(default=0)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            # Two drivers of one design would both write its output topics.
+            models.UniqueConstraint(fields=["topology"], name="one_deployment_per_topology"),
+            models.CheckConstraint(
+                condition=Q(desired__in=Desired.values), name="known_desired_state"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"deployment {self.pk} of {self.topology_id}"
+
+    @property
+    def directory(self) -> Path:
+        """Everything this deployment keeps on disk."""
+        return Path(settings.MILLRACE_DATA) / "deployments" / str(self.pk)
+
+    @property
+    def log_file(self) -> Path:
+        """The driver's log, all runs after each other."""
+        return self.directory / "driver.log"
+
+    @property
+    def live_run(self) -> Run | None:
+        """The run that has not ended, of those fetched beforehand if they were."""
+        return next((run for run in self.runs.all() if run.ended_at is None), None)
+
+
+class Observation(models.Model):
+    """What the reconciler last saw of a deployment."""
+
+    deployment = models.OneToOneField(
+        Deployment, on_delete=models.CASCADE, related_name="observation"
+    )
+    state = models.CharField(max_length=12, choices=Observed, default=Observed.NEW)
+    since = models.DateTimeField(default=timezone.now)
+    steps = models.JSONField(default=waiting_steps)
+    failure = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(
+                condition=Q(state__in=Observed.values), name="known_observed_state"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.deployment_id} is {self.state}"
+
+
+class Run(models.Model):
+    """One life of a driver process."""
+
+    deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="runs")
+    #: counts the runs of the deployment from 1
+    epoch = models.PositiveIntegerField()
+    version = models.ForeignKey(Version, on_delete=models.RESTRICT, related_name="+")
+    pid = models.PositiveIntegerField()
+    host = models.CharField(max_length=255)
+    #: seconds since the epoch; with the pid it names a process for good
+    process_started_at = models.FloatField()
+    #: the driver reports into the Redis stream ``millrace:run:<report id>``
+    report_id = models.CharField(max_length=100)
+    #: how often the job came back by itself since the user last started it
+    restarts = models.PositiveIntegerField(default=0)
+    started_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(max_length=10, choices=Outcome, blank=True)
+    failure = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-epoch"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["deployment"],
+                condition=Q(ended_at__isnull=True),
+                name="one_live_run_per_deployment",
+            ),
+            models.UniqueConstraint(fields=["deployment", "epoch"], name="one_run_per_epoch"),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.epoch} of {self.deployment_id}"

@@ -1,0 +1,135 @@
+"""What a driver reports, with rates per second derived from two of its reports.
+
+Deriving is a pure function of the reports in the run's stream, so that whoever follows the stream
+and whoever reads it afresh come to the same figures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from millrace_backend import redis
+
+#: rates are taken over at least this long, where the run is old enough
+RATE_MS = 2_000
+#: reports further back are no basis for the rate of now
+HISTORY_MS = 10_000
+#: drivers report at least once a second; after this nothing is known
+STALE_MS = 6_000
+#: entries of a stream looked through for the last report
+LOOK_BACK = 500
+
+Event = dict[str, Any]
+
+
+def decode(fields: Mapping[Any, Any]) -> Event:
+    """The event in an entry of a run's stream; empty where it is no JSON object."""
+    try:
+        event = json.loads(next(iter(fields.values())))
+    except (StopIteration, ValueError):
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def is_progress(event: Event) -> bool:
+    """Whether this is a progress report that can be shown."""
+    return event.get("event") == "progress" and isinstance(event.get("at"), int | float)
+
+
+def basis(at: float, history: Iterable[Event]) -> Event | None:
+    """The report to count from: the newest that is old enough, else the oldest there is."""
+    usable = sorted(
+        (event for event in history if at - HISTORY_MS <= event["at"] < at),
+        key=lambda event: float(event["at"]),
+    )
+    old_enough = [event for event in usable if event["at"] <= at - RATE_MS]
+    return (old_enough[-1:] or usable[:1] or [None])[0]
+
+
+def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event]) -> Event:
+    """A progress report as the API shows it, but for ``stale``, which is a matter of now."""
+    before = basis(last["at"], history)
+    seconds = 0.0 if before is None else (last["at"] - before["at"]) / 1000
+
+    def rate(now: Any, then: Any) -> float | None:
+        return None if seconds <= 0 else round(max(0, (now or 0) - (then or 0)) / seconds, 3)
+
+    nodes_before = (before or {}).get("nodes") or {}
+    tasks_before = {task["task"]: task for task in (before or {}).get("tasks") or []}
+    return {
+        "deployment": deployment,
+        "run": report_id,
+        "at": int(last["at"]),
+        "as_of": datetime.fromtimestamp(last["at"] / 1000, UTC).isoformat().replace("+00:00", "Z"),
+        "stale": False,
+        "batch": last.get("batch") or 0,
+        "duration_ms": last.get("duration_ms"),
+        "input_rate": last.get("input_rate"),
+        "process_rate": last.get("process_rate"),
+        "phases": last.get("phases") or {},
+        "nodes": {
+            name: {
+                "in": node.get("in") or 0,
+                "out": node.get("out") or 0,
+                "dropped": node.get("dropped") or {},
+                "in_rate": rate(node.get("in"), nodes_before.get(name, {}).get("in")),
+                "out_rate": rate(node.get("out"), nodes_before.get(name, {}).get("out")),
+            }
+            for name, node in (last.get("nodes") or {}).items()
+        },
+        "tasks": [
+            {
+                "task": task["task"],
+                "subtopology": task.get("subtopology", 0),
+                "level": task.get("level", 0),
+                "partition": task.get("partition", 0),
+                "executor": task.get("executor", ""),
+                "host": task.get("host"),
+                "thread": task.get("thread", ""),
+                "topic_partitions": task.get("topic_partitions") or [],
+                "records": task.get("records") or 0,
+                "rate": rate(
+                    task.get("records"), tasks_before.get(task["task"], {}).get("records")
+                ),
+                "stream_time": task.get("stream_time"),
+                "last_active": task.get("last_active"),
+                "state_rows": task.get("state_rows"),
+            }
+            for task in last.get("tasks") or []
+        ],
+        "stores": last.get("stores") or [],
+    }
+
+
+def is_stale(at: float, now_ms: float) -> bool:
+    """Whether a report of this time is too old to be taken for the truth."""
+    return now_ms - at > STALE_MS
+
+
+def last_runtime(deployment: int, report_id: str, entries: Sequence[Any]) -> Event | None:
+    """The newest report among a stream's entries (oldest first), derived; None without one."""
+    reports = [event for _, fields in entries if is_progress(event := decode(fields))]
+    if not reports:
+        return None
+    return derive(deployment, report_id, reports[-1], reports[:-1])
+
+
+def read_runtime(deployment: int, report_id: str, now_ms: float) -> Event | None:
+    """The run's last report as it lies in Redis; None before the first.
+
+    Raises redis.RedisError where Redis does not answer.
+    """
+    client = redis.client()
+    entries: Any = client.xrevrange(redis.run_stream(report_id), count=LOOK_BACK)
+    found = last_runtime(deployment, report_id, entries[::-1])
+    if found is None:
+        # So many log lines since that the report was pushed out of the stream.
+        kept: Any = client.get(redis.run_snapshot(report_id))
+        event = decode({"data": kept}) if kept else {}
+        if not isinstance(event.get("at"), int | float):
+            return None
+        found = derive(deployment, report_id, event, [])
+    return {**found, "stale": is_stale(found["at"], now_ms)}

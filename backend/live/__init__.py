@@ -1,0 +1,1 @@
+"""Live pages: a snapshot, then events."""

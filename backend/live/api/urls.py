@@ -1,0 +1,3 @@
+"""Addresses of the live app."""
+
+urlpatterns: list[object] = []

@@ -1,0 +1,1 @@
+"""The Django project: settings, routes, errors, and what all its apps share."""

@@ -1,0 +1,123 @@
+"""What the process environment says, read once, with an embedded default for everything."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SECRET_BYTES = 50
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The settings that differ from machine to machine."""
+
+    data: Path
+    database_url: str | None
+    redis_url: str
+    kafka: str
+    analyzer: str | None
+    public_url: str
+    debug: bool
+    hosts: tuple[str, ...]
+    page: Path
+
+    @property
+    def secret_file(self) -> Path:
+        """Where the key that signs sessions is kept."""
+        return self.data / "secret.key"
+
+
+def read(environ: Mapping[str, str] = os.environ) -> Environment:
+    """The environment of this process."""
+    return Environment(
+        data=Path(environ.get("MILLRACE_DATA") or REPOSITORY / ".millrace").absolute(),
+        database_url=environ.get("DATABASE_URL") or None,
+        redis_url=environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0",
+        kafka=environ.get("KAFKA_BOOTSTRAP_SERVERS") or "127.0.0.1:9092",
+        analyzer=environ.get("MILLRACE_ANALYZER") or None,
+        public_url=(environ.get("MILLRACE_PUBLIC_URL") or "http://127.0.0.1:8000").rstrip("/"),
+        debug=environ.get("MILLRACE_DEBUG", "").lower() in {"1", "true", "yes"},
+        hosts=tuple(
+            host.strip() for host in environ.get("MILLRACE_HOSTS", "").split(",") if host.strip()
+        ),
+        page=Path(environ.get("MILLRACE_PAGE") or REPOSITORY / "frontend" / "dist"),
+    )
+
+
+def secret_key(path: Path) -> str:
+    """The secret in the file; made at the first start, readable by its owner alone.
+
+    Raises ImproperlyConfigured where the file can neither be read nor made.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = secrets.token_urlsafe(SECRET_BYTES)
+        # Written aside and linked into place: a second process starting now sees all or nothing.
+        aside = path.with_name(f"{path.name}.{os.getpid()}")
+        if not path.exists():
+            with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+                out.write(fresh)
+            try:
+                os.link(aside, path)
+            except FileExistsError:
+                # Another process was quicker; its key counts.
+                fresh = ""
+            finally:
+                aside.unlink()
+        key = path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The secret key file {path} cannot be read or made ({error.strerror}). "
+            "Point MILLRACE_DATA at a folder that this user may write."
+        ) from error
+    if len(key) < SECRET_BYTES:
+        raise ImproperlyConfigured(
+            f"The secret key file {path} holds {len(key)} characters; at least {SECRET_BYTES} are "
+            "needed. Delete the file and a new key is made (everybody signs in again)."
+        )
+    return key
+
+
+def database(environment: Environment) -> dict[str, Any]:
+    """Django's description of the database: SQLite in the data folder, or the URL's PostgreSQL."""
+    if environment.database_url is None:
+        return sqlite(environment.data / "db.sqlite3")
+    url = urlsplit(environment.database_url)
+    if url.scheme == "sqlite":
+        return sqlite(Path(unquote(url.path)))
+    if url.scheme not in {"postgres", "postgresql"}:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL begins with {url.scheme!r}; postgresql:// or sqlite:/// would do."
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(url.path.lstrip("/")),
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": url.hostname or "",
+        "PORT": str(url.port or ""),
+        "OPTIONS": dict(parse_qsl(url.query)),
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def sqlite(path: Path) -> dict[str, Any]:
+    """SQLite so that several processes can write: WAL, waiting for locks, no late upgrades."""
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(path),
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        },
+    }

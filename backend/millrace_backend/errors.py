@@ -1,0 +1,203 @@
+"""One shape for every refusal: ``{"error": {"code", "message", "hint", "fields"?, ...data}}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, JsonResponse
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+log = structlog.get_logger(__name__)
+
+
+class ApiError(exceptions.APIException):
+    """A refusal with a code, a sentence, a hint, and data that helps to go on."""
+
+    status_code = status.HTTP_400_BAD_REQUEST
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        hint: str = "",
+        *,
+        fields: Mapping[str, Any] | None = None,
+        **data: Any,
+    ) -> None:
+        super().__init__(message, code)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.fields = fields
+        self.data = data
+
+
+class Conflict(ApiError):
+    """What is asked for does not fit the state as it is."""
+
+    status_code = status.HTTP_409_CONFLICT
+
+
+class Forbidden(ApiError):
+    """The account may not do this."""
+
+    status_code = status.HTTP_403_FORBIDDEN
+
+
+class NotFound(ApiError):
+    """There is no such thing, or not for this account."""
+
+    status_code = status.HTTP_404_NOT_FOUND
+
+
+class TooMany(ApiError):
+    """Too many attempts."""
+
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+
+
+class Unavailable(ApiError):
+    """A part of the system that is needed does not answer."""
+
+    status_code = status.HTTP_503_SERVICE_UNAVAILABLE
+
+
+#: code and hint for what the framework itself refuses
+HINTS: dict[type[Exception], tuple[str, str]] = {
+    exceptions.NotAuthenticated: ("not_authenticated", "Sign in, or send an API token."),
+    exceptions.AuthenticationFailed: (
+        "authentication_failed",
+        "Check the token: it may have expired or been revoked.",
+    ),
+    exceptions.PermissionDenied: ("permission_denied", ""),
+    exceptions.NotFound: ("not_found", "It may have been deleted, or belong to others."),
+    exceptions.MethodNotAllowed: ("method_not_allowed", "The API's description names the methods."),
+    exceptions.ParseError: ("not_json", "Send one JSON value, encoded in UTF-8."),
+    exceptions.UnsupportedMediaType: (
+        "unsupported_media_type",
+        "Send JSON with Content-Type: application/json.",
+    ),
+    exceptions.NotAcceptable: ("not_acceptable", "The API answers in JSON."),
+    exceptions.Throttled: ("throttled", "Wait, then try again."),
+}
+
+
+def body(
+    code: str, message: str, hint: str = "", fields: Mapping[str, Any] | None = None, **data: Any
+) -> dict[str, Any]:
+    """The envelope."""
+    error: dict[str, Any] = {"code": code, "message": message, "hint": hint}
+    if fields is not None:
+        error["fields"] = fields
+    return {"error": {**error, **data}}
+
+
+def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's exception handler; None leaves the error to the server's own handler."""
+    if isinstance(error, Http404):
+        error = exceptions.NotFound("There is nothing at this address for this account.")
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    if not isinstance(error, exceptions.APIException):
+        return None
+    set_rollback()
+    headers: dict[str, str] = {}
+    if getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
+    if isinstance(error, exceptions.Throttled) and error.wait is not None:
+        headers["Retry-After"] = str(int(error.wait) + 1)
+    return Response(content_of(error), status=error.status_code, headers=headers)
+
+
+def content_of(error: exceptions.APIException) -> dict[str, Any]:
+    """The envelope of an exception."""
+    if isinstance(error, ApiError):
+        return body(error.code, error.message, error.hint, error.fields, **error.data)
+    if isinstance(error, exceptions.ValidationError):
+        fields = error.detail if isinstance(error.detail, dict) else {"non_field": error.detail}
+        first = first_message(fields)
+        return body(
+            "invalid", f"The request was refused: {first}", "Mend the named fields.", fields
+        )
+    code, hint = HINTS.get(type(error), (str(error.default_code), ""))
+    return body(code, str(error.detail), hint)
+
+
+def first_message(detail: Any, path: str = "") -> str:
+    """The first complaint in a nest of them, with the way to its field."""
+    if isinstance(detail, Mapping):
+        for name, inner in detail.items():
+            if inner:
+                return first_message(inner, f"{path}.{name}" if path else str(name))
+    if isinstance(detail, list | tuple):
+        for inner in detail:
+            if inner:
+                return first_message(inner, path)
+    shown = "" if path in {"", "non_field", "non_field_errors"} else f"{path}: "
+    return f"{shown}{detail}"
+
+
+def respond(status_code: int, *args: Any, **data: Any) -> JsonResponse:
+    """The envelope outside of DRF."""
+    return JsonResponse(body(*args, **data), status=status_code)
+
+
+def locked_out(
+    request: HttpRequest, credentials: Mapping[str, Any] | None = None, *_: Any, **__: Any
+) -> JsonResponse:
+    """Answer of the lock-out after too many failed sign-ins."""
+    return respond(429, *LOCKED)
+
+
+LOCKED = (
+    "locked_out",
+    "Too many failed sign-ins for this name from this address.",
+    "Wait ten minutes, or ask an admin for a one-time sign-in link.",
+)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
+    """Answer to a request without the right CSRF token."""
+    return respond(
+        403,
+        "csrf_failed",
+        "The request did not carry this session's CSRF token.",
+        "Send the cookie csrftoken's value in the header X-CSRFToken, or use an API token.",
+    )
+
+
+def not_found(request: HttpRequest, *_: Any, **__: Any) -> JsonResponse:
+    """Answer for an address of the API that does not exist."""
+    return respond(
+        404,
+        "not_found",
+        f"There is no {request.path} in this API.",
+        "GET /api/schema lists every address.",
+    )
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    """Answer to a defect of the server; the log has the cause."""
+    return respond(
+        500,
+        "server_error",
+        "The server met a defect and could not answer.",
+        "The backend's log names the cause under this request's id.",
+        request_id=getattr(request, "request_id", None),
+    )
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """Answer to a request that Django refuses before any view sees it."""
+    return respond(400, "bad_request", "The request cannot be understood.", str(exception)[:200])
+
+
+def as_text(content: Mapping[str, Any]) -> str:
+    """An envelope as JSON text."""
+    return json.dumps(content, ensure_ascii=False)

@@ -1,0 +1,78 @@
+"""Around every request: its id in the log, and the built page's files."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
+
+log = structlog.get_logger("millrace.request")
+
+#: seconds from which on an answer is worth a line
+SLOW_SECONDS = 2.0
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+
+class RequestLogMiddleware:
+    """Binds a request id to every log line, and notes slow and failed requests."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Answer, with the id in ``X-Request-Id``."""
+        request_id = uuid.uuid4().hex[:16]
+        request.request_id = request_id  # type: ignore[attr-defined]
+        began = time.monotonic()
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            response = self._get_response(request)
+            seconds = time.monotonic() - began
+            if response.status_code >= 500 or seconds > SLOW_SECONDS:
+                log.warning(
+                    "request",
+                    method=request.method,
+                    path=request.path,
+                    status=response.status_code,
+                    seconds=round(seconds, 3),
+                )
+        response.headers["X-Request-Id"] = request_id
+        return response
+
+
+class PageMiddleware(WhiteNoiseMiddleware):
+    """Serves the built page and static files; hashed files are kept by browsers for good."""
+
+    def __init__(self, get_response: Any = None) -> None:
+        super().__init__(get_response)
+        if settings.MILLRACE_PAGE.is_dir():
+            self.add_files(str(settings.MILLRACE_PAGE))
+
+    def immutable_file_test(self, path: str, url: str) -> bool:
+        """Whether the bundler put the content's hash into the file's name."""
+        return url.startswith("/assets/")
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
+        """The file, read at once: under ASGI a file handed over would be read in the event loop."""
+        found = static_file.get_response(request.method, request.META)
+        content = b""
+        if found.file is not None:
+            with found.file as file:
+                content = file.read()
+        response = HttpResponse(content, status=int(found.status))
+        del response["Content-Type"]
+        for name, value in found.headers:
+            response[name] = value
+        return response
+
+
+def address_of(request: HttpRequest) -> str:
+    """The client's address, by the socket alone."""
+    return str(request.META.get("REMOTE_ADDR") or "unknown")

@@ -1,0 +1,40 @@
+"""Connections to Redis and the names of what lies there."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import redis
+from django.conf import settings
+
+#: events kept for pages that come back after a short absence
+LIVE_LENGTH = 2_000
+ANSWER_SECONDS = 1.0
+
+
+@cache
+def client() -> redis.Redis:
+    """The process's connection pool for short, synchronous commands."""
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=ANSWER_SECONDS, socket_connect_timeout=ANSWER_SECONDS
+    )
+
+
+def live_stream(workspace: int) -> str:
+    """Everything that pages of a workspace hear about."""
+    return f"millrace:live:{workspace}"
+
+
+def run_stream(report_id: str) -> str:
+    """What the driver of one run reports."""
+    return f"millrace:run:{report_id}"
+
+
+def run_snapshot(report_id: str) -> str:
+    """The driver's last progress report."""
+    return f"millrace:run:{report_id}:snapshot"
+
+
+def presence(topology: int) -> str:
+    """Who has the topology open: a hash of user id to JSON."""
+    return f"millrace:presence:{topology}"

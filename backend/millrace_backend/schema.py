@@ -1,0 +1,61 @@
+"""The API's description: errors everywhere, pages, and the event stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
+ERROR_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "Every refusal has this shape; some carry further fields.",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "hint"],
+            "properties": {
+                "code": {"type": "string", "description": "Stable, for programs."},
+                "message": {"type": "string", "description": "What was found."},
+                "hint": {"type": "string", "description": "What would do."},
+                "fields": {
+                    "type": "object",
+                    "additionalProperties": {},
+                    "description": "Complaints by field of the request.",
+                },
+            },
+            "additionalProperties": {},
+        }
+    },
+}
+
+
+def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Give every operation the error shape as its default answer."""
+    schemas = result["components"].setdefault("schemas", {})
+    schemas["Error"] = ERROR_SCHEMA
+    answer = {
+        "description": "Refused",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+    }
+    for path in result["paths"].values():
+        for operation in path.values():
+            operation["responses"].setdefault("default", answer)
+    return result
+
+
+def paged(serializer: type[serializers.Serializer[Any]]) -> Any:
+    """The serializer of a page of these."""
+    name = serializer.__name__.removesuffix("Serializer")
+    return inline_serializer(
+        f"{name}Page",
+        {
+            "count": serializers.IntegerField(),
+            "next": serializers.URLField(allow_null=True),
+            "previous": serializers.URLField(allow_null=True),
+            "results": serializer(many=True),
+        },
+    )
+
+

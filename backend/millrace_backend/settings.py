@@ -1,0 +1,251 @@
+"""Django settings; everything that differs between machines comes from ``environment``."""
+
+from datetime import timedelta
+from typing import Any
+
+import structlog
+
+from millrace_backend import environment
+
+ENVIRONMENT = environment.read()
+REPOSITORY = environment.REPOSITORY
+
+DEBUG = ENVIRONMENT.debug
+SECRET_KEY = environment.secret_key(ENVIRONMENT.secret_file)
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *ENVIRONMENT.hosts]
+CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
+
+MILLRACE_DATA = ENVIRONMENT.data
+MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
+MILLRACE_ANALYZER = ENVIRONMENT.analyzer
+MILLRACE_PAGE = ENVIRONMENT.page
+REDIS_URL = ENVIRONMENT.redis_url
+KAFKA_BOOTSTRAP_SERVERS = ENVIRONMENT.kafka
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.admin",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "knox",
+    "axes",
+    "csp",
+    "accounts",
+    "topologies",
+    "deployments",
+    "catalog",
+    "live",
+]
+MIDDLEWARE = [
+    "millrace_backend.middleware.RequestLogMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "millrace_backend.middleware.PageMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+ROOT_URLCONF = "millrace_backend.urls"
+ASGI_APPLICATION = "millrace_backend.asgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+DATABASES = {"default": environment.database(ENVIRONMENT)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "millrace:cache",
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
+}
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+STATIC_URL = "/static/"
+APPEND_SLASH = False
+
+# -- people -----------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+SIGN_IN_LINK_LIFETIME = timedelta(hours=12)
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = timedelta(minutes=10)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_LOCKOUT_CALLABLE = "millrace_backend.errors.locked_out"
+AXES_VERBOSE = False
+# The client's address is the socket's: no header that anybody may send is believed.
+AXES_CLIENT_IP_CALLABLE = "millrace_backend.middleware.address_of"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105  (a model's name, not a secret)
+REST_KNOX = {"TOKEN_TTL": timedelta(days=30), "AUTO_REFRESH": False, "TOKEN_PREFIX": "mr_"}
+
+# -- API --------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "millrace_backend.paging.Paging",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_CLASSES": [
+        "millrace_backend.throttling.AnonymousThrottle",
+        "millrace_backend.throttling.UserThrottle",
+        "millrace_backend.throttling.ScopeThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {
+        "anonymous": "120/minute",
+        "user": "1200/minute",
+        "sign-in": "30/minute",
+        "compile": "600/minute",
+    },
+    "EXCEPTION_HANDLER": "millrace_backend.errors.handle",
+    "NUM_PROXIES": 0,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Millrace",
+    "DESCRIPTION": "Draw Kafka Streams topologies, run them on Spark, watch them.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/api",
+    "SORT_OPERATION_PARAMETERS": False,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "millrace_backend.schema.add_errors",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "Role": "accounts.choices.Role",
+        "Desired": "deployments.choices.Desired",
+        "Observed": "deployments.choices.Observed",
+        "StepState": "deployments.choices.StepState",
+        "Outcome": "deployments.choices.Outcome",
+        "Target": "deployments.choices.Target",
+        "StartFrom": "deployments.choices.StartFrom",
+        "Severity": "topologies.choices.Severity",
+        "Blocks": "topologies.choices.Blocks",
+        "LogLevel": "deployments.choices.LogLevel",
+    },
+    "DISABLE_ERRORS_AND_WARNINGS": False,
+}
+#: bytes of one request body; the largest document that is of use has some 2 MB
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+
+# -- security ---------------------------------------------------------------------------------
+_TLS = ENVIRONMENT.public_url.startswith("https://")
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = _TLS
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = _TLS
+CSRF_FAILURE_VIEW = "millrace_backend.errors.csrf_failure"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _TLS else None
+SECURE_HSTS_SECONDS = int(timedelta(days=30).total_seconds()) if _TLS else 0
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        # The component kit writes sizes and colours as inline styles.
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "font-src": ["'self'", "data:"],
+        # The layout engine runs in a worker made from the page's own bundle.
+        "worker-src": ["'self'", "blob:"],
+        "connect-src": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "form-action": ["'self'"],
+        "base-uri": ["'self'"],
+        "object-src": ["'none'"],
+    }
+}
+
+# -- the built page ---------------------------------------------------------------------------
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_INDEX_FILE = True
+
+# -- logs -------------------------------------------------------------------------------------
+LOGGING_CONFIG = "logging.config.dictConfig"
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {
+            "()": "structlog.stdlib.ProcessorFormatter",
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(sort_keys=True),
+            ],
+            "foreign_pre_chain": [
+                structlog.contextvars.merge_contextvars,
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.TimeStamper(fmt="iso", utc=True),
+            ],
+        }
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        # Refused requests are answered with the reason; they are no event for the operator.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "ERROR"},
+        "axes": {"level": "WARNING"},
+        "uvicorn.access": {"level": "WARNING"},
+    },
+}
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.filter_by_level,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    wrapper_class=structlog.stdlib.BoundLogger,
+    cache_logger_on_first_use=True,
+)

@@ -1,0 +1,48 @@
+"""Limits of requests per minute, counted in Redis; without Redis nobody is shut out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+from redis.exceptions import RedisError
+from rest_framework.throttling import (
+    AnonRateThrottle,
+    ScopedRateThrottle,
+    SimpleRateThrottle,
+    UserRateThrottle,
+)
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
+
+log = structlog.get_logger(__name__)
+
+
+class OpenOnFailure(SimpleRateThrottle):
+    """Lets requests through while the counter's store does not answer."""
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        """Whether the request is within its limit."""
+        try:
+            return super().allow_request(request, view)
+        except RedisError as error:
+            log.warning("requests are not counted", reason=str(error))
+            return True
+
+
+class AnonymousThrottle(OpenOnFailure, AnonRateThrottle):
+    """For those not signed in, by address."""
+
+    scope = "anonymous"
+
+
+class UserThrottle(OpenOnFailure, UserRateThrottle):
+    """For those signed in, by account."""
+
+    scope = "user"
+
+
+class ScopeThrottle(OpenOnFailure, ScopedRateThrottle):
+    """For views that name a ``throttle_scope``."""

@@ -1,0 +1,25 @@
+"""All addresses: the API, the read-only admin, and the page for the rest."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from millrace_backend.errors import not_found
+from millrace_backend.pages import page
+
+api = [
+    path("", include("accounts.api.urls")),
+    path("", include("topologies.api.urls")),
+    path("", include("deployments.api.urls")),
+    path("", include("catalog.api.urls")),
+    path("", include("live.api.urls")),
+    path("schema", SpectacularJSONAPIView.as_view()),
+    re_path(r"^", not_found),
+]
+urlpatterns = [
+    path("api/", include(api)),
+    path("admin/", admin.site.urls),
+    re_path(r"^(?P<path>.*)$", page),
+]
+handler400 = "millrace_backend.errors.bad_request"
+handler500 = "millrace_backend.errors.server_error"

@@ -1,0 +1,72 @@
+"""What all views of the API share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from accounts.models import User
+from millrace_backend.errors import ApiError
+from millrace_backend.paging import Paging
+
+
+def ordering_parameter(names: Sequence[str]) -> OpenApiParameter:
+    """``?ordering=`` with the names it takes."""
+    choices = [sign + name for name in names for sign in ("", "-")]
+    return OpenApiParameter("ordering", str, enum=choices, description="A minus sign turns it.")
+
+
+PAGE_PARAMETERS = [
+    OpenApiParameter("page", OpenApiTypes.INT, description="From 1."),
+    OpenApiParameter("page_size", OpenApiTypes.INT, description="Up to 200."),
+]
+SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all be there.")
+
+
+class ApiView(APIView):
+    """A view whose requests come from a person."""
+
+    @property
+    def person(self) -> User:
+        """Who asks."""
+        user = self.request.user
+        if not isinstance(user, User):
+            raise TypeError("only views that anonymous people cannot reach have a person")
+        return user
+
+    def page(
+        self,
+        rows: QuerySet[Any],
+        serializer: type[BaseSerializer[Any]],
+        *,
+        search: Sequence[str] = (),
+        ordering: Sequence[str] = (),
+        context: dict[str, Any] | None = None,
+    ) -> Response:
+        """One page of the rows, searched in and ordered by the named columns."""
+        for word in self.request.query_params.get("search", "").split():
+            rows = rows.filter(
+                Q(*((f"{column}__icontains", word) for column in search), _connector=Q.OR)
+            )
+        wanted = self.request.query_params.get("ordering")
+        if wanted is not None:
+            if wanted.removeprefix("-") not in ordering:
+                raise ApiError(
+                    "unknown_ordering",
+                    f"There is no ordering by {wanted[:50]!r}.",
+                    f"Order by one of {', '.join(ordering) or 'nothing'}.",
+                    fields={"ordering": [f"One of {', '.join(ordering)}."]},
+                )
+            rows = rows.order_by(wanted, "-id" if wanted.startswith("-") else "id")
+        paging = Paging()
+        found = paging.paginate_queryset(rows, self.request, view=self)
+        return paging.get_paginated_response(
+            serializer(found, many=True, context=context or {}).data
+        )

@@ -1,0 +1,1 @@
+"""Topologies: documents, drafts, immutable versions, compile and export."""

@@ -1,0 +1,246 @@
+"""The only code that changes topologies, versions and drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User, Workspace
+from accounts.permissions import require
+from millrace_backend.errors import ApiError, Conflict
+from topologies.events import draft_changed, topology_changed, version_created
+from topologies.models import Draft, Topology, Version
+
+
+def create_topology(
+    actor: User,
+    workspace: Workspace,
+    name: str,
+    document: Mapping[str, Any] | None = None,
+    *,
+    description: str = "",
+    message: str = "",
+) -> Topology:
+    """A new topology; a document becomes its first version.
+
+    Raises Conflict for a name that the workspace has already.
+    """
+    require(actor, workspace.pk, Role.EDITOR)
+    with _unique_name(name), transaction.atomic():
+        topology = Topology.objects.create(
+            workspace=workspace,
+            name=name,
+            description=description,
+            created_by=actor,
+            updated_by=actor,
+            updated_at=timezone.now(),
+        )
+        audit(actor, workspace.pk, "topology.create", "topology", topology.pk, name=name)
+        if document is not None:
+            _append(actor, topology, document, message)
+    return topology
+
+
+def update_topology(
+    actor: User, topology: Topology, name: str | None = None, description: str | None = None
+) -> None:
+    """Rename or describe. Raises Conflict for a name that the workspace has already."""
+    require(actor, topology.workspace_id, Role.EDITOR)
+    with _unique_name(name or topology.name), transaction.atomic():
+        topology.name = topology.name if name is None else name
+        topology.description = topology.description if description is None else description
+        topology.updated_by, topology.updated_at = actor, timezone.now()
+        topology.save(update_fields=["name", "description", "updated_by", "updated_at"])
+        audit(
+            actor,
+            topology.workspace_id,
+            "topology.update",
+            "topology",
+            topology.pk,
+            name=topology.name,
+            description=topology.description,
+        )
+        topology_changed(topology, actor)
+
+
+def delete_topology(actor: User, topology: Topology) -> None:
+    """Delete it with its versions, drafts and its deployment that has come to rest.
+
+    Raises Conflict while it is deployed and runs, and Forbidden where a deployment would go with
+    it and the actor is no operator.
+    """
+    from deployments.actions import forget, refuse_while_it_runs
+
+    require(actor, topology.workspace_id, Role.EDITOR)
+    with transaction.atomic():
+        Topology.objects.select_for_update().filter(pk=topology.pk).first()
+        for deployment in topology.deployments.select_related("topology", "observation"):
+            require(actor, topology.workspace_id, Role.OPERATOR)
+            refuse_while_it_runs(deployment)
+            forget(deployment)
+        audit(
+            actor,
+            topology.workspace_id,
+            "topology.delete",
+            "topology",
+            topology.pk,
+            name=topology.name,
+        )
+        topology.delete()
+
+
+def save_draft(
+    actor: User, topology: Topology, document: Mapping[str, Any], base_version: int | None
+) -> Draft:
+    """Keep what the actor has on the canvas; nobody else sees it.
+
+    Raises ApiError for a base version that is not there.
+    """
+    require(actor, topology.workspace_id, Role.EDITOR)
+    _check_base(topology, base_version)
+    with transaction.atomic():
+        draft, created = Draft.objects.update_or_create(
+            topology=topology,
+            user=actor,
+            defaults={
+                "document": document,
+                "node_count": len(document["nodes"]),
+                "base_version": base_version,
+                "updated_at": timezone.now(),
+            },
+        )
+        if created:
+            audit(actor, topology.workspace_id, "draft.begin", "topology", topology.pk)
+        draft_changed(draft, actor)
+    return draft
+
+
+def discard_draft(actor: User, topology: Topology) -> None:
+    """Forget the actor's own draft, if there is one."""
+    require(actor, topology.workspace_id, Role.EDITOR)
+    with transaction.atomic():
+        deleted, _ = Draft.objects.filter(topology=topology, user=actor).delete()
+        if deleted:
+            audit(actor, topology.workspace_id, "draft.discard", "topology", topology.pk)
+
+
+def save_version(
+    actor: User,
+    topology: Topology,
+    document: Mapping[str, Any],
+    message: str,
+    base_version: int | None,
+) -> Version:
+    """Save a version on top of the one it was made from; the actor's draft is done with.
+
+    Raises Conflict, with both sides, where somebody saved another one in the meantime.
+    """
+    require(actor, topology.workspace_id, Role.EDITOR)
+    _check_base(topology, base_version)
+    with transaction.atomic():
+        current = Topology.objects.select_for_update().get(pk=topology.pk)
+        if current.latest_number != (base_version or 0):
+            raise _conflict(current, base_version, document)
+        version = _append(actor, current, document, message)
+        Draft.objects.filter(topology=topology, user=actor).delete()
+    return version
+
+
+def name_version(actor: User, version: Version, name: str) -> None:
+    """Give a version a name, or take it away with an empty one."""
+    require(actor, version.topology.workspace_id, Role.EDITOR)
+    with transaction.atomic():
+        Version.objects.filter(pk=version.pk).update(name=name)
+        version.name = name
+        audit(
+            actor,
+            version.topology.workspace_id,
+            "version.name",
+            "topology",
+            version.topology_id,
+            number=version.number,
+            name=name,
+        )
+
+
+def _append(actor: User, topology: Topology, document: Mapping[str, Any], message: str) -> Version:
+    version = Version(
+        topology=topology,
+        number=topology.latest_number + 1,
+        document=document,
+        message=message,
+        author=actor,
+    )
+    version.save()
+    topology.latest_number = version.number
+    topology.node_count = len(document["nodes"])
+    topology.updated_by, topology.updated_at = actor, timezone.now()
+    topology.save(update_fields=["latest_number", "node_count", "updated_by", "updated_at"])
+    audit(
+        actor,
+        topology.workspace_id,
+        "version.create",
+        "topology",
+        topology.pk,
+        number=version.number,
+        message=message,
+        hash=version.hash,
+    )
+    version_created(version, actor)
+    return version
+
+
+def _check_base(topology: Topology, base_version: int | None) -> None:
+    if base_version is not None and not topology.versions.filter(number=base_version).exists():
+        raise ApiError(
+            "no_such_version",
+            f"The base version {base_version} is not there.",
+            "Send the number of the version that the document was made from, or null before the "
+            "first.",
+            fields={"base_version": [f"There is no version {base_version}."]},
+        )
+
+
+def _conflict(topology: Topology, base: int | None, yours: Mapping[str, Any]) -> Conflict:
+    from topologies.api.serializers import VersionSerializer
+
+    numbers = [topology.latest_number] if base is None else [topology.latest_number, base]
+    found = {
+        version.number: version
+        for version in topology.versions.select_related("author").filter(number__in=numbers)
+    }
+    theirs = found[topology.latest_number]
+    author = theirs.author.shown_name if theirs.author else "Somebody"
+    return Conflict(
+        "version_conflict",
+        f"{author} saved version {theirs.number} while you worked on "
+        f"{'a first version' if base is None else f'version {base}'}.",
+        "Merge both sides and save on top of theirs.",
+        base=None if base is None else VersionSerializer(found[base]).data,
+        theirs=VersionSerializer(theirs).data,
+        yours=yours,
+    )
+
+
+class _unique_name:  # noqa: N801  (a context manager, read as a word)
+    """Turns the database's refusal of a second topology of one name into a Conflict."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if isinstance(error, IntegrityError) and "one_name_per_workspace" in str(error):
+            raise Conflict(
+                "name_taken",
+                f"There is a topology called “{self._name}” in this workspace already.",
+                "Choose another name.",
+                fields={"name": ["This name is taken."]},
+            ) from error

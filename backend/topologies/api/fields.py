@@ -1,0 +1,126 @@
+"""The topology document as a field: typed in the API's description, lenient in what it takes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from topologies.choices import DOCUMENT_FORMAT
+
+#: bytes of a document's JSON; some 2,000 nodes with code
+LARGEST_DOCUMENT = 4 * 1024 * 1024
+DEEPEST = 60
+
+
+class PositionSerializer(serializers.Serializer[Any]):
+    """Where a node stands on the canvas."""
+
+    x = serializers.FloatField()
+    y = serializers.FloatField()
+
+
+class NodeSerializer(serializers.Serializer[Any]):
+    """A node of the document."""
+
+    id = serializers.CharField()
+    kind = serializers.CharField()
+    label = serializers.CharField(required=False)
+    description = serializers.CharField(required=False)
+    position = PositionSerializer(required=False)
+    params = serializers.DictField()
+
+
+class EdgeSerializer(serializers.Serializer[Any]):
+    """An edge of the document."""
+
+    source_port = serializers.CharField(required=False)
+    target_port = serializers.CharField(required=False)
+    target = serializers.CharField()
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``source``, whose name the class itself has taken."""
+        return {"source": serializers.CharField(), **super().get_fields()}
+
+
+class TopicAssumptionSerializer(serializers.Serializer[Any]):
+    """What the design assumes of a topic."""
+
+    partitions = serializers.IntegerField()
+
+
+class DocumentSerializer(serializers.Serializer[Any]):
+    """The topology document, format millrace.topology/1; unknown fields are kept as they are."""
+
+    format = serializers.CharField()
+    name = serializers.CharField()
+    description = serializers.CharField(required=False)
+    settings = serializers.DictField(required=False)
+    topics = serializers.DictField(child=TopicAssumptionSerializer(), required=False)
+    nodes = NodeSerializer(many=True)
+    edges = EdgeSerializer(many=True)
+
+
+@extend_schema_field(DocumentSerializer)
+class DocumentField(serializers.JSONField):
+    """Takes every document that the canvas can show, whatever is wrong with its design."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """The document; refused only where it is no graph of nodes at all, or far too large."""
+        document = super().to_internal_value(data)
+        complaint = complaint_about(document)
+        if complaint:
+            raise serializers.ValidationError(complaint)
+        document.setdefault("name", "")
+        for node in document["nodes"]:
+            node.setdefault("params", {})
+        return document
+
+
+def complaint_about(document: Any) -> str:
+    """Why this cannot be kept as a document; empty where it can."""
+    if not isinstance(document, dict):
+        return f"A topology document is a JSON object, not {kind_of(document)}."
+    if document.get("format") != DOCUMENT_FORMAT:
+        return f'Its "format" is {json.dumps(document.get("format"))}, not "{DOCUMENT_FORMAT}".'
+    if not isinstance(document.get("name", ""), str):
+        return f'"name" is text, not {kind_of(document["name"])}.'
+    for name, needed in (("nodes", ("id", "kind")), ("edges", ("source", "target"))):
+        rows = document.get(name)
+        if not isinstance(rows, list):
+            return f'"{name}" is a list, not {kind_of(rows)}.'
+        for index, row in enumerate(rows):
+            if not isinstance(row, dict):
+                return f"{name}[{index}] is an object, not {kind_of(row)}."
+            missing = next((field for field in needed if not isinstance(row.get(field), str)), "")
+            if missing:
+                return f'{name}[{index}] has no text in its field "{missing}".'
+            if name == "nodes" and not isinstance(row.get("params", {}), dict):
+                return f"nodes[{index}].params is an object, not {kind_of(row['params'])}."
+    if depth_of(document) > DEEPEST:
+        return f"It is nested more than {DEEPEST} levels deep."
+    if len(json.dumps(document, ensure_ascii=False)) > LARGEST_DOCUMENT:
+        return f"It is larger than {LARGEST_DOCUMENT // 1024 // 1024} MB."
+    return ""
+
+
+def depth_of(value: Any) -> int:
+    """Levels of lists and objects, counted without recursion and no further than needed."""
+    level, depth = [value], 0
+    while level and depth <= DEEPEST:
+        inner: list[Any] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+        level, depth = inner, depth + 1
+    return depth
+
+
+def kind_of(value: Any) -> str:
+    """A JSON value's kind, in words."""
+    words = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
+    return words.get(type(value), "a number")

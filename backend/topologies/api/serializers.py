@@ -1,0 +1,167 @@
+"""Shapes of topologies, versions and drafts."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from deployments.choices import Desired, Observed
+from topologies.api.fields import DocumentField
+from topologies.models import Draft, Topology, Version
+
+
+class DeploymentBriefSerializer(serializers.Serializer[Any]):
+    """What a list shows of a deployment."""
+
+    id = serializers.IntegerField()
+    observed = serializers.ChoiceField(choices=Observed.choices, source="observation.state")
+    desired = serializers.ChoiceField(choices=Desired.choices)
+    version = serializers.IntegerField(source="version.number")
+
+
+class TopologySerializer(serializers.ModelSerializer[Topology]):
+    """A topology in a list."""
+
+    workspace = serializers.CharField(source="workspace.slug", read_only=True)
+    updated_by = serializers.CharField(
+        source="updated_by.shown_name", default=None, read_only=True, allow_null=True
+    )
+    latest_version = serializers.SerializerMethodField()
+    draft = serializers.BooleanField(
+        source="has_draft", read_only=True, help_text="Whether the reader has an unsaved draft."
+    )
+    deployment = serializers.SerializerMethodField()
+    node_count = serializers.IntegerField(source="shown_node_count", read_only=True)
+
+    class Meta:
+        model = Topology
+        fields: ClassVar = [
+            "id",
+            "workspace",
+            "name",
+            "description",
+            "created_at",
+            "updated_at",
+            "updated_by",
+            "latest_version",
+            "draft",
+            "deployment",
+            "node_count",
+        ]
+        read_only_fields = fields
+
+    def get_latest_version(self, topology: Topology) -> int | None:
+        """Number of the newest version; null before the first."""
+        return topology.latest_number or None
+
+    @extend_schema_field(DeploymentBriefSerializer(allow_null=True))
+    def get_deployment(self, topology: Topology) -> dict[str, Any] | None:
+        """The deployment, if there is one."""
+        found = next(iter(topology.deployments.all()), None)
+        return None if found is None else DeploymentBriefSerializer(found).data
+
+
+class NewTopologySerializer(serializers.Serializer[Any]):
+    """A new topology: empty, from a document, or from a template."""
+
+    name = serializers.CharField(max_length=150)
+    description = serializers.CharField(
+        max_length=5000, required=False, default="", allow_blank=True
+    )
+    document = DocumentField(required=False)
+    template = serializers.CharField(max_length=100, required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A document or a template, not both."""
+        if "document" in attrs and "template" in attrs:
+            raise serializers.ValidationError(
+                {"template": "Give a document or a template, not both."}
+            )
+        return attrs
+
+
+class TopologyChangeSerializer(serializers.Serializer[Any]):
+    """A new name or description."""
+
+    name = serializers.CharField(max_length=150, required=False)
+    description = serializers.CharField(max_length=5000, required=False, allow_blank=True)
+
+
+class VersionSummarySerializer(serializers.ModelSerializer[Version]):
+    """A version without its document."""
+
+    name = serializers.SerializerMethodField()
+    author = serializers.CharField(
+        source="author.shown_name", default=None, read_only=True, allow_null=True
+    )
+
+    class Meta:
+        model = Version
+        fields: ClassVar = ["number", "message", "name", "author", "created_at", "hash"]
+        read_only_fields = fields
+
+    def get_name(self, version: Version) -> str | None:
+        """The name people gave it."""
+        return version.name or None
+
+
+class VersionSerializer(VersionSummarySerializer):
+    """A version with its document."""
+
+    document = DocumentField(read_only=True)
+
+    class Meta(VersionSummarySerializer.Meta):
+        fields: ClassVar = [*VersionSummarySerializer.Meta.fields, "document"]
+        read_only_fields = fields
+
+
+class NewVersionSerializer(serializers.Serializer[Any]):
+    """A document to save, and the version it was made from (null before the first)."""
+
+    document = DocumentField()
+    message = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+    base_version = serializers.IntegerField(min_value=1, allow_null=True)
+
+
+class VersionNameSerializer(serializers.Serializer[Any]):
+    """A name for a version; empty takes it away."""
+
+    name = serializers.CharField(max_length=150, allow_blank=True)
+
+
+class DraftSerializer(serializers.ModelSerializer[Draft]):
+    """What is on the reader's canvas; ``updated_at`` is null where there is no unsaved draft."""
+
+    document = DocumentField()
+    base_version = serializers.IntegerField(allow_null=True)
+    updated_at = serializers.DateTimeField(allow_null=True, read_only=True)
+
+    class Meta:
+        model = Draft
+        fields: ClassVar = ["document", "base_version", "updated_at"]
+
+
+class NewDraftSerializer(serializers.Serializer[Any]):
+    """A document to keep, and the version it was made from (null before the first)."""
+
+    document = DocumentField()
+    base_version = serializers.IntegerField(min_value=1, allow_null=True)
+
+
+class VersionConflictDetailSerializer(serializers.Serializer[Any]):
+    """Both sides of a conflict and what they have in common."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    hint = serializers.CharField()
+    base = VersionSerializer(allow_null=True)
+    theirs = VersionSerializer()
+    yours = DocumentField()
+
+
+class VersionConflictSerializer(serializers.Serializer[Any]):
+    """Answer 409: somebody saved another version in the meantime."""
+
+    error = VersionConflictDetailSerializer()

@@ -1,0 +1,15 @@
+"""Addresses of the topologies app."""
+
+from django.urls import path
+
+from topologies.api import views
+
+urlpatterns = [
+    path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
+    path("workspaces/<slug:workspace>/compile", views.CompileView.as_view()),
+    path("topologies/<int:topology>", views.TopologyView.as_view()),
+    path("topologies/<int:topology>/draft", views.DraftView.as_view()),
+    path("topologies/<int:topology>/versions", views.VersionsView.as_view()),
+    path("topologies/<int:topology>/versions/<int:number>", views.VersionView.as_view()),
+    path("topologies/<int:topology>/versions/<int:number>/export", views.ExportView.as_view()),
+]

@@ -1,0 +1,259 @@
+"""Topologies, drafts, versions, compile, export."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.choices import Role
+from accounts.models import User
+from accounts.permissions import workspace_for
+from catalog.templates import template
+from millrace_backend.errors import NotFound
+from millrace_backend.schema import paged
+from millrace_backend.views import (
+    PAGE_PARAMETERS,
+    SEARCH_PARAMETER,
+    ApiView,
+    ordering_parameter,
+)
+from topologies import actions
+from topologies.api import serializers as shapes
+from topologies.api.compile_serializers import CompileRequestSerializer, CompileResultSerializer
+from topologies.compiling import compiled
+from topologies.exporting import export, file_name
+from topologies.models import Draft, Topology, Version, empty_document
+from topologies.queries import visible_topologies, whole
+
+ORDERINGS = ("updated_at", "name", "created_at", "node_count")
+
+
+def topology_of(reader: User, topology: int) -> Topology:
+    """The topology, if the reader is a member of its workspace."""
+    found = visible_topologies(reader).filter(pk=topology).first()
+    if found is None:
+        raise NotFound("not_found", f"There is no topology {topology} for this account.")
+    return found
+
+
+def version_of(reader: User, topology: int, number: int) -> Version:
+    """A version with its author, if the reader is a member of its workspace."""
+    found = (
+        topology_of(reader, topology)
+        .versions.select_related("author", "topology")
+        .filter(number=number)
+        .first()
+    )
+    if found is None:
+        raise NotFound("no_such_version", f"Topology {topology} has no version {number}.")
+    return found
+
+
+def shown(reader: User, topology: int) -> Response:
+    """One topology as in the list."""
+    row = whole(Topology.objects.filter(pk=topology), reader).get()
+    return Response(shapes.TopologySerializer(row).data)
+
+
+class TopologiesView(ApiView):
+    """The topologies of a workspace."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER, ordering_parameter(ORDERINGS)],
+        responses=paged(shapes.TopologySerializer),
+        operation_id="topology_list",
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """A page of them, the last changed first."""
+        found = workspace_for(self.person, workspace)
+        return self.page(
+            whole(Topology.objects.filter(workspace=found), self.person),
+            shapes.TopologySerializer,
+            search=["name", "description"],
+            ordering=ORDERINGS,
+        )
+
+    @extend_schema(
+        request=shapes.NewTopologySerializer,
+        responses={201: shapes.TopologySerializer},
+        operation_id="topology_create",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """A new one (editor): empty, or with a first version from a document or template."""
+        found = workspace_for(self.person, workspace, Role.EDITOR)
+        given = shapes.NewTopologySerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        document, message = values.get("document"), "Imported" if "document" in values else ""
+        if "template" in values:
+            chosen = template(values["template"])
+            document = {**chosen.document, "name": values["name"]}
+            message = f"From the template “{chosen.title}”"
+        topology = actions.create_topology(
+            self.person,
+            found,
+            values["name"],
+            document,
+            description=values["description"],
+            message=message,
+        )
+        response = shown(self.person, topology.pk)
+        response.status_code = 201
+        return response
+
+
+class TopologyView(ApiView):
+    """One topology."""
+
+    @extend_schema(responses=shapes.TopologySerializer, operation_id="topology_get")
+    def get(self, request: Request, topology: int) -> Response:
+        """As in the list."""
+        return shown(self.person, topology_of(self.person, topology).pk)
+
+    @extend_schema(
+        request=shapes.TopologyChangeSerializer,
+        responses=shapes.TopologySerializer,
+        operation_id="topology_update",
+    )
+    def patch(self, request: Request, topology: int) -> Response:
+        """Rename or describe it (editor)."""
+        row = topology_of(self.person, topology)
+        given = shapes.TopologyChangeSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.update_topology(self.person, row, **given.validated_data)
+        return shown(self.person, row.pk)
+
+    @extend_schema(responses={204: None}, operation_id="topology_delete")
+    def delete(self, request: Request, topology: int) -> Response:
+        """Delete it with all versions (editor; operator where it is deployed)."""
+        actions.delete_topology(self.person, topology_of(self.person, topology))
+        return Response(status=204)
+
+
+class DraftView(ApiView):
+    """The reader's own draft."""
+
+    @extend_schema(responses=shapes.DraftSerializer, operation_id="draft_get")
+    def get(self, request: Request, topology: int) -> Response:
+        """The draft; without one, the latest version, or an empty document before the first."""
+        row = topology_of(self.person, topology)
+        draft = Draft.objects.filter(topology=row, user=self.person).first()
+        if draft is None:
+            latest = row.versions.filter(number=row.latest_number).first()
+            draft = Draft(
+                document=latest.document if latest else empty_document(row.name),
+                base_version=latest.number if latest else None,
+                updated_at=None,
+            )
+        return Response(shapes.DraftSerializer(draft).data)
+
+    @extend_schema(
+        request=shapes.NewDraftSerializer,
+        responses=shapes.DraftSerializer,
+        operation_id="draft_save",
+    )
+    def put(self, request: Request, topology: int) -> Response:
+        """Keep what is on the canvas (editor); errors in the design are no obstacle."""
+        row = topology_of(self.person, topology)
+        given = shapes.NewDraftSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        draft = actions.save_draft(self.person, row, **given.validated_data)
+        return Response(shapes.DraftSerializer(draft).data)
+
+    @extend_schema(responses={204: None}, operation_id="draft_discard")
+    def delete(self, request: Request, topology: int) -> Response:
+        """Forget the draft (editor)."""
+        actions.discard_draft(self.person, topology_of(self.person, topology))
+        return Response(status=204)
+
+
+class VersionsView(ApiView):
+    """The versions of a topology."""
+
+    @extend_schema(
+        parameters=PAGE_PARAMETERS,
+        responses=paged(shapes.VersionSummarySerializer),
+        operation_id="version_list",
+    )
+    def get(self, request: Request, topology: int) -> Response:
+        """A page of them without documents, the newest first."""
+        row = topology_of(self.person, topology)
+        versions = row.versions.select_related("author").defer("document")
+        return self.page(versions, shapes.VersionSummarySerializer)
+
+    @extend_schema(
+        request=shapes.NewVersionSerializer,
+        responses={201: shapes.VersionSerializer, 409: shapes.VersionConflictSerializer},
+        operation_id="version_create",
+    )
+    def post(self, request: Request, topology: int) -> Response:
+        """Save a version (editor); 409 with both sides where somebody else did in between."""
+        row = topology_of(self.person, topology)
+        given = shapes.NewVersionSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        version = actions.save_version(self.person, row, **given.validated_data)
+        return Response(shapes.VersionSerializer(version).data, status=201)
+
+
+class VersionView(ApiView):
+    """One version."""
+
+    @extend_schema(responses=shapes.VersionSerializer, operation_id="version_get")
+    def get(self, request: Request, topology: int, number: int) -> Response:
+        """With its document."""
+        return Response(
+            shapes.VersionSerializer(version_of(self.person, topology, number)).data
+        )
+
+    @extend_schema(
+        request=shapes.VersionNameSerializer,
+        responses=shapes.VersionSummarySerializer,
+        operation_id="version_name",
+    )
+    def patch(self, request: Request, topology: int, number: int) -> Response:
+        """Give it a name (editor)."""
+        version = version_of(self.person, topology, number)
+        given = shapes.VersionNameSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.name_version(self.person, version, given.validated_data["name"])
+        return Response(shapes.VersionSummarySerializer(version).data)
+
+
+class ExportView(ApiView):
+    """A version as code to take home."""
+
+    throttle_scope = "compile"
+
+    @extend_schema(
+        responses={(200, "application/zip"): OpenApiTypes.BINARY}, operation_id="version_export"
+    )
+    def get(self, request: Request, topology: int, number: int) -> HttpResponse:
+        """A zip with the job, its runtime and how to run it."""
+        version = version_of(self.person, topology, number)
+        return HttpResponse(
+            export(version),
+            content_type="application/zip",
+            headers={"Content-Disposition": f'attachment; filename="{file_name(version)}"'},
+        )
+
+
+class CompileView(ApiView):
+    """Asks the compiler about a document that need not be saved."""
+
+    throttle_scope = "compile"
+
+    @extend_schema(
+        request=CompileRequestSerializer,
+        responses=CompileResultSerializer,
+        operation_id="compile",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Diagnostics, types, plan and code; answers for broken documents too."""
+        workspace_for(self.person, workspace)
+        given = CompileRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        answer = compiled(given.validated_data["document"]).to_json()
+        return Response({**answer, "revision": given.validated_data["revision"]})

@@ -1,0 +1,46 @@
+"""The backend's one door to the compiler, which is loaded at its first use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from millrace_backend.errors import Unavailable
+
+if TYPE_CHECKING:
+    from millrace_compiler import Analyzer, Compilation
+
+
+@cache
+def analyzer() -> Analyzer:
+    """The running analyzer with a cache in front, shared by all threads.
+
+    Raises Unavailable where none is set.
+    """
+    from millrace_compiler import CachingAnalyzer, SocketAnalyzer
+
+    if not settings.MILLRACE_ANALYZER:
+        raise Unavailable(
+            "analyzer_unreachable",
+            "No analyzer is set: expressions cannot be checked.",
+            "Start Millrace by `./millrace up`, or name a running analyzer in MILLRACE_ANALYZER.",
+        )
+    host, _, port = settings.MILLRACE_ANALYZER.rpartition(":")
+    return CachingAnalyzer(SocketAnalyzer(host or "127.0.0.1", int(port)))
+
+
+def compiled(document: Mapping[str, Any]) -> Compilation:
+    """What the compiler says. Raises Unavailable where the analyzer does not answer."""
+    from millrace_compiler import AnalyzerUnavailable, compile_document
+
+    try:
+        return compile_document(dict(document), analyzer())
+    except AnalyzerUnavailable as error:
+        raise Unavailable(
+            "analyzer_unreachable",
+            f"The analyzer does not answer: {error}",
+            "It may be starting; it is restarted by itself. Try again in some seconds.",
+        ) from error

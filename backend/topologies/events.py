@@ -1,0 +1,65 @@
+"""What pages are told after a change to a topology."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+
+from accounts.models import User
+from live.events import publish
+from topologies.models import Draft, Topology, Version
+
+
+def version_created(version: Version, actor: User) -> None:
+    """Somebody saved a version; told once committed."""
+    from topologies.api.serializers import VersionSummarySerializer
+
+    transaction.on_commit(
+        partial(
+            publish,
+            version.topology.workspace_id,
+            "version.created",
+            {"topology": version.topology_id, **VersionSummarySerializer(version).data},
+            topology=version.topology_id,
+            actor=actor.pk,
+        ),
+        robust=True,
+    )
+
+
+def draft_changed(draft: Draft, actor: User) -> None:
+    """Somebody else works on it; what they do is not told."""
+    data = {"topology": draft.topology_id, "user_id": actor.pk, "user": actor.shown_name}
+    workspace = draft.topology.workspace_id
+    transaction.on_commit(
+        partial(
+            publish,
+            workspace,
+            "draft.changed",
+            data,
+            topology=draft.topology_id,
+            actor=actor.pk,
+        ),
+        robust=True,
+    )
+
+
+def topology_changed(topology: Topology, actor: User) -> None:
+    """Its name or description changed."""
+    data = {
+        "topology": topology.pk,
+        "name": topology.name,
+        "description": topology.description,
+    }
+    transaction.on_commit(
+        partial(
+            publish,
+            topology.workspace_id,
+            "topology.changed",
+            data,
+            topology=topology.pk,
+            actor=actor.pk,
+        ),
+        robust=True,
+    )

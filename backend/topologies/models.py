@@ -1,0 +1,100 @@
+"""Topologies with their immutable versions and everybody's private draft."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models.functions import Lower
+
+from accounts.models import User, Workspace
+from topologies.choices import DOCUMENT_FORMAT
+
+
+def hash_of(document: Mapping[str, Any]) -> str:
+    """SHA-256 of the document, whatever the order of its fields."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def empty_document(name: str) -> dict[str, Any]:
+    """A document with nothing on its canvas."""
+    return {"format": DOCUMENT_FORMAT, "name": name, "nodes": [], "edges": []}
+
+
+class Topology(models.Model):
+    """A design that people work on; what it says is in its versions."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="topologies")
+    name = models.CharField(max_length=150)
+    description = models.TextField(blank=True)
+    #: number of the newest version; 0 before the first
+    latest_number = models.PositiveIntegerField(default=0)
+    #: nodes of the newest version
+    node_count = models.PositiveIntegerField(default=0)
+    created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    updated_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        ordering: ClassVar = ["-updated_at", "-id"]
+        verbose_name_plural = "topologies"
+        constraints: ClassVar = [
+            models.UniqueConstraint("workspace", Lower("name"), name="one_name_per_workspace")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Version(models.Model):
+    """A saved state of a topology. Nothing of it changes but the name that people give it."""
+
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    document = models.JSONField()
+    hash = models.CharField(max_length=64)
+    message = models.CharField(max_length=500, blank=True)
+    name = models.CharField(max_length=150, blank=True)
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering: ClassVar = ["-number"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["topology", "number"], name="one_version_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topology_id} v{self.number}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert, with the hash; a version that exists is never written again."""
+        if self.pk is not None:
+            raise ValueError("a version cannot be changed; save a new one")
+        self.hash = hash_of(self.document)
+        super().save(*args, **kwargs)
+
+
+class Draft(models.Model):
+    """What one person has on the canvas and has not saved as a version."""
+
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="drafts")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
+    document = models.JSONField()
+    node_count = models.PositiveIntegerField(default=0)
+    #: number of the version that the draft began from; null where there was none
+    base_version = models.PositiveIntegerField(null=True, blank=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["topology", "user"], name="one_draft_per_person")
+        ]
+
+    def __str__(self) -> str:
+        return f"draft of {self.user_id} on {self.topology_id}"

@@ -1,0 +1,34 @@
+"""Reading topologies with all that is shown of them, in a fixed number of queries."""
+
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from accounts.models import User
+from accounts.permissions import visible
+from deployments.models import Deployment
+from topologies.models import Draft, Topology
+
+
+def whole(topologies: QuerySet[Topology], reader: User) -> QuerySet[Topology]:
+    """With the reader's draft, the deployment in brief, and the people."""
+    own = Draft.objects.filter(topology=OuterRef("pk"), user=reader)
+    return (
+        topologies.select_related("workspace", "updated_by")
+        .annotate(
+            has_draft=Exists(own),
+            shown_node_count=Coalesce(Subquery(own.values("node_count")[:1]), "node_count"),
+        )
+        .prefetch_related(
+            Prefetch(
+                "deployments",
+                Deployment.objects.select_related("observation", "version").defer(
+                    "version__document"
+                ),
+            )
+        )
+    )
+
+
+def visible_topologies(reader: User) -> QuerySet[Topology]:
+    """The topologies of all workspaces that the reader is a member of."""
+    return visible(Topology.objects.select_related("workspace"), reader)
