@@ -1,0 +1,39 @@
+import { Button } from "@mantine/core";
+import { useEffect } from "react";
+import { useRouteError } from "react-router";
+import classes from "./app.module.css";
+import { t } from "./phrases";
+
+const RELOADED = "millrace.reloaded";
+
+/** After an update the old page asks for parts that are gone: loading it once again brings the new one. */
+function isMissingPart(error: unknown): boolean {
+  return (
+    error instanceof Error && /dynamically imported module|Importing a module/.test(error.message)
+  );
+}
+
+/** The last resort: says that the page broke, and that nothing drawn is lost. */
+export function Crash() {
+  const error = useRouteError();
+  const missing = isMissingPart(error);
+  useEffect(() => {
+    if (!missing || sessionStorage.getItem(RELOADED) === location.href) return;
+    sessionStorage.setItem(RELOADED, location.href);
+    location.reload();
+  }, [missing]);
+  return (
+    <div className={classes.failed} role="alert">
+      <p className={classes.failedTitle}>{t("This page broke.")}</p>
+      <p className={classes.failedHint}>
+        {t("Your draft is kept on the server up to the last change. Load the page again to go on.")}
+      </p>
+      <code className={classes.crashText}>
+        {error instanceof Error ? error.message : String(error)}
+      </code>
+      <Button size="xs" onClick={() => location.reload()}>
+        {t("Load again")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,15 @@
+import classes from "./app.module.css";
+
+/** The sign of the product. */
+export function Mark({ size = 20 }: { size?: number }) {
+  return (
+    <img
+      src="/mark.svg"
+      alt=""
+      width={size}
+      height={size}
+      className={classes.mark}
+      style={{ width: size, height: size }}
+    />
+  );
+}

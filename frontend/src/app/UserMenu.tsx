@@ -1,0 +1,111 @@
+import { Avatar, Menu, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import IconDeviceDesktop from "@tabler/icons-react/dist/esm/icons/IconDeviceDesktop.mjs";
+import IconKeyboard from "@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs";
+import IconLanguage from "@tabler/icons-react/dist/esm/icons/IconLanguage.mjs";
+import IconLogout from "@tabler/icons-react/dist/esm/icons/IconLogout.mjs";
+import IconMoon from "@tabler/icons-react/dist/esm/icons/IconMoon.mjs";
+import IconSettings from "@tabler/icons-react/dist/esm/icons/IconSettings.mjs";
+import IconSun from "@tabler/icons-react/dist/esm/icons/IconSun.mjs";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "react-router";
+import { signOut } from "../api/calls";
+import { LANGUAGES, setLanguage, useLanguage } from "../ui/i18n";
+import { t } from "./phrases";
+import { SESSION_KEY, useSession } from "./session";
+import { tellError } from "./tell";
+
+const SCHEMES = [
+  { value: "light", title: "Light", Icon: IconSun },
+  { value: "dark", title: "Dark", Icon: IconMoon },
+  { value: "auto", title: "As the system", Icon: IconDeviceDesktop },
+] as const;
+
+/** Who is signed in, theme, language, settings, sign out. */
+export function UserMenu({
+  ws,
+  onShortcuts,
+}: {
+  ws?: string | undefined;
+  onShortcuts?: () => void;
+}) {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  const { data } = useSession();
+  const language = useLanguage();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const user = data?.user;
+  if (user === null || user === undefined) return null;
+  const name = user.display_name || user.username;
+
+  const leave = async () => {
+    try {
+      await signOut();
+    } catch (error) {
+      tellError(error);
+      return;
+    }
+    queries.clear();
+    queries.setQueryData(SESSION_KEY, { user: null, workspaces: [] });
+    void navigate("/sign-in");
+  };
+
+  return (
+    <Menu position="bottom-end" width={220} shadow="sm">
+      <Menu.Target>
+        <UnstyledButton aria-label={t("Account of {name}", { name })} data-testid="user-menu">
+          <Avatar size={26} radius="xl" color="initials" name={name} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{name}</Menu.Label>
+        {ws === undefined ? null : (
+          <Menu.Item
+            leftSection={<IconSettings size={16} stroke={1.5} />}
+            onClick={() => void navigate(`/w/${ws}/settings`)}
+          >
+            {t("Members and tokens")}
+          </Menu.Item>
+        )}
+        {onShortcuts === undefined ? null : (
+          <Menu.Item leftSection={<IconKeyboard size={16} stroke={1.5} />} onClick={onShortcuts}>
+            {t("Keyboard shortcuts")}
+          </Menu.Item>
+        )}
+        <Menu.Divider />
+        <Menu.Label>{t("Theme")}</Menu.Label>
+        {SCHEMES.map(({ value, title, Icon }) => (
+          <Menu.Item
+            key={value}
+            leftSection={<Icon size={16} stroke={1.5} />}
+            onClick={() => setColorScheme(value)}
+            closeMenuOnClick={false}
+            aria-current={colorScheme === value ? "true" : undefined}
+            fw={colorScheme === value ? 550 : 400}
+            data-testid={`theme-${value}`}
+          >
+            {t(title)}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        {LANGUAGES.map(({ id, title }) => (
+          <Menu.Item
+            key={id}
+            leftSection={<IconLanguage size={16} stroke={1.5} />}
+            onClick={() => setLanguage(id)}
+            fw={language === id ? 550 : 400}
+          >
+            {title}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconLogout size={16} stroke={1.5} />}
+          onClick={() => void leave()}
+          data-testid="sign-out"
+        >
+          {t("Sign out")}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,12 @@
+/**
+ * Texts of the shell, the pages and the running views. The English sentence is the key: it reads well in the code,
+ * and `zh.ts` gives the Chinese one; a test checks that none is missing.
+ */
+
+import { fill, language } from "../ui/i18n";
+import { zh } from "./zh";
+
+/** The sentence in the page's language, `{name}` replaced by the value of that name. */
+export function t(text: string, values: Readonly<Record<string, string | number>> = {}): string {
+  return fill(language() === "zh" ? (zh[text] ?? text) : text, values);
+}

@@ -1,0 +1,21 @@
+/** The one cache of what the server said. */
+
+import { QueryClient } from "@tanstack/react-query";
+import { ApiError, whenSignedOut } from "../api/client";
+import { SESSION_KEY } from "./session";
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      refetchOnWindowFocus: true,
+      retry: (failures, error) =>
+        failures < 3 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+    },
+  },
+});
+
+// A session that ran out shows the sign-in page instead of a page full of refusals.
+whenSignedOut(() => {
+  queryClient.setQueryData(SESSION_KEY, { user: null, workspaces: [] });
+});

@@ -1,0 +1,27 @@
+/** Who is signed in, and what their role lets them do. */
+
+import { useQuery } from "@tanstack/react-query";
+import { getSession } from "../api/calls";
+import type { Role, Session, Workspace } from "../api/types";
+
+export const SESSION_KEY = ["session"] as const;
+
+const RANK: Record<Role, number> = { viewer: 0, editor: 1, operator: 2, admin: 3 };
+
+/** True if `role` may do what needs `needed`; each role can do all that the ones below it can. */
+export function may(role: Role | undefined, needed: Role): boolean {
+  return role !== undefined && RANK[role] >= RANK[needed];
+}
+
+export function useSession() {
+  return useQuery<Session>({
+    queryKey: SESSION_KEY,
+    queryFn: getSession,
+    staleTime: 60_000,
+  });
+}
+
+export function useWorkspace(slug: string | undefined): Workspace | undefined {
+  const { data } = useSession();
+  return data?.workspaces.find((workspace) => workspace.slug === slug);
+}

@@ -1,0 +1,39 @@
+import { lazy, Suspense } from "react";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { useDesigner } from "../designer/store";
+import { Empty } from "../ui";
+import classes from "./code.module.css";
+
+const CodeViewer = lazy(() => import("./CodeViewer"));
+
+/** The generated program beside the drawing. The last good one stays in view while the drawing has errors. */
+export function CodePanel() {
+  const result = useDesigner((state) => state.result);
+  const empty = useDesigner((state) => state.document.nodes.length === 0);
+  if (empty) {
+    return (
+      <Empty title={t("No code yet")}>
+        {t("The program grows with the drawing: put a source on the canvas.")}
+      </Empty>
+    );
+  }
+  if (result === null) return <Loading what={t("Compiling…")} />;
+  if (result.code === null) {
+    const errors = result.diagnostics.filter((each) => each.severity === "error").length;
+    return (
+      <Empty title={t("No code while there are errors")}>
+        {errors === 1
+          ? t("One problem stands in the way: the Problems tab says where.")
+          : t("{n} problems stand in the way: the Problems tab says where.", { n: errors })}
+      </Empty>
+    );
+  }
+  return (
+    <div className={classes.panel}>
+      <Suspense fallback={<Loading what={t("Loading the editor…")} />}>
+        <CodeViewer code={result.code} />
+      </Suspense>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+/** A read-only CodeMirror in the page's colours, with lines that can be lit and clicked. */
+
+import { json } from "@codemirror/lang-json";
+import { python } from "@codemirror/lang-python";
+import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+import {
+  EditorState,
+  type Extension,
+  RangeSetBuilder,
+  StateEffect,
+  StateField,
+} from "@codemirror/state";
+import { Decoration, type DecorationSet, EditorView, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+const colours = HighlightStyle.define([
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--m-code-string)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--m-code-number)" },
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--m-code-keyword)" },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.propertyName), tags.className],
+    color: "var(--m-code-function)",
+  },
+  { tag: [tags.comment, tags.lineComment, tags.docString], color: "var(--m-code-comment)" },
+  { tag: [tags.propertyName, tags.definition(tags.variableName)], color: "var(--m-code-name)" },
+]);
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "12px", backgroundColor: "transparent", color: "var(--m-text)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--m-mono)", lineHeight: "1.55" },
+  ".cm-content": { padding: "8px 0", caretColor: "transparent" },
+  ".cm-gutters": {
+    backgroundColor: "transparent",
+    border: "none",
+    color: "var(--m-ghost)",
+    fontVariantNumeric: "tabular-nums",
+  },
+  ".cm-lineNumbers .cm-gutterElement": { padding: "0 12px 0 16px", minWidth: "44px" },
+  ".cm-line": { padding: "0 16px 0 4px" },
+  ".cm-lit": {
+    backgroundColor: "var(--m-accent-soft)",
+    boxShadow: "inset 2px 0 0 var(--m-accent)",
+  },
+  ".cm-owned": { cursor: "pointer" },
+  ".cm-hovered": { backgroundColor: "var(--m-hover)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground":
+    {
+      backgroundColor: "color-mix(in srgb, var(--m-accent) 24%, transparent)",
+    },
+});
+
+export interface LineMarks {
+  /** First and last lines that are lit, counted from 1. */
+  readonly lit: readonly { start: number; end: number }[];
+  readonly hovered: readonly { start: number; end: number }[];
+}
+
+export const setMarks = StateEffect.define<LineMarks>();
+
+function marksOf(state: EditorState, marks: LineMarks): DecorationSet {
+  const kinds = new Map<number, string>();
+  const paint = (spans: LineMarks["lit"], className: string) => {
+    for (const { start, end } of spans) {
+      for (let line = start; line <= Math.min(end, state.doc.lines); line += 1) {
+        kinds.set(line, className);
+      }
+    }
+  };
+  paint(marks.hovered, "cm-hovered");
+  paint(marks.lit, "cm-lit");
+  const builder = new RangeSetBuilder<Decoration>();
+  for (const [line, className] of [...kinds].sort(([a], [b]) => a - b)) {
+    const { from } = state.doc.line(line);
+    builder.add(from, from, Decoration.line({ class: className }));
+  }
+  return builder.finish();
+}
+
+const lines = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update: (value, transaction) => {
+    for (const effect of transaction.effects) {
+      if (effect.is(setMarks)) return marksOf(transaction.state, effect.value);
+    }
+    return value.map(transaction.changes);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+export interface ViewerOptions {
+  onLine(line: number): void;
+  onHover(line: number | null): void;
+  label: string;
+}
+
+function lineAt(view: EditorView, event: MouseEvent): number | null {
+  const position = view.posAtCoords({ x: event.clientX, y: event.clientY });
+  return position === null ? null : view.state.doc.lineAt(position).number;
+}
+
+export function languageOf(path: string): Extension {
+  if (path.endsWith(".py")) return python();
+  return path.endsWith(".json") ? json() : [];
+}
+
+/** The parts of every read-only view; the comparison of versions uses them too. */
+export function reading(path: string): Extension {
+  return [
+    lineNumbers(),
+    EditorState.readOnly.of(true),
+    syntaxHighlighting(colours),
+    languageOf(path),
+    look,
+  ];
+}
+
+export function createViewer(parent: HTMLElement, options: ViewerOptions): EditorView {
+  return new EditorView({ parent, state: viewerState("", "", options) });
+}
+
+export function viewerState(text: string, path: string, options: ViewerOptions): EditorState {
+  return EditorState.create({
+    doc: text,
+    extensions: [
+      reading(path),
+      lines,
+      EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),
+      EditorView.domEventHandlers({
+        click: (event, view) => {
+          // A drag that selects text is no click on a line.
+          if (!view.state.selection.main.empty) return;
+          const line = lineAt(view, event);
+          if (line !== null) options.onLine(line);
+        },
+        mousemove: (event, view) => options.onHover(lineAt(view, event)),
+        mouseleave: () => options.onHover(null),
+      }),
+    ],
+  });
+}

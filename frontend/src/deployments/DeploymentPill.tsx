@@ -1,0 +1,200 @@
+import { Button, Popover, UnstyledButton } from "@mantine/core";
+import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
+import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
+import { useEffect, useRef, useState } from "react";
+import type { Deployment, Observed } from "../api/types";
+import { t } from "../app/phrases";
+import { tellError } from "../app/tell";
+import { useView } from "../designer/view";
+import { act } from "../pages/editing";
+import { known, millis } from "../runtime/figures";
+import { useLive } from "../runtime/store";
+import { useNow } from "../runtime/useNow";
+import { ago, moment, span } from "../ui/format";
+import { DeploymentSteps } from "./DeploymentSteps";
+import classes from "./deployments.module.css";
+import { FailureNote } from "./FailureNote";
+import { StatePill } from "./StatePill";
+import { isMoving } from "./states";
+import { hideSteps, showSteps, totalOf, useSteps } from "./steps";
+
+/** Without a connection for this long nothing is known of the deployment any more. */
+const LOST_AFTER = 4_000;
+
+/** The state to show: the server's word, or unknown once the server has not been heard for a while. */
+export function useShownState(): Observed | null {
+  const deployment = useLive((state) => state.deployment);
+  const connection = useLive((state) => state.connection);
+  const [silent, setSilent] = useState(false);
+  useEffect(() => {
+    setSilent(false);
+    if (connection === "open") return;
+    const timer = setTimeout(() => setSilent(true), LOST_AFTER);
+    return () => clearTimeout(timer);
+  }, [connection]);
+  if (deployment === null) return null;
+  return silent && deployment.observed !== "stopped" ? "unknown" : deployment.observed;
+}
+
+/** The deployment's state in the top bar; a click shows steps, run and what can be done. */
+export function DeploymentPill({ operator }: { operator: boolean }) {
+  const deployment = useLive((state) => state.deployment);
+  const state = useShownState();
+  const { opened } = useSteps();
+  if (deployment === null || state === null) return null;
+  return (
+    <Popover
+      opened={opened}
+      onChange={(next) => (next ? showSteps() : hideSteps())}
+      position="bottom-start"
+      width={380}
+    >
+      <Popover.Target>
+        <UnstyledButton
+          className={classes.pill}
+          onClick={() => (opened ? hideSteps() : showSteps())}
+          aria-expanded={opened}
+          aria-label={t("Deployment")}
+          data-testid="deployment-pill"
+        >
+          <StatePill state={state} version={deployment.version} />
+        </UnstyledButton>
+      </Popover.Target>
+      <Popover.Dropdown className={classes.card}>
+        <Card deployment={deployment} state={state} operator={operator} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Card(props: { deployment: Deployment; state: Observed; operator: boolean }) {
+  const { deployment, state } = props;
+  const connection = useLive((live) => live.connection);
+  const total = totalOf(deployment);
+  return (
+    <>
+      <div className={classes.cardHead}>
+        <StatePill state={state} version={deployment.version} />
+        <span className={classes.cardNote}>
+          {total === null || deployment.observed !== "running"
+            ? t("on this machine")
+            : t("on this machine · up in {time}", { time: span(total) })}
+        </span>
+      </div>
+      {connection === "lost" ? (
+        <p className={classes.cardLine}>
+          {t(
+            "The server cannot be reached, so what it runs is not known. It is tried again by itself.",
+          )}
+        </p>
+      ) : null}
+      {deployment.failure === null ? null : <FailureNote failure={deployment.failure} />}
+      <DeploymentSteps steps={deployment.steps} />
+      {deployment.run === null ? null : <RunLine deployment={deployment} />}
+      {props.operator ? <Actions deployment={deployment} /> : null}
+    </>
+  );
+}
+
+function RunLine({ deployment }: { deployment: Deployment }) {
+  const now = useNow(1_000);
+  const { run } = deployment;
+  if (run === null) return null;
+  const started = millis(run.started_at);
+  return (
+    <dl className={classes.run}>
+      <dt>{t("Driver")}</dt>
+      <dd className="m-mono" data-testid="driver-pid">
+        {known(run.pid, (pid) => t("process {pid}", { pid }))}
+        {run.host === null ? null : ` · ${run.host}`}
+      </dd>
+      <dt>{t("Started")}</dt>
+      <dd title={started === null ? undefined : moment(started)}>
+        {known(started, (at) => ago(at, now))}
+        {run.restarts > 0 ? (
+          <span className={classes.restarts}>
+            {" · "}
+            {run.restarts === 1 ? t("1 restart") : t("{n} restarts", { n: run.restarts })}
+          </span>
+        ) : null}
+      </dd>
+    </dl>
+  );
+}
+
+function Actions({ deployment }: { deployment: Deployment }) {
+  const [busy, setBusy] = useState<string | null>(null);
+  const alive = useRef(true);
+  useEffect(() => {
+    alive.current = true;
+    return () => {
+      alive.current = false;
+    };
+  }, []);
+  const run = async (action: "start" | "stop" | "restart") => {
+    setBusy(action);
+    try {
+      await act(action);
+    } catch (error) {
+      tellError(error);
+    } finally {
+      if (alive.current) setBusy(null);
+    }
+  };
+  const up = deployment.desired === "running";
+  return (
+    <div className={classes.actions}>
+      {up && deployment.observed !== "failed" ? (
+        <>
+          <Button
+            leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+            loading={busy === "stop"}
+            onClick={() => void run("stop")}
+            data-testid="stop"
+          >
+            {t("Stop")}
+          </Button>
+          <Button
+            leftSection={<IconReload size={16} stroke={1.5} />}
+            loading={busy === "restart"}
+            disabled={isMoving(deployment.observed)}
+            onClick={() => void run("restart")}
+            data-testid="restart"
+          >
+            {t("Restart")}
+          </Button>
+        </>
+      ) : (
+        <Button
+          leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+          loading={busy === "start"}
+          disabled={deployment.observed === "stopping"}
+          onClick={() => void run("start")}
+          data-testid="start"
+        >
+          {t("Start v{n}", { n: deployment.version })}
+        </Button>
+      )}
+      <span className={classes.space} />
+      <Button
+        variant="subtle"
+        onClick={() => {
+          hideSteps();
+          useView.getState().openBottom("logs");
+        }}
+      >
+        {t("Logs")}
+      </Button>
+      <Button
+        variant="subtle"
+        onClick={() => {
+          hideSteps();
+          useView.getState().openBottom("runs");
+        }}
+      >
+        {t("Runs")}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import IconCheck from "@tabler/icons-react/dist/esm/icons/IconCheck.mjs";
+import IconCircle from "@tabler/icons-react/dist/esm/icons/IconCircle.mjs";
+import IconLoader2 from "@tabler/icons-react/dist/esm/icons/IconLoader2.mjs";
+import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
+import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
+import type { DeploymentStep } from "../api/types";
+import { t } from "../app/phrases";
+import { known } from "../runtime/figures";
+import { useNow } from "../runtime/useNow";
+import { span } from "../ui/format";
+import classes from "./deployments.module.css";
+import { lengthOf } from "./steps";
+
+const TITLES: Record<string, string> = {
+  compile: "Compile",
+  compiling: "Compile",
+  check: "Check topics and state",
+  checking: "Check topics and state",
+  stage: "Stage the job",
+  staging: "Stage the job",
+  start: "Start the driver",
+  starting: "Start the driver",
+  running: "Run",
+};
+
+function titleOf(name: string): string {
+  return t(TITLES[name] ?? name);
+}
+
+function Sign({ state }: { state: DeploymentStep["state"] }) {
+  if (state === "done") return <IconCheck size={16} stroke={2} className={classes.done} />;
+  if (state === "failed") return <IconX size={16} stroke={2} className={classes.failedSign} />;
+  if (state === "running") return <IconLoader2 size={16} stroke={2} className={classes.busy} />;
+  if (state === "skipped") return <IconMinus size={16} stroke={1.5} className={classes.waiting} />;
+  return <IconCircle size={16} stroke={1.5} className={classes.waiting} />;
+}
+
+/** Compile, check, stage, start: each with its time, the one in work counting up. */
+export function DeploymentSteps({ steps }: { steps: readonly DeploymentStep[] }) {
+  const busy = steps.some((step) => step.state === "running");
+  const now = useNow(busy ? 100 : null);
+  return (
+    <ol className={classes.steps} data-testid="deployment-steps">
+      {steps.map((step) => (
+        <li key={step.name} className={classes.step} data-state={step.state}>
+          <Sign state={step.state} />
+          <span className={classes.stepTitle}>
+            {titleOf(step.name)}
+            {step.detail === null || step.detail === "" ? null : (
+              <span className={classes.stepDetail}>{step.detail}</span>
+            )}
+          </span>
+          <span className={classes.stepTime}>{known(lengthOf(step, now), span)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
+import { listRuns } from "../api/calls";
+import type { RunRecord } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { known, millis, UNKNOWN } from "../runtime/figures";
+import { useLive } from "../runtime/store";
+import { Empty } from "../ui";
+import { ago, moment, span } from "../ui/format";
+import { DeploymentSteps } from "./DeploymentSteps";
+import classes from "./deployments.module.css";
+import { FailureNote } from "./FailureNote";
+
+/** The deployment's last steps beside the history of its runs. */
+export function RunsPanel() {
+  const deployment = useLive((state) => state.deployment);
+  const id = deployment?.id ?? null;
+  const runs = useQuery({
+    // Asked anew whenever a run begins or ends.
+    queryKey: ["runs", id, deployment?.run?.id ?? null, deployment?.observed],
+    queryFn: () => listRuns(id ?? 0),
+    enabled: id !== null,
+    placeholderData: (before) => before,
+  });
+  if (deployment === null) {
+    return (
+      <Empty title={t("Never deployed")}>
+        {t("Deploy it, and each run is listed here with its start, its end and why it ended.")}
+      </Empty>
+    );
+  }
+  return (
+    <div className={`${classes.runsPanel} m-scroll`}>
+      <div className={classes.runsSteps}>
+        <h3 className={classes.small}>{t("Last deployment")}</h3>
+        {deployment.failure === null ? null : <FailureNote failure={deployment.failure} />}
+        <DeploymentSteps steps={deployment.steps} />
+      </div>
+      <div className={classes.runsList}>
+        {runs.isPending ? <Loading /> : null}
+        {runs.isError ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
+        {runs.data === undefined ? null : <Runs runs={runs.data} />}
+      </div>
+    </div>
+  );
+}
+
+function Runs({ runs }: { runs: readonly RunRecord[] }) {
+  if (runs.length === 0) return <Empty title={t("No run yet")} />;
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          <th>{t("Started")}</th>
+          <th>{t("Version")}</th>
+          <th>{t("Driver")}</th>
+          <th>{t("Lasted")}</th>
+          <th>{t("End")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => {
+          const from = millis(run.started_at);
+          const to = millis(run.ended_at);
+          return (
+            <tr key={run.id}>
+              <td title={from === null ? undefined : moment(from)}>
+                {known(from, (at) => ago(at))}
+              </td>
+              <td>{known(run.version, (n) => t("v{n}", { n }))}</td>
+              <td className="m-mono">{known(run.pid, String)}</td>
+              <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
+              <td>{to === null ? t("running") : (run.outcome ?? UNKNOWN)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

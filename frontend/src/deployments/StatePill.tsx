@@ -1,0 +1,21 @@
+import type { Observed } from "../api/types";
+import { t } from "../app/phrases";
+import { Chip, StateDot } from "../ui";
+import { dotOf, toneOf, wordOf } from "./states";
+
+/** State of a deployment as dot and words: "Running · v6". */
+export function StatePill(props: { state: Observed; version?: number | null; suffix?: string }) {
+  const words = [wordOf(props.state)];
+  if (props.version !== null && props.version !== undefined) {
+    words.push(t("v{n}", { n: props.version }));
+  }
+  if (props.suffix !== undefined) words.push(props.suffix);
+  return (
+    <Chip tone={toneOf(props.state)}>
+      <StateDot state={dotOf(props.state)} />
+      <span data-testid="deployment-state" data-state={props.state}>
+        {words.join(" · ")}
+      </span>
+    </Chip>
+  );
+}

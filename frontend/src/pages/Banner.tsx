@@ -1,0 +1,71 @@
+import { Button } from "@mantine/core";
+import IconCloudOff from "@tabler/icons-react/dist/esm/icons/IconCloudOff.mjs";
+import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
+import { getVersion } from "../api/calls";
+import { t } from "../app/phrases";
+import { tellError } from "../app/tell";
+import { FailureNote } from "../deployments/FailureNote";
+import { useLive } from "../runtime/store";
+import { Note } from "../ui";
+import { takeTheirs, useEditing } from "./editing";
+import classes from "./header.module.css";
+
+/** What concerns the whole topology and cannot wait: a failure, someone's newer version, a draft that is not saved. */
+export function Banner({ editor }: { editor: boolean }) {
+  const deployment = useLive((state) => state.deployment);
+  const foreign = useLive((state) => state.foreign.version);
+  const { baseVersion, draft, changed, topology, saving } = useEditing();
+  const newer = !saving && foreign !== null && baseVersion !== null && foreign > baseVersion;
+  const failed = deployment?.observed === "failed" && deployment.failure !== null;
+
+  const take = async () => {
+    if (topology === null || foreign === null) return;
+    try {
+      takeTheirs(await getVersion(topology, foreign));
+    } catch (error) {
+      tellError(error);
+    }
+  };
+
+  if (draft === "failed") {
+    return (
+      <div className={classes.banner}>
+        <Note
+          tone="degraded"
+          icon={<IconCloudOff size={16} stroke={1.5} style={{ flex: "none" }} />}
+        >
+          {t(
+            "Your last changes are not on the server yet. It is tried again by itself; keep this page open.",
+          )}
+        </Note>
+      </div>
+    );
+  }
+  if (failed && deployment.failure !== null) {
+    return (
+      <div className={classes.banner}>
+        <FailureNote failure={deployment.failure} />
+      </div>
+    );
+  }
+  if (newer) {
+    return (
+      <div className={classes.banner}>
+        <Note
+          tone="accent"
+          icon={<IconInfoCircle size={16} stroke={1.5} style={{ flex: "none" }} />}
+        >
+          <span className={classes.bannerLine}>
+            {t("Version {n} was saved by someone else.", { n: foreign })}
+            {editor && !changed ? (
+              <Button variant="subtle" onClick={() => void take()}>
+                {t("Show it")}
+              </Button>
+            ) : null}
+          </span>
+        </Note>
+      </div>
+    );
+  }
+  return null;
+}

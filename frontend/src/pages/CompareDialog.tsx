@@ -1,0 +1,129 @@
+import { MergeView } from "@codemirror/merge";
+import { Modal, Select } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
+import { compileDocument, getVersion } from "../api/calls";
+import type { TopologyDocument, VersionSummary } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { reading } from "../code/editor";
+import { useDesigner } from "../designer/store";
+import { Segments } from "../ui";
+import { useEditing } from "./editing";
+import { changesInWords, differences } from "./merge";
+import classes from "./versions.module.css";
+
+type What = "document" | "code";
+
+/** A document as text in which equal parts stand on equal lines: without places on the canvas. */
+function asText(document: TopologyDocument): string {
+  const nodes = document.nodes.map(({ position: _position, ...node }) => node);
+  return `${JSON.stringify({ ...document, nodes }, null, 2)}\n`;
+}
+
+/** Two versions, or a version and the drawing, side by side: as document or as generated code. */
+export default function CompareDialog(props: {
+  topology: number;
+  version: number;
+  versions: readonly VersionSummary[];
+  onClose: () => void;
+}) {
+  const drawing = useDesigner((state) => state.document);
+  const drawnCode = useDesigner((state) => state.result?.code ?? null);
+  const { ws } = useEditing();
+  const [left, setLeft] = useState(String(props.version));
+  const [right, setRight] = useState("drawing");
+  const [what, setWhat] = useState<What>("document");
+  const load = async (side: string) => {
+    const document =
+      side === "drawing" ? drawing : (await getVersion(props.topology, Number(side))).document;
+    if (what === "document") return { document, text: asText(document) };
+    const code = side === "drawing" ? drawnCode : (await compileDocument(ws, document, 0)).code;
+    const job = code?.files.find((file) => file.path === "job.py");
+    return { document, text: job?.text ?? `# ${t("This version does not compile.")}\n` };
+  };
+  const sides = useQuery({
+    queryKey: ["compare", props.topology, left, right, what],
+    queryFn: async () => ({ left: await load(left), right: await load(right) }),
+    staleTime: 0,
+  });
+  const options = [
+    { value: "drawing", label: t("The drawing") },
+    ...props.versions.map(({ number }) => ({
+      value: String(number),
+      label: t("Version {n}", { n: number }),
+    })),
+  ];
+  const summary =
+    sides.data === undefined
+      ? ""
+      : changesInWords(
+          differences(
+            sides.data.left.document,
+            sides.data.right.document,
+            sides.data.left.document,
+          ),
+        );
+  return (
+    <Modal opened onClose={props.onClose} title={t("Compare")} size="min(1200px, 92vw)">
+      <div className={classes.compare}>
+        <div className={classes.compareBar}>
+          <Select
+            aria-label={t("Left side")}
+            data={options}
+            value={left}
+            onChange={(value) => setLeft(value ?? left)}
+            w={140}
+          />
+          <span>→</span>
+          <Select
+            aria-label={t("Right side")}
+            data={options}
+            value={right}
+            onChange={(value) => setRight(value ?? right)}
+            w={140}
+          />
+          <Segments<What>
+            label={t("Compare as")}
+            value={what}
+            onChange={setWhat}
+            items={[
+              { id: "document", title: t("Document") },
+              { id: "code", title: t("Code") },
+            ]}
+          />
+          <span className={classes.note}>
+            {sides.data === undefined ? "" : summary || t("No node differs.")}
+          </span>
+        </div>
+        {sides.isPending ? <Loading /> : null}
+        {sides.isError ? <Failed error={sides.error} retry={() => void sides.refetch()} /> : null}
+        {sides.data === undefined ? null : (
+          <Merge
+            left={sides.data.left.text}
+            right={sides.data.right.text}
+            path={what === "code" ? "job.py" : "topology.json"}
+          />
+        )}
+      </div>
+    </Modal>
+  );
+}
+
+function Merge(props: { left: string; right: string; path: string }) {
+  const host = useRef<HTMLDivElement>(null);
+  const { left, right, path } = props;
+  useEffect(() => {
+    if (host.current === null) return;
+    const view = new MergeView({
+      a: { doc: left, extensions: reading(path) },
+      b: { doc: right, extensions: reading(path) },
+      parent: host.current,
+      gutter: true,
+      collapseUnchanged: { margin: 4, minSize: 8 },
+    });
+    return () => view.destroy();
+  }, [left, right, path]);
+  return <div className={`${classes.merge} m-scroll`} ref={host} />;
+}

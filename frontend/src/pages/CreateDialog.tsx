@@ -1,0 +1,168 @@
+import { Button, FileButton, Modal, TextInput } from "@mantine/core";
+import IconFileImport from "@tabler/icons-react/dist/esm/icons/IconFileImport.mjs";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import IconTemplate from "@tabler/icons-react/dist/esm/icons/IconTemplate.mjs";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useNavigate } from "react-router";
+import { createTopology } from "../api/calls";
+import { ApiError } from "../api/client";
+import { t } from "../app/phrases";
+import { readDocument, type TopologyDocument } from "../graph/document";
+import { Note } from "../ui";
+import classes from "./pages.module.css";
+import { TEMPLATES } from "./templates";
+
+interface CreateDialogProps {
+  ws: string;
+  template?: string;
+  onClose: () => void;
+}
+
+type Start =
+  | { from: "empty" }
+  | { from: "template"; id: string }
+  | { from: "file"; document: TopologyDocument; file: string };
+
+/** A name and a beginning: empty, a template, or a document from disk. */
+export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
+  const [name, setName] = useState(
+    () => TEMPLATES.find((each) => each.id === template)?.title ?? "",
+  );
+  const [start, setStart] = useState<Start>(
+    template === undefined ? { from: "empty" } : { from: "template", id: template },
+  );
+  const [error, setError] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+
+  const read = async (file: File | null) => {
+    if (file === null) return;
+    setError(null);
+    try {
+      const document = readDocument(JSON.parse(await file.text()));
+      if (document === null) throw new Error("no document");
+      setStart({ from: "file", document, file: file.name });
+      if (name === "") setName(document.name || file.name.replace(/\.json$/, ""));
+    } catch {
+      setError(
+        t("{file} is not a topology document: it must be JSON with a list called “nodes”.", {
+          file: file.name,
+        }),
+      );
+    }
+  };
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    const title = name.trim();
+    if (title === "") return;
+    setBusy(true);
+    setError(null);
+    try {
+      const made = await createTopology(ws, {
+        name: title,
+        ...(start.from === "template" ? { template: start.id } : {}),
+        ...(start.from === "file" ? { document: { ...start.document, name: title } } : {}),
+      });
+      void queries.invalidateQueries({ queryKey: ["topologies", ws] });
+      void navigate(`/w/${ws}/t/${made.id}`);
+    } catch (failure) {
+      setBusy(false);
+      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError(known.fields.name ?? [known.message, known.hint].filter(Boolean).join(" "));
+    }
+  };
+
+  return (
+    <Modal opened onClose={onClose} title={t("New topology")} size={480}>
+      <form onSubmit={(event) => void create(event)} className={classes.form}>
+        <TextInput
+          label={t("Name")}
+          placeholder={t("Orders per hour")}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          maxLength={200}
+          required
+          data-autofocus
+          data-testid="topology-name"
+        />
+        <div className={classes.choices} role="radiogroup" aria-label={t("Start from")}>
+          <Choice
+            checked={start.from === "empty"}
+            onChoose={() => setStart({ from: "empty" })}
+            icon={<IconPlus size={18} stroke={1.5} />}
+            title={t("Empty canvas")}
+            about={t("Draw it from the first node on.")}
+          />
+          {TEMPLATES.map((each) => (
+            <Choice
+              key={each.id}
+              checked={start.from === "template" && start.id === each.id}
+              onChoose={() => {
+                setStart({ from: "template", id: each.id });
+                if (name === "") setName(t(each.title));
+              }}
+              icon={<IconTemplate size={18} stroke={1.5} />}
+              title={t(each.title)}
+              about={t(each.about)}
+            />
+          ))}
+          <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
+            {(props) => (
+              <Choice
+                checked={start.from === "file"}
+                onChoose={props.onClick}
+                icon={<IconFileImport size={18} stroke={1.5} />}
+                title={start.from === "file" ? start.file : t("Import a document…")}
+                about={
+                  start.from === "file"
+                    ? t("{n} nodes", { n: start.document.nodes.length })
+                    : t("A topology document from a file.")
+                }
+              />
+            )}
+          </FileButton>
+        </div>
+        {error === null ? null : <Note tone="failed">{error}</Note>}
+        <div className={classes.formEnd}>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button
+            type="submit"
+            variant="filled"
+            loading={busy}
+            disabled={name.trim() === ""}
+            data-testid="create-topology"
+          >
+            {t("Create")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function Choice(props: {
+  checked: boolean;
+  onChoose: () => void;
+  icon: React.ReactNode;
+  title: string;
+  about: string;
+}) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a card
+    <button
+      type="button"
+      role="radio"
+      aria-checked={props.checked}
+      className={classes.choice}
+      onClick={props.onChoose}
+    >
+      <span className={classes.choiceIcon}>{props.icon}</span>
+      <span>
+        <span className={classes.choiceTitle}>{props.title}</span>
+        <span className={classes.choiceAbout}>{props.about}</span>
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,83 @@
+import { Button } from "@mantine/core";
+import IconArrowRight from "@tabler/icons-react/dist/esm/icons/IconArrowRight.mjs";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import { t } from "../app/phrases";
+import classes from "./pages.module.css";
+import { TEMPLATES } from "./templates";
+
+/** The empty list: what a topology is, and the two ways to a first one. */
+export function FirstSteps(props: { editor: boolean; onCreate: (template?: string) => void }) {
+  return (
+    <section className={classes.first}>
+      <div className={classes.firstPicture} aria-hidden>
+        <Picture />
+      </div>
+      <h2>{t("Draw your first topology")}</h2>
+      <p>
+        {t(
+          "A topology reads records from Kafka topics, works on them node by node and writes the results to topics. You wire it on a canvas; Millrace checks it while you draw, turns it into PySpark and runs it.",
+        )}
+      </p>
+      {props.editor ? (
+        <div className={classes.firstActions}>
+          <Button
+            variant="filled"
+            leftSection={<IconPlus size={16} stroke={1.5} />}
+            onClick={() => props.onCreate()}
+            data-testid="empty-canvas"
+          >
+            {t("Start with an empty canvas")}
+          </Button>
+          {TEMPLATES.map((template) => (
+            <Button
+              key={template.id}
+              rightSection={<IconArrowRight size={16} stroke={1.5} />}
+              onClick={() => props.onCreate(template.id)}
+            >
+              {t("Start from {template}", { template: t(template.title) })}
+            </Button>
+          ))}
+        </div>
+      ) : (
+        <p>
+          {t("Your role lets you look. Ask an administrator for the role of an editor to draw.")}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Picture() {
+  const boxes = [
+    [0, 22, "var(--m-hue-source)"],
+    [104, 22, "var(--m-hue-stateless)"],
+    [208, 22, "var(--m-hue-aggregation)"],
+    [312, 22, "var(--m-hue-sink)"],
+  ] as const;
+  return (
+    <svg width="400" height="84" viewBox="-4 0 408 84" role="presentation">
+      {[80, 184, 288].map((x) => (
+        <path key={x} d={`M${x} 38h24`} stroke="var(--m-edge)" strokeWidth="1.5" />
+      ))}
+      {boxes.map(([x, y, hue]) => (
+        <g key={x}>
+          <rect
+            x={x}
+            y={y}
+            width="80"
+            height="32"
+            rx="4"
+            fill="var(--m-panel)"
+            stroke="var(--m-line-strong)"
+          />
+          <rect x={x} y={y} width="3" height="32" fill={hue} />
+          <rect x={x + 12} y={y + 9} width="38" height="4" rx="2" fill="var(--m-line-strong)" />
+          <rect x={x + 12} y={y + 19} width="54" height="4" rx="2" fill="var(--m-line)" />
+        </g>
+      ))}
+      <path d="M248 54v10" stroke="var(--m-hue-store)" strokeDasharray="2 3" strokeWidth="1.5" />
+      <ellipse cx="248" cy="68" rx="18" ry="4" fill="var(--m-panel)" stroke="var(--m-hue-store)" />
+      <path d="M230 68v8c0 5 36 5 36 0v-8" fill="none" stroke="var(--m-hue-store)" />
+    </svg>
+  );
+}

@@ -1,0 +1,172 @@
+import { Avatar, Button, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link } from "react-router";
+import { changeTopology } from "../api/calls";
+import { Mark } from "../app/Mark";
+import { t } from "../app/phrases";
+import { useSession, useWorkspace } from "../app/session";
+import { tellError } from "../app/tell";
+import { UserMenu } from "../app/UserMenu";
+import { commandContext } from "../commands/command";
+import { commandById } from "../commands/registry";
+import { DeployButton } from "../deployments/DeployButton";
+import { DeploymentPill } from "../deployments/DeploymentPill";
+import { useDesigner } from "../designer/store";
+import { useLive } from "../runtime/store";
+import { Chip, Tip } from "../ui";
+import { useEditing } from "./editing";
+import classes from "./header.module.css";
+import { openSave } from "./SaveDialog";
+
+interface HeaderProps {
+  ws: string;
+  editor: boolean;
+  operator: boolean;
+}
+
+/** Workspace / name, version and draft, deployment. */
+export function HeaderLeft({ ws, editor, operator }: HeaderProps) {
+  const workspace = useWorkspace(ws);
+  return (
+    <>
+      <Link to={`/w/${ws}`} className={classes.home} aria-label={t("All topologies")}>
+        <Mark />
+      </Link>
+      <Link to={`/w/${ws}`} className={classes.crumb}>
+        {workspace?.name ?? ws}
+      </Link>
+      <span className={classes.slash} aria-hidden>
+        /
+      </span>
+      <Name editor={editor} />
+      <SavedState />
+      <DeploymentPill operator={operator} />
+    </>
+  );
+}
+
+function Name({ editor }: { editor: boolean }) {
+  const { name, topology } = useEditing();
+  const [typing, setTyping] = useState<string | null>(null);
+  const queries = useQueryClient();
+  const commit = async () => {
+    const next = typing?.trim() ?? "";
+    setTyping(null);
+    if (topology === null || next === "" || next === name) return;
+    useEditing.setState({ name: next });
+    try {
+      await changeTopology(topology, { name: next });
+      await queries.invalidateQueries({ queryKey: ["topologies"] });
+    } catch (error) {
+      useEditing.setState({ name });
+      tellError(error, t("Not renamed"));
+    }
+  };
+  if (typing !== null) {
+    return (
+      <TextInput
+        aria-label={t("Name of the topology")}
+        value={typing}
+        onChange={(event) => setTyping(event.currentTarget.value)}
+        onBlur={() => void commit()}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") void commit();
+          if (event.key === "Escape") setTyping(null);
+        }}
+        maxLength={200}
+        autoFocus
+        w={240}
+      />
+    );
+  }
+  return (
+    <UnstyledButton
+      className={classes.name}
+      disabled={!editor}
+      onClick={() => setTyping(name)}
+      title={editor ? t("Rename") : undefined}
+    >
+      {name}
+    </UnstyledButton>
+  );
+}
+
+/** "v7 · saved", "v7 · draft saved", "saving…": whether anything could be lost, always in view. */
+function SavedState() {
+  const { baseVersion, changed, draft } = useEditing();
+  const readOnly = useDesigner((state) => state.readOnly);
+  const version = baseVersion === null ? null : t("v{n}", { n: baseVersion });
+  const state = () => {
+    if (readOnly) return t("read only");
+    if (draft === "failed") return t("draft not saved");
+    if (draft === "saving" || draft === "pending") return t("saving draft…");
+    if (changed) return t("draft saved");
+    return version === null ? t("new") : t("saved");
+  };
+  return (
+    <Chip
+      tone={draft === "failed" ? "degraded" : "neutral"}
+      title={
+        changed
+          ? t(
+              "Your changes are kept as a private draft. Save them as a version to share or deploy them.",
+            )
+          : t("The drawing is the saved version.")
+      }
+    >
+      <span data-testid="saved-state">{[version, state()].filter(Boolean).join(" · ")}</span>
+    </Chip>
+  );
+}
+
+export function HeaderRight({ ws, editor, operator }: HeaderProps) {
+  const { changed, saving } = useEditing();
+  const empty = useDesigner((state) => state.document.nodes.length === 0);
+  const shortcuts = commandById("open-shortcuts");
+  return (
+    <>
+      <Present />
+      {editor ? (
+        <Tip text={changed ? t("Save a version") : t("Everything is saved")} keys="Mod+S">
+          <Button
+            onClick={openSave}
+            loading={saving}
+            disabled={!changed || empty}
+            data-testid="save"
+          >
+            {t("Save")}
+          </Button>
+        </Tip>
+      ) : null}
+      <DeployButton allowed={operator} />
+      <UserMenu
+        ws={ws}
+        {...(shortcuts === undefined
+          ? {}
+          : { onShortcuts: () => void shortcuts.run(commandContext()) })}
+      />
+    </>
+  );
+}
+
+/** Who else has this topology open. */
+function Present() {
+  const presence = useLive((state) => state.presence);
+  const { data: session } = useSession();
+  const [shown, setShown] = useState<typeof presence>([]);
+  const me = session?.user?.id;
+  useEffect(() => {
+    setShown(presence.filter((user) => user.id !== me));
+  }, [presence, me]);
+  if (shown.length === 0) return null;
+  return (
+    <Avatar.Group spacing={6}>
+      {shown.slice(0, 4).map((user) => (
+        <Tooltip key={user.id} label={t("{name} is here", { name: user.display_name })}>
+          <Avatar size={26} radius="xl" color="initials" name={user.display_name} />
+        </Tooltip>
+      ))}
+    </Avatar.Group>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { Link, Navigate, useParams } from "react-router";
+import { signInByLink } from "../api/calls";
+import { ApiError } from "../api/client";
+import { Loading } from "../app/Loading";
+import { Mark } from "../app/Mark";
+import { t } from "../app/phrases";
+import { SESSION_KEY, useSession } from "../app/session";
+import classes from "./pages.module.css";
+
+/** Signs in with the one-time link that `./millrace up` prints. */
+export function LinkPage() {
+  const { token = "" } = useParams();
+  const queries = useQueryClient();
+  const session = useSession();
+  const asked = useRef(false);
+  const enter = useMutation({
+    mutationFn: () => signInByLink(token),
+    onSuccess: (signedIn) => {
+      if (signedIn?.user) queries.setQueryData(SESSION_KEY, signedIn);
+      else void queries.invalidateQueries({ queryKey: SESSION_KEY });
+    },
+  });
+  const { mutate } = enter;
+  useEffect(() => {
+    // A link works once: React's second mount in development must not spend it.
+    if (asked.current) return;
+    asked.current = true;
+    mutate();
+  }, [mutate]);
+
+  // A spent link of someone who is signed in anyway leads in all the same.
+  if (session.data?.user && (enter.isSuccess || enter.isError)) return <Navigate to="/w" replace />;
+  if (!enter.isError) return <Loading what={t("Signing in…")} />;
+  const error = enter.error instanceof ApiError ? enter.error : null;
+  return (
+    <main className={classes.door}>
+      <div className={classes.doorForm}>
+        <div className={classes.doorBrand}>
+          <Mark size={28} />
+          <h1>{t("This link no longer works")}</h1>
+        </div>
+        <p className={classes.doorLead} role="alert">
+          {error?.message} {error?.hint}
+        </p>
+        <p className={classes.doorNote}>
+          {t(
+            "Each link signs in once. `./millrace up` prints a new one; or sign in with a password.",
+          )}
+        </p>
+        <Button component={Link} to="/sign-in" variant="default" fullWidth>
+          {t("Sign in with a password")}
+        </Button>
+      </div>
+    </main>
+  );
+}

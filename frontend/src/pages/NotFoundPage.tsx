@@ -1,0 +1,18 @@
+import { Button } from "@mantine/core";
+import { Link } from "react-router";
+import classes from "../app/app.module.css";
+import { t } from "../app/phrases";
+
+export function NotFoundPage() {
+  return (
+    <div className={classes.failed} style={{ minHeight: "100vh" }}>
+      <p className={classes.failedTitle}>{t("There is no page at this address.")}</p>
+      <p className={classes.failedHint}>
+        {t("It may have been deleted, or the link was cut short.")}
+      </p>
+      <Button size="xs" variant="default" component={Link} to="/">
+        {t("Go to the topologies")}
+      </Button>
+    </div>
+  );
+}

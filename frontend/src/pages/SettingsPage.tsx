@@ -1,0 +1,26 @@
+import { useEffect } from "react";
+import { useParams } from "react-router";
+import { t } from "../app/phrases";
+import { Shell } from "../app/Shell";
+import { useWorkspace } from "../app/session";
+import { Members } from "./Members";
+import classes from "./pages.module.css";
+import { Tokens } from "./Tokens";
+
+/** Members of the workspace, and the tokens of whoever looks. */
+export function SettingsPage() {
+  const { ws = "" } = useParams();
+  const workspace = useWorkspace(ws);
+  useEffect(() => {
+    document.title = `${t("Settings")} · Millrace`;
+  }, []);
+  return (
+    <Shell ws={ws} title={t("Settings")}>
+      <div className={classes.head}>
+        <h1 className={classes.title}>{t("Settings")}</h1>
+      </div>
+      <Members ws={ws} admin={workspace?.role === "admin"} />
+      <Tokens />
+    </Shell>
+  );
+}

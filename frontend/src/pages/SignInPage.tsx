@@ -1,0 +1,90 @@
+import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Navigate, useNavigate, useSearchParams } from "react-router";
+import { signIn } from "../api/calls";
+import { ApiError } from "../api/client";
+import { Mark } from "../app/Mark";
+import { t } from "../app/phrases";
+import { SESSION_KEY, useSession } from "../app/session";
+import classes from "./pages.module.css";
+
+/** Only addresses of this page: a link must not lead anywhere else after the sign-in. */
+export function safeNext(next: string | null): string {
+  return next !== null && /^\/(?![/\\])/.test(next) ? next : "/w";
+}
+
+export function SignInPage() {
+  const [username, setUsername] = useState("");
+  const [password, setPassword] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [search] = useSearchParams();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const session = useSession();
+  const next = safeNext(search.get("next"));
+  if (session.data?.user) return <Navigate to={next} replace />;
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      const signedIn = await signIn(username.trim(), password);
+      queries.setQueryData(SESSION_KEY, signedIn);
+      if (!signedIn.user) await queries.invalidateQueries({ queryKey: SESSION_KEY });
+      void navigate(next, { replace: true });
+    } catch (failure) {
+      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <main className={classes.door}>
+      <form className={classes.doorForm} onSubmit={(event) => void submit(event)}>
+        <div className={classes.doorBrand}>
+          <Mark size={28} />
+          <h1>Millrace</h1>
+        </div>
+        <p className={classes.doorLead}>
+          {t("Draw Kafka Streams topologies and run them on Spark.")}
+        </p>
+        {error === null ? null : (
+          <Alert color="red" variant="light" role="alert">
+            {error.message} {error.hint}
+          </Alert>
+        )}
+        <TextInput
+          label={t("User name")}
+          name="username"
+          autoComplete="username"
+          required
+          autoFocus
+          value={username}
+          onChange={(event) => setUsername(event.currentTarget.value)}
+          error={error?.fields.username}
+        />
+        <PasswordInput
+          label={t("Password")}
+          name="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          error={error?.fields.password}
+        />
+        <Button type="submit" loading={busy} fullWidth>
+          {t("Sign in")}
+        </Button>
+        <p className={classes.doorNote}>
+          {t(
+            "On your own machine, `./millrace up` prints a link that signs you in without a password.",
+          )}
+        </p>
+      </form>
+    </main>
+  );
+}

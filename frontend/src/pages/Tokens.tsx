@@ -1,0 +1,110 @@
+import { Button, CopyButton, TextInput } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { createToken, deleteToken, listTokens } from "../api/calls";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { tellError } from "../app/tell";
+import { Empty, Note } from "../ui";
+import { ago, moment } from "../ui/format";
+import classes from "./pages.module.css";
+
+const KEY = ["tokens"];
+
+/** Tokens with which programs act in one's name. */
+export function Tokens() {
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const tokens = useQuery({ queryKey: KEY, queryFn: listTokens });
+  const refresh = () => queries.invalidateQueries({ queryKey: KEY });
+  const create = useMutation({
+    mutationFn: () => createToken(name.trim()),
+    onSuccess: () => {
+      setName("");
+      void refresh();
+    },
+    onError: (error) => tellError(error, t("No token made")),
+  });
+  const revoke = useMutation({
+    mutationFn: deleteToken,
+    onSettled: refresh,
+    onError: (error) => tellError(error, t("Not revoked")),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() !== "") create.mutate();
+  };
+
+  return (
+    <section className={classes.section} aria-labelledby="tokens-title">
+      <div className={classes.sectionHead}>
+        <h2 id="tokens-title">{t("Your tokens")}</h2>
+        <p>{t("For scripts and pipelines: they act in your name, with your role.")}</p>
+        <span className={classes.space} />
+        <form onSubmit={submit} className={classes.tools} style={{ marginBottom: 0 }}>
+          <TextInput
+            aria-label={t("Name of the token")}
+            placeholder={t("what it is for")}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Button type="submit" loading={create.isPending} disabled={name.trim() === ""}>
+            {t("Make a token")}
+          </Button>
+        </form>
+      </div>
+      {create.data === undefined ? null : (
+        <div style={{ marginBottom: 10 }}>
+          <Note tone="accent">{t("Copy it now: it is not shown again.")}</Note>
+          <div className={classes.secret}>
+            <span>{create.data.token}</span>
+            <span className={classes.space} />
+            <CopyButton value={create.data.token}>
+              {({ copied, copy }) => (
+                <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
+              )}
+            </CopyButton>
+          </div>
+        </div>
+      )}
+      {tokens.isPending ? <Loading /> : null}
+      {tokens.isError ? <Failed error={tokens.error} retry={() => void tokens.refetch()} /> : null}
+      {tokens.data?.length === 0 ? (
+        <div className={classes.card}>
+          <Empty title={t("No tokens")}>
+            {t("Give one a name above, then send it as the header “Authorization: Token …”.")}
+          </Empty>
+        </div>
+      ) : null}
+      {tokens.data === undefined || tokens.data.length === 0 ? null : (
+        <div className={classes.card}>
+          <table className={`${classes.list} ${classes.plain}`}>
+            <thead>
+              <tr>
+                <th>{t("Name")}</th>
+                <th>{t("Made")}</th>
+                <th>{t("Expires")}</th>
+                <th className={classes.actions} />
+              </tr>
+            </thead>
+            <tbody>
+              {tokens.data.map((token) => (
+                <tr key={token.id}>
+                  <td>{token.name}</td>
+                  <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
+                  <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
+                  <td className={classes.actions}>
+                    <Button variant="subtle" color="red" onClick={() => revoke.mutate(token.id)}>
+                      {t("Revoke")}
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,263 @@
+import { Button, Menu, Pagination, Select, Skeleton, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { useNavigate, useParams } from "react-router";
+import { listTopologies } from "../api/calls";
+import { subscribe } from "../api/live";
+import type { Deployment, Page, TopologySummary } from "../api/types";
+import { Failed } from "../app/Failed";
+import { t } from "../app/phrases";
+import { Shell } from "../app/Shell";
+import { may, useSession, useWorkspace } from "../app/session";
+import { CreateDialog } from "./CreateDialog";
+import { DeleteDialog } from "./DeleteDialog";
+import { FirstSteps } from "./FirstSteps";
+import { rememberWorkspace } from "./HomePage";
+import classes from "./pages.module.css";
+import { TopologyRow } from "./TopologyRow";
+
+const PAGE_SIZE = 25;
+
+/** Changes the rows of the list as their deployments change, without asking the server again. */
+export function withDeployment(
+  page: Page<TopologySummary> | undefined,
+  deployment: Deployment,
+): Page<TopologySummary> | undefined {
+  if (page === undefined) return undefined;
+  return {
+    ...page,
+    results: page.results.map((row) =>
+      row.id === deployment.topology && (row.deployment?.id ?? 0) <= deployment.id
+        ? {
+            ...row,
+            deployment: {
+              id: deployment.id,
+              observed: deployment.observed,
+              desired: deployment.desired,
+              version: deployment.version,
+            },
+          }
+        : row,
+    ),
+  };
+}
+
+function useLiveRows(ws: string, key: readonly unknown[]) {
+  const queries = useQueryClient();
+  const text = JSON.stringify(key);
+  useEffect(() => {
+    const subscription = subscribe(
+      `/api/live?workspace=${encodeURIComponent(ws)}`,
+      (event) => {
+        if (event.type !== "deployment.changed") return;
+        queries.setQueryData<Page<TopologySummary>>(JSON.parse(text), (page) =>
+          withDeployment(page, event.data),
+        );
+      },
+      () => undefined,
+    );
+    return () => subscription.close();
+  }, [ws, text, queries]);
+}
+
+export function TopologiesPage() {
+  const { ws = "" } = useParams();
+  const workspace = useWorkspace(ws);
+  const { data: session } = useSession();
+  const navigate = useNavigate();
+  const [search, setSearch] = useState("");
+  const [debounced] = useDebouncedValue(search.trim(), 200);
+  const [ordering, setOrdering] = useState("-updated_at");
+  const [page, setPage] = useState(1);
+  const [creating, setCreating] = useState<{ template?: string } | null>(null);
+  const [deleting, setDeleting] = useState<TopologySummary | null>(null);
+  useEffect(() => {
+    rememberWorkspace(ws);
+    document.title = "Millrace";
+  }, [ws]);
+
+  const key = useMemo(
+    () => ["topologies", ws, { search: debounced, ordering, page }],
+    [ws, debounced, ordering, page],
+  );
+  const list = useQuery({
+    queryKey: key,
+    queryFn: () => listTopologies(ws, { search: debounced, ordering, page, page_size: PAGE_SIZE }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+  useLiveRows(ws, key);
+
+  const editor = may(workspace?.role, "editor");
+  const found = list.data;
+  const empty = found !== undefined && found.count === 0 && debounced === "";
+  const pages = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+
+  return (
+    <Shell ws={ws}>
+      <div className={classes.head}>
+        <h1 className={classes.title}>{t("Topologies")}</h1>
+        {found === undefined || empty ? null : <span className={classes.count}>{found.count}</span>}
+        <span className={classes.space} />
+        {session !== undefined && session.workspaces.length > 1 ? (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <Button variant="subtle">{workspace?.name ?? ws}</Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {session.workspaces.map((each) => (
+                <Menu.Item key={each.id} onClick={() => void navigate(`/w/${each.slug}`)}>
+                  {each.name}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
+        ) : null}
+        {editor ? (
+          <Button
+            variant="filled"
+            leftSection={<IconPlus size={16} stroke={1.5} />}
+            onClick={() => setCreating({})}
+            data-testid="new-topology"
+          >
+            {t("New topology")}
+          </Button>
+        ) : null}
+      </div>
+
+      {empty ? (
+        <FirstSteps
+          editor={editor}
+          onCreate={(template) => setCreating(template === undefined ? {} : { template })}
+        />
+      ) : (
+        <>
+          <div className={classes.tools}>
+            <TextInput
+              className={classes.search}
+              aria-label={t("Search topologies")}
+              placeholder={t("Search by name or description")}
+              leftSection={<IconSearch size={16} stroke={1.5} />}
+              value={search}
+              onChange={(event) => {
+                setSearch(event.currentTarget.value);
+                setPage(1);
+              }}
+            />
+            <Select
+              aria-label={t("Sort")}
+              value={ordering}
+              onChange={(value) => setOrdering(value ?? "-updated_at")}
+              data={[
+                { value: "-updated_at", label: t("Changed last") },
+                { value: "updated_at", label: t("Changed first") },
+                { value: "name", label: t("Name, A to Z") },
+                { value: "-name", label: t("Name, Z to A") },
+              ]}
+              w={160}
+            />
+          </div>
+          {list.isError && found === undefined ? (
+            <Failed error={list.error} retry={() => void list.refetch()} />
+          ) : (
+            <Rows
+              rows={found?.results}
+              ws={ws}
+              editor={editor}
+              search={debounced}
+              onDelete={setDeleting}
+              ordering={ordering}
+              onOrdering={setOrdering}
+            />
+          )}
+          {pages > 1 ? (
+            <div className={classes.pages}>
+              <Pagination size="sm" total={pages} value={page} onChange={setPage} />
+            </div>
+          ) : null}
+        </>
+      )}
+
+      {creating === null ? null : (
+        <CreateDialog ws={ws} {...creating} onClose={() => setCreating(null)} />
+      )}
+      {deleting === null ? null : (
+        <DeleteDialog ws={ws} topology={deleting} onClose={() => setDeleting(null)} />
+      )}
+    </Shell>
+  );
+}
+
+function Rows(props: {
+  rows: readonly TopologySummary[] | undefined;
+  ws: string;
+  editor: boolean;
+  search: string;
+  ordering: string;
+  onOrdering: (ordering: string) => void;
+  onDelete: (topology: TopologySummary) => void;
+}) {
+  if (props.rows !== undefined && props.rows.length === 0) {
+    return (
+      <div className={classes.nothing} role="status">
+        {t("No topology matches “{search}”.", { search: props.search })}
+      </div>
+    );
+  }
+  const sort = (field: string) => {
+    const current = props.ordering.replace("-", "") === field;
+    props.onOrdering(current && !props.ordering.startsWith("-") ? `-${field}` : field);
+  };
+  const sorted = (field: string) => {
+    if (props.ordering.replace("-", "") !== field) return undefined;
+    return props.ordering.startsWith("-") ? "descending" : "ascending";
+  };
+  return (
+    <div className={classes.card}>
+      <table className={classes.list}>
+        <thead>
+          <tr>
+            <th aria-sort={sorted("name")}>
+              <button type="button" className={classes.sorter} onClick={() => sort("name")}>
+                {t("Name")}
+              </button>
+            </th>
+            <th className={classes.stateColumn}>{t("Deployment")}</th>
+            <th className={classes.number}>{t("Version")}</th>
+            <th className={classes.number}>{t("Nodes")}</th>
+            <th aria-sort={sorted("updated_at")}>
+              <button type="button" className={classes.sorter} onClick={() => sort("updated_at")}>
+                {t("Changed")}
+              </button>
+            </th>
+            <th className={classes.actions}>
+              <span className="m-hidden">{t("Actions")}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows === undefined
+            ? [0, 1, 2, 3].map((row) => (
+                <tr key={row}>
+                  <td colSpan={6}>
+                    <Skeleton height={18} my={8} width={`${70 - row * 12}%`} />
+                  </td>
+                </tr>
+              ))
+            : props.rows.map((row) => (
+                <TopologyRow
+                  key={row.id}
+                  ws={props.ws}
+                  topology={row}
+                  editor={props.editor}
+                  onDelete={() => props.onDelete(row)}
+                />
+              ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,195 @@
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { useParams } from "react-router";
+import {
+  compileDocument,
+  getCatalogue,
+  getDraft,
+  getTopology,
+  getVersion,
+  listTopics,
+} from "../api/calls";
+import { subscribe } from "../api/live";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { may, useWorkspace } from "../app/session";
+import type { DesignerServices } from "../designer/services";
+import { useDesigner } from "../designer/store";
+import { emptyDocument, readDocument } from "../graph/document";
+import { NodeRuntime } from "../runtime/NodeRuntime";
+import { useRuntimeFeed } from "../runtime/running";
+import { useLive } from "../runtime/store";
+import { Banner } from "./Banner";
+import { bottomTabs } from "./bottomTabs";
+import { ConflictDialog } from "./ConflictDialog";
+import { beginEditing, draftIsDirty, endEditing, flushDraft, useEditing } from "./editing";
+import { HeaderLeft, HeaderRight } from "./Header";
+import { rememberWorkspace } from "./HomePage";
+import { usePageCommands } from "./pageCommands";
+import { SaveDialog } from "./SaveDialog";
+import { VersionsTab } from "./VersionsTab";
+
+const Designer = lazy(() => import("../designer/Designer"));
+
+/** Everything that has to be there before the designer opens. */
+async function load(id: number) {
+  const [topology, draft, catalogue] = await Promise.all([
+    getTopology(id),
+    getDraft(id),
+    getCatalogue(),
+  ]);
+  const base = draft.base_version;
+  const baseDocument = base === null ? null : (await getVersion(id, base)).document;
+  const document = readDocument(draft.document) ?? emptyDocument(topology.name);
+  return { topology, document, base, baseDocument, catalogue };
+}
+
+function useLiveFeed(id: number, ready: boolean) {
+  useEffect(() => {
+    if (!ready) return;
+    const { receive, setConnection, reset } = useLive.getState();
+    reset();
+    const subscription = subscribe(`/api/live?topology=${id}`, receive, setConnection);
+    return () => {
+      subscription.close();
+      reset();
+    };
+  }, [id, ready]);
+}
+
+/** A failure of the deployment opens the node that failed, once. */
+function useGoToFailure() {
+  useEffect(() => {
+    let told: string | null = null;
+    let opened = false;
+    return useLive.subscribe(({ topology, deployment }) => {
+      if (topology === null) return;
+      const failure = deployment?.failure ?? null;
+      const key =
+        deployment === null || failure === null
+          ? null
+          : `${deployment.id}/${deployment.run?.id}/${failure.code}/${failure.message}`;
+      // What had failed before the page was opened is told by the banner, without moving anything.
+      const news = opened && key !== null && key !== told;
+      opened = true;
+      told = key;
+      if (news && failure?.node != null) {
+        useDesigner.getState().goTo(failure.node, failure.parameter);
+      }
+    });
+  }, []);
+}
+
+function useKeepDraft() {
+  useEffect(() => {
+    const leave = (event: BeforeUnloadEvent) => {
+      if (!draftIsDirty()) return;
+      void flushDraft();
+      // Asks only if the last change has not reached the server yet.
+      event.preventDefault();
+    };
+    const hide = () => {
+      if (document.visibilityState === "hidden") void flushDraft();
+    };
+    addEventListener("beforeunload", leave);
+    document.addEventListener("visibilitychange", hide);
+    return () => {
+      removeEventListener("beforeunload", leave);
+      document.removeEventListener("visibilitychange", hide);
+    };
+  }, []);
+}
+
+export function TopologyPage() {
+  const { ws = "", id: idText = "" } = useParams();
+  const id = Number(idText);
+  const workspace = useWorkspace(ws);
+  const loaded = useQuery({
+    queryKey: ["topology", id],
+    queryFn: () => load(id),
+    // The designer owns the document from here on: nothing is fetched behind its back.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+  if (loaded.isPending) return <Loading />;
+  if (loaded.isError) {
+    return <Failed error={loaded.error} retry={() => void loaded.refetch()} />;
+  }
+  return <Opened key={id} ws={ws} data={loaded.data} role={workspace?.role} />;
+}
+
+function Opened(props: {
+  ws: string;
+  data: Awaited<ReturnType<typeof load>>;
+  role: Parameters<typeof may>[0];
+}) {
+  const { ws, data, role } = props;
+  const { topology } = data;
+  const editor = may(role, "editor");
+  const operator = may(role, "operator");
+  const [ready, setReady] = useState(false);
+  const { name, conflict, dialog } = useEditing();
+
+  useEffect(() => {
+    rememberWorkspace(ws);
+    useDesigner.getState().open({
+      topologyId: topology.id,
+      document: data.document,
+      catalogue: data.catalogue,
+      readOnly: !editor,
+    });
+    beginEditing({
+      ws,
+      topology: topology.id,
+      name: topology.name,
+      document: data.document,
+      baseVersion: data.base,
+      baseDocument: data.baseDocument,
+    });
+    setReady(true);
+    return () => {
+      endEditing();
+      useDesigner.getState().close();
+    };
+  }, [ws, topology, data, editor]);
+
+  useEffect(() => {
+    document.title = `${name || topology.name} · Millrace`;
+  }, [name, topology.name]);
+
+  useLiveFeed(topology.id, ready);
+  useRuntimeFeed();
+  useGoToFailure();
+  useKeepDraft();
+  usePageCommands({ editor, operator });
+
+  const services = useMemo<DesignerServices>(
+    () => ({
+      compile: (document, revision, signal) => compileDocument(ws, document, revision, signal),
+      topics: () => listTopics(ws),
+    }),
+    [ws],
+  );
+  const bottom = useMemo(() => bottomTabs(topology.id), [topology.id]);
+
+  if (!ready) return <Loading />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Designer
+        services={services}
+        header={{
+          left: <HeaderLeft ws={ws} editor={editor} operator={operator} />,
+          right: <HeaderRight ws={ws} editor={editor} operator={operator} />,
+        }}
+        versions={<VersionsTab topology={topology.id} editor={editor} operator={operator} />}
+        bottom={bottom}
+        banner={<Banner editor={editor} />}
+        nodeRuntime={NodeRuntime}
+      />
+      {dialog === "save" ? <SaveDialog /> : null}
+      {conflict === null ? null : <ConflictDialog conflict={conflict} />}
+    </Suspense>
+  );
+}

@@ -1,0 +1,179 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import IconArrowBackUp from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
+import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
+import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
+import IconGitCompare from "@tabler/icons-react/dist/esm/icons/IconGitCompare.mjs";
+import IconRocket from "@tabler/icons-react/dist/esm/icons/IconRocket.mjs";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { downloadExport, listVersions, redeploy } from "../api/calls";
+import type { VersionSummary } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { tell, tellError } from "../app/tell";
+import { showSteps } from "../deployments/steps";
+import { useLive } from "../runtime/store";
+import { Empty, StateDot } from "../ui";
+import { ago, moment } from "../ui/format";
+import { restoreVersion, useEditing } from "./editing";
+import { save } from "./files";
+import { openSave } from "./SaveDialog";
+import classes from "./versions.module.css";
+
+const CompareDialog = lazy(() => import("./CompareDialog"));
+
+interface VersionsTabProps {
+  topology: number;
+  editor: boolean;
+  operator: boolean;
+}
+
+/** All versions, the newest first; each can be restored, compared, exported and deployed. */
+export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
+  const { baseVersion, changed, name } = useEditing();
+  const foreign = useLive((state) => state.foreign.version);
+  const deployment = useLive((state) => state.deployment);
+  const [comparing, setComparing] = useState<number | null>(null);
+  const versions = useQuery({
+    // Asked anew after each save, one's own and those of others.
+    queryKey: ["versions", topology, baseVersion, foreign],
+    queryFn: () => listVersions(topology),
+    placeholderData: (before) => before,
+  });
+
+  const restore = async (version: VersionSummary) => {
+    try {
+      await restoreVersion(version);
+      tell(t("The drawing is version {n} again. Save it to keep it.", { n: version.number }));
+    } catch (error) {
+      tellError(error, t("Not restored"));
+    }
+  };
+  const download = async (version: VersionSummary) => {
+    try {
+      const zip = await downloadExport(topology, version.number);
+      save(`${name}-v${version.number}.zip`, zip);
+    } catch (error) {
+      tellError(error, t("Not exported"));
+    }
+  };
+  const deploy = async (version: VersionSummary) => {
+    if (deployment === null) return;
+    try {
+      const data = await redeploy(deployment.id, version.number, null);
+      useLive.getState().receive({ type: "deployment.changed", data });
+      showSteps();
+    } catch (error) {
+      tellError(error, t("Not deployed"));
+    }
+  };
+
+  if (versions.isPending) return <Loading />;
+  if (versions.isError) {
+    return <Failed error={versions.error} retry={() => void versions.refetch()} />;
+  }
+  const list = versions.data;
+  return (
+    <div className={`${classes.tab} m-scroll`} data-testid="versions">
+      {changed ? (
+        <div className={classes.draft}>
+          <span>
+            <strong>{t("Draft")}</strong>
+            <span className={classes.note}>
+              {baseVersion === null
+                ? t("not saved as a version yet")
+                : t("changes since version {n}", { n: baseVersion })}
+            </span>
+          </span>
+          {editor ? <Button onClick={openSave}>{t("Save…")}</Button> : null}
+        </div>
+      ) : null}
+      {list.length === 0 && !changed ? (
+        <Empty title={t("No versions yet")}>
+          {t(
+            "Each save keeps the whole drawing for good, with your message. Draw something and save it.",
+          )}
+        </Empty>
+      ) : null}
+      <ol className={classes.list}>
+        {list.map((version) => (
+          <li
+            key={version.number}
+            className={classes.version}
+            data-testid={`version-${version.number}`}
+          >
+            <div className={classes.head}>
+              <strong>{t("v{n}", { n: version.number })}</strong>
+              {deployment?.version === version.number && deployment.desired === "running" ? (
+                <span className={classes.live}>
+                  <StateDot state="running" /> {t("deployed")}
+                </span>
+              ) : null}
+              <span className={classes.when} title={moment(version.created_at)}>
+                {ago(version.created_at)}
+              </span>
+              <Menu position="bottom-end" width={210}>
+                <Menu.Target>
+                  <ActionIcon
+                    size={22}
+                    aria-label={t("Actions for version {n}", { n: version.number })}
+                  >
+                    <IconDots size={16} stroke={1.5} />
+                  </ActionIcon>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  {editor ? (
+                    <Menu.Item
+                      leftSection={<IconArrowBackUp size={16} stroke={1.5} />}
+                      onClick={() => void restore(version)}
+                    >
+                      {t("Restore")}
+                    </Menu.Item>
+                  ) : null}
+                  <Menu.Item
+                    leftSection={<IconGitCompare size={16} stroke={1.5} />}
+                    onClick={() => setComparing(version.number)}
+                  >
+                    {t("Compare with the drawing")}
+                  </Menu.Item>
+                  <Menu.Item
+                    leftSection={<IconDownload size={16} stroke={1.5} />}
+                    onClick={() => void download(version)}
+                  >
+                    {t("Export as zip")}
+                  </Menu.Item>
+                  {operator && deployment !== null ? (
+                    <Menu.Item
+                      leftSection={<IconRocket size={16} stroke={1.5} />}
+                      disabled={
+                        deployment.version === version.number && deployment.desired === "running"
+                      }
+                      onClick={() => void deploy(version)}
+                    >
+                      {t("Deploy this version")}
+                    </Menu.Item>
+                  ) : null}
+                </Menu.Dropdown>
+              </Menu>
+            </div>
+            <p className={classes.message}>{version.message || t("no message")}</p>
+            {version.author === null ? null : (
+              <span className={classes.note}>{version.author}</span>
+            )}
+          </li>
+        ))}
+      </ol>
+      {comparing === null ? null : (
+        <Suspense fallback={null}>
+          <CompareDialog
+            topology={topology}
+            version={comparing}
+            versions={list}
+            onClose={() => setComparing(null)}
+          />
+        </Suspense>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+/** Keeps the private draft on the server in step with the page, without being asked. */
+
+import type { TopologyDocument } from "../graph/document";
+
+export type DraftState = "saved" | "pending" | "saving" | "failed";
+
+export interface DraftKeeperOptions {
+  put(document: TopologyDocument): Promise<unknown>;
+  onState(state: DraftState): void;
+  /** Quiet time after the last change before the draft is sent, milliseconds. */
+  delay?: number;
+}
+
+/**
+ * Sends the last document after a pause in the changes, one request at a time; a failed one is tried again after
+ * 1, 2, 4 … 30 s until it succeeds or a newer document takes its place.
+ */
+export class DraftKeeper {
+  private readonly delay: number;
+  private waiting: TopologyDocument | null = null;
+  private sending: Promise<void> | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private failures = 0;
+  private closed = false;
+
+  constructor(private readonly options: DraftKeeperOptions) {
+    this.delay = options.delay ?? 700;
+  }
+
+  /** A new state of the document. */
+  changed(document: TopologyDocument): void {
+    if (this.closed) return;
+    this.waiting = document;
+    this.options.onState("pending");
+    this.schedule(this.delay);
+  }
+
+  /** Forgets what waits to be sent: a version was saved, or the draft was thrown away. */
+  forget(): void {
+    this.waiting = null;
+    clearTimeout(this.timer);
+    this.options.onState("saved");
+  }
+
+  /** Sends at once what waits; resolves when it has been sent or has failed. */
+  async flush(): Promise<void> {
+    clearTimeout(this.timer);
+    if (this.sending !== null) await this.sending;
+    if (this.waiting !== null) await this.send();
+  }
+
+  get dirty(): boolean {
+    return this.waiting !== null || this.sending !== null;
+  }
+
+  close(): void {
+    void this.flush().finally(() => {
+      this.closed = true;
+      clearTimeout(this.timer);
+    });
+  }
+
+  private schedule(wait: number): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.sending === null) void this.send();
+    }, wait);
+  }
+
+  private send(): Promise<void> {
+    const document = this.waiting;
+    if (document === null) return Promise.resolve();
+    this.waiting = null;
+    this.options.onState("saving");
+    this.sending = this.options
+      .put(document)
+      .then(
+        () => {
+          this.failures = 0;
+          if (this.waiting === null) this.options.onState("saved");
+        },
+        () => {
+          this.waiting ??= document;
+          this.failures += 1;
+          this.options.onState("failed");
+        },
+      )
+      .finally(() => {
+        this.sending = null;
+        if (this.waiting === null || this.closed) return;
+        const wait = this.failures === 0 ? this.delay : 1_000 * 2 ** Math.min(this.failures - 1, 5);
+        this.schedule(Math.min(wait, 30_000));
+      });
+    return this.sending;
+  }
+}

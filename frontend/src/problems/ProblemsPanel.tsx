@@ -1,0 +1,131 @@
+import IconAlertTriangle from "@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs";
+import IconCircleX from "@tabler/icons-react/dist/esm/icons/IconCircleX.mjs";
+import { useMemo } from "react";
+import { t } from "../app/phrases";
+import type { Diagnostic } from "../designer/compile";
+import { useDesigner } from "../designer/store";
+import { findNode, labelOf, type TopologyDocument } from "../graph/document";
+import { Empty, Note } from "../ui";
+import { byNode } from "./groups";
+import classes from "./problems.module.css";
+
+/** Everything that stands in the way, grouped by node; a click goes to the node and the field. */
+export function ProblemsPanel() {
+  const result = useDesigner((state) => state.result);
+  const document = useDesigner((state) => state.document);
+  const failure = useDesigner((state) => state.compileFailure);
+  const groups = useMemo(
+    () => byNode(result?.diagnostics ?? [], document),
+    [result?.diagnostics, document],
+  );
+
+  if (failure !== null && groups.length === 0) {
+    return (
+      <div className={classes.panel}>
+        <Note tone="degraded">
+          {t("The compiler cannot be asked right now: {why}", { why: failure })}
+        </Note>
+      </div>
+    );
+  }
+  if (result === null) {
+    return <Empty title={t("Checking…")}>{t("The compiler reads the drawing.")}</Empty>;
+  }
+  if (document.nodes.length === 0) {
+    return (
+      <Empty title={t("Nothing drawn yet")}>
+        {t(
+          "Drag a source from the palette to the canvas. What is missing or wrong is listed here.",
+        )}
+      </Empty>
+    );
+  }
+  if (groups.length === 0) {
+    return (
+      <Empty title={t("No problems")}>{t("This topology compiles. Save it and deploy it.")}</Empty>
+    );
+  }
+  return (
+    <div className={`${classes.panel} m-scroll`} data-testid="problems">
+      {failure === null ? null : (
+        <Note tone="degraded">
+          {t("The compiler cannot be asked right now: {why}", { why: failure })}
+        </Note>
+      )}
+      {groups.map((group) => (
+        <Group key={group.node ?? ""} group={group} document={document} />
+      ))}
+    </div>
+  );
+}
+
+function Group(props: {
+  group: { node: string | null; diagnostics: readonly Diagnostic[] };
+  document: TopologyDocument;
+}) {
+  const { node, diagnostics } = props.group;
+  const found = node === null ? undefined : findNode(props.document, node);
+  const goTo = useDesigner((state) => state.goTo);
+  return (
+    <section className={classes.group}>
+      <h3 className={classes.node}>
+        {found === undefined ? t("The topology as a whole") : labelOf(found)}
+        {found === undefined || labelOf(found) === node ? null : (
+          <span className={classes.id}>{node}</span>
+        )}
+      </h3>
+      <ul className={classes.list}>
+        {diagnostics.map((diagnostic, index) => (
+          <li key={`${diagnostic.code}-${diagnostic.parameter}-${index}`}>
+            <button
+              type="button"
+              className={classes.problem}
+              data-severity={diagnostic.severity}
+              data-testid="problem"
+              disabled={node === null || found === undefined}
+              onClick={() => node !== null && goTo(node, diagnostic.parameter)}
+            >
+              {diagnostic.severity === "error" ? (
+                <IconCircleX
+                  size={16}
+                  stroke={1.5}
+                  className={classes.error}
+                  aria-label={t("Error")}
+                />
+              ) : (
+                <IconAlertTriangle
+                  size={16}
+                  stroke={1.5}
+                  className={classes.warning}
+                  aria-label={t("Warning")}
+                />
+              )}
+              <span className={classes.text}>
+                <span>{diagnostic.message}</span>
+                {diagnostic.hint === null ? null : (
+                  <span className={classes.hint}>{diagnostic.hint}</span>
+                )}
+              </span>
+              {diagnostic.parameter === null ? null : (
+                <code className={classes.parameter}>{diagnostic.parameter}</code>
+              )}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The figure beside the tab's title: errors in red, else warnings in amber, else nothing. */
+export function ProblemsBadge() {
+  const diagnostics = useDesigner((state) => state.result?.diagnostics);
+  const errors = diagnostics?.filter((each) => each.severity === "error").length ?? 0;
+  const warnings = (diagnostics?.length ?? 0) - errors;
+  if (errors + warnings === 0) return null;
+  return (
+    <span className={classes.badge} data-severity={errors > 0 ? "error" : "warning"}>
+      {errors > 0 ? errors : warnings}
+    </span>
+  );
+}

@@ -1,0 +1,29 @@
+/** Diagnostics in the order in which a person works through them. */
+
+import type { Diagnostic } from "../designer/compile";
+import type { TopologyDocument } from "../graph/document";
+
+export interface ProblemGroup {
+  readonly node: string | null;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Grouped by node in the document's order, the topology's own last; errors before warnings inside a group. */
+export function byNode(
+  diagnostics: readonly Diagnostic[],
+  document: TopologyDocument,
+): ProblemGroup[] {
+  const groups = new Map<string | null, Diagnostic[]>();
+  for (const diagnostic of diagnostics) {
+    const group = groups.get(diagnostic.node);
+    if (group === undefined) groups.set(diagnostic.node, [diagnostic]);
+    else group.push(diagnostic);
+  }
+  const place = new Map(document.nodes.map((node, index) => [node.id, index]));
+  const rank = (node: string | null) =>
+    node === null ? Number.MAX_SAFE_INTEGER : (place.get(node) ?? document.nodes.length);
+  const weight = (each: Diagnostic) => (each.severity === "error" ? 0 : 1);
+  return [...groups]
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([node, list]) => ({ node, diagnostics: list.toSorted((a, b) => weight(a) - weight(b)) }));
+}

@@ -1,0 +1,175 @@
+import { useState } from "react";
+import { t } from "../app/phrases";
+import { useShownState } from "../deployments/DeploymentPill";
+import { isMoving, wordOf } from "../deployments/states";
+import { useRuntime } from "../designer/runtime";
+import { Chip, Empty, Segments } from "../ui";
+import { clock, count, rate, span } from "../ui/format";
+import { AssignmentTable } from "./AssignmentTable";
+import { threadRows } from "./assignment";
+import { exactly, known } from "./figures";
+import { MovesStrip } from "./MovesStrip";
+import { useRunning } from "./running";
+import classes from "./runtime.module.css";
+import { useLive } from "./store";
+import { TaskChip } from "./TaskChip";
+import { useNow } from "./useNow";
+import type { RuntimeView } from "./view";
+
+type Shape = "matrix" | "table";
+const SHAPE = "millrace.assignment";
+
+/** Which task runs on which executor and thread, with its partitions: as a matrix or as a table. */
+export function AssignmentPanel() {
+  const view = useRunning((state) => state.view);
+  const state = useShownState();
+  const [shape, setShape] = useState<Shape>(() =>
+    localStorage.getItem(SHAPE) === "table" ? "table" : "matrix",
+  );
+  if (state === null) {
+    return (
+      <Empty title={t("Nothing runs yet")}>
+        {t(
+          "Deploy the topology: its tasks appear here with their executor, thread and partitions.",
+        )}
+      </Empty>
+    );
+  }
+  if (view === null || view.tasks.length === 0) {
+    return (
+      <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
+        {state === "stopped" || state === "failed"
+          ? t("No task is assigned while it does not run.")
+          : t("The tasks appear with the first report of the driver.")}
+      </Empty>
+    );
+  }
+  return (
+    <div className={classes.assignment} data-testid="assignment" data-stale={view.stale}>
+      <div className={classes.bar}>
+        <Segments<Shape>
+          label={t("Shape")}
+          value={shape}
+          onChange={(next) => {
+            localStorage.setItem(SHAPE, next);
+            setShape(next);
+          }}
+          items={[
+            { id: "matrix", title: t("Matrix") },
+            { id: "table", title: t("Table") },
+          ]}
+        />
+        <AsOf view={view} />
+        <span className={classes.space} />
+        <Totals view={view} />
+      </div>
+      {shape === "matrix" ? <Matrix view={view} /> : <AssignmentTable tasks={view.tasks} />}
+      <MovesStrip />
+    </div>
+  );
+}
+
+function AsOf({ view }: { view: RuntimeView }) {
+  const now = useNow(view.stale ? 1_000 : null);
+  if (!view.stale) return null;
+  return (
+    <Chip tone="degraded">
+      {t("Last heard {time} ago: what runs now is not known", {
+        time: span(Math.max(0, now - view.at)),
+      })}
+    </Chip>
+  );
+}
+
+function Totals({ view }: { view: RuntimeView }) {
+  const threads = new Set(view.tasks.map((task) => `${task.executor}/${task.thread}`)).size;
+  const executors = new Set(view.tasks.map((task) => task.executor)).size;
+  return (
+    <span className={classes.totals}>
+      {view.batch === null ? null : (
+        <Chip title={phases(view.batch.phases)}>
+          {t("batch {n}", { n: view.batch.number })} · {span(view.batch.duration)}
+        </Chip>
+      )}
+      <Chip>
+        {view.tasks.length === 1 ? t("1 task") : t("{n} tasks", { n: view.tasks.length })}
+      </Chip>
+      <Chip>{threads === 1 ? t("1 thread") : t("{n} threads", { n: threads })}</Chip>
+      <Chip>{executors === 1 ? t("1 executor") : t("{n} executors", { n: executors })}</Chip>
+    </span>
+  );
+}
+
+function phases(parts: Readonly<Record<string, number>>): string {
+  return Object.entries(parts)
+    .map(([name, milliseconds]) => `${name} ${span(milliseconds)}`)
+    .join("\n");
+}
+
+function Matrix({ view }: { view: RuntimeView }) {
+  const threads = useLive((state) => state.threads);
+  const hovered = useRuntime((state) => state.hoveredTask);
+  const rows = threadRows(view.tasks, threads);
+  const largest = Math.max(1_000, ...view.tasks.map((task) => task.lag ?? 0));
+  return (
+    <div className={`${classes.scroll} m-scroll`}>
+      <table className={classes.matrix} data-testid="assignment-matrix">
+        <thead>
+          <tr>
+            <th>{t("Executor")}</th>
+            <th>{t("Thread")}</th>
+            <th className={classes.tasksColumn}>{t("Tasks")}</th>
+            <th className={classes.right}>{t("Stream time")}</th>
+            <th className={classes.right}>{t("Rate")}</th>
+            <th className={classes.right}>{t("Records")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const rates = row.tasks.map((task) => task.rate);
+            const sum = rates.includes(null)
+              ? null
+              : rates.reduce<number>((total, each) => total + (each ?? 0), 0);
+            return (
+              <tr key={`${row.executor}/${row.thread}`} data-first={row.first}>
+                <td className={classes.executor}>
+                  {row.first ? (
+                    <span title={row.host ?? undefined}>{executorName(row.executor)}</span>
+                  ) : null}
+                </td>
+                <td className={classes.thread}>{row.thread}</td>
+                <td>
+                  <div className={classes.chips}>
+                    {row.tasks.map((task) => (
+                      <TaskChip
+                        key={task.task}
+                        task={task}
+                        largestLag={largest}
+                        lit={hovered === task.task}
+                      />
+                    ))}
+                    {row.tasks.length === 0 ? (
+                      <span className={classes.resting}>{t("resting")}</span>
+                    ) : null}
+                  </div>
+                </td>
+                <td className={classes.figure}>{known(row.streamTime, clock)}</td>
+                <td className={classes.figure} title={exactly(sum, t("records per second"))}>
+                  {known(sum, rate)}
+                </td>
+                <td className={classes.figure} title={exactly(row.records)}>
+                  {count(row.records)}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Spark calls the executors "0", "1" …, and the driver's own "driver". */
+export function executorName(id: string): string {
+  return /^\d+$/.test(id) ? t("executor {n}", { n: id }) : id;
+}

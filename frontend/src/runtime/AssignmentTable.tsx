@@ -1,0 +1,99 @@
+import { useState } from "react";
+import { t } from "../app/phrases";
+import { useRuntime } from "../designer/runtime";
+import { StateDot } from "../ui";
+import { clock, count, exact, rate } from "../ui/format";
+import { assignmentRows, type Column, type Order, sorted } from "./assignment";
+import { exactly, known } from "./figures";
+import classes from "./runtime.module.css";
+import type { TaskView } from "./view";
+
+const COLUMNS: readonly { id: Column; title: string; right?: boolean }[] = [
+  { id: "task", title: "Task" },
+  { id: "topicPartition", title: "Topic-partition" },
+  { id: "executor", title: "Executor" },
+  { id: "thread", title: "Thread" },
+  { id: "offset", title: "Offset", right: true },
+  { id: "lag", title: "Lag", right: true },
+  { id: "rate", title: "Rate", right: true },
+  { id: "records", title: "Records", right: true },
+  { id: "stateRows", title: "State rows", right: true },
+  { id: "streamTime", title: "Stream time", right: true },
+];
+
+/** One line for each task and partition, sorted by any column. */
+export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
+  const [order, setOrder] = useState<Order>({ column: "task", descending: false });
+  const setHovered = useRuntime((state) => state.setHoveredTask);
+  const hovered = useRuntime((state) => state.hoveredTask);
+  const sort = (column: Column) =>
+    setOrder({ column, descending: order.column === column && !order.descending });
+  return (
+    <div className={`${classes.scroll} m-scroll`}>
+      <table className={classes.matrix} data-testid="assignment-table">
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <th
+                key={column.id}
+                className={column.right === true ? classes.right : undefined}
+                aria-sort={
+                  order.column !== column.id
+                    ? undefined
+                    : order.descending
+                      ? "descending"
+                      : "ascending"
+                }
+              >
+                <button type="button" className={classes.sorter} onClick={() => sort(column.id)}>
+                  {t(column.title)}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted(assignmentRows(tasks), order).map((row) => (
+            <tr
+              key={row.key}
+              data-lit={hovered === row.task.task}
+              onMouseEnter={() => setHovered(row.task.task)}
+              onMouseLeave={() => setHovered(null)}
+            >
+              <td>
+                <span className={classes.taskCell}>
+                  <StateDot state={row.task.state} label={t(row.task.state)} />
+                  <span className={classes.taskId}>{row.task.task}</span>
+                </span>
+              </td>
+              <td className={classes.partitions}>{row.topicPartition ?? ""}</td>
+              <td title={row.task.host ?? undefined}>{row.task.executor}</td>
+              <td className={classes.thread}>{row.task.thread}</td>
+              <td
+                className={classes.figure}
+                title={
+                  row.endOffset === null ? undefined : t("end {n}", { n: exact(row.endOffset) })
+                }
+              >
+                {known(row.offset, exact)}
+              </td>
+              <td className={classes.figure} title={exactly(row.lag)}>
+                {known(row.lag, count)}
+              </td>
+              <td className={classes.figure} title={exactly(row.task.rate)}>
+                {known(row.task.rate, rate)}
+              </td>
+              <td className={classes.figure} title={exactly(row.task.records)}>
+                {count(row.task.records)}
+              </td>
+              <td className={classes.figure} title={exactly(row.task.state_rows)}>
+                {known(row.task.state_rows, count)}
+              </td>
+              <td className={classes.figure}>{known(row.task.stream_time, clock)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

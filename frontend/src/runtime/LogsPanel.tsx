@@ -1,0 +1,184 @@
+import { Button, Select, TextInput } from "@mantine/core";
+import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { useQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { getLogs } from "../api/calls";
+import type { LogLine } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { useDesigner } from "../designer/store";
+import { findNode, labelOf } from "../graph/document";
+import { save } from "../pages/files";
+import { Empty } from "../ui";
+import { moment } from "../ui/format";
+import { asText, joined, LEVELS, type Level, levelOf, shown, timeOf } from "./logs";
+import classes from "./runtime.module.css";
+import { useLive } from "./store";
+
+const LEVEL_TITLES: Record<Level, string> = {
+  debug: "Everything",
+  info: "Info and up",
+  warning: "Warnings and errors",
+  error: "Errors",
+};
+
+/** What the driver says, live: by node, level and words. */
+export function LogsPanel() {
+  const deployment = useLive((state) => state.deployment);
+  const live = useLive((state) => state.logs);
+  const document = useDesigner((state) => state.document);
+  const [node, setNode] = useState<string | null>(null);
+  const [level, setLevel] = useState<Level>("info");
+  const [search, setSearch] = useState("");
+  const id = deployment?.id ?? null;
+  const fetched = useQuery({
+    queryKey: ["logs", id],
+    queryFn: () => getLogs(id ?? 0, {}),
+    enabled: id !== null,
+    staleTime: 0,
+  });
+  const lines = useMemo(
+    () => shown(joined(fetched.data?.lines ?? [], live), { node, level, search }),
+    [fetched.data, live, node, level, search],
+  );
+  if (deployment === null) {
+    return (
+      <Empty title={t("No logs")}>{t("Deploy it, and what its driver says appears here.")}</Empty>
+    );
+  }
+  return (
+    <div className={classes.logs}>
+      <div className={classes.bar}>
+        <TextInput
+          aria-label={t("Search the logs")}
+          placeholder={t("Search")}
+          leftSection={<IconSearch size={16} stroke={1.5} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+          w={200}
+        />
+        <Select
+          aria-label={t("Level")}
+          value={level}
+          onChange={(value) => setLevel((value ?? "info") as Level)}
+          data={LEVELS.map((each) => ({ value: each, label: t(LEVEL_TITLES[each]) }))}
+          w={170}
+        />
+        <Select
+          aria-label={t("Node")}
+          value={node ?? ""}
+          onChange={(value) => setNode(value === "" ? null : value)}
+          data={[
+            { value: "", label: t("All nodes") },
+            ...document.nodes.map((each) => ({ value: each.id, label: labelOf(each) })),
+          ]}
+          w={170}
+        />
+        <span className={classes.space} />
+        <Button
+          variant="subtle"
+          leftSection={<IconDownload size={16} stroke={1.5} />}
+          disabled={lines.length === 0}
+          onClick={() => save(`deployment-${deployment.id}.log`, `${asText(lines)}\n`)}
+        >
+          {t("Download")}
+        </Button>
+      </div>
+      {fetched.isPending ? <Loading /> : null}
+      {fetched.isError && live.length === 0 ? (
+        <Failed error={fetched.error} retry={() => void fetched.refetch()} />
+      ) : null}
+      {!fetched.isPending && !(fetched.isError && live.length === 0) ? (
+        lines.length === 0 ? (
+          <Empty title={t("Nothing to show")}>
+            {search === "" && node === null
+              ? t("The driver has said nothing at this level.")
+              : t("No line matches: search for something else or show more levels.")}
+          </Empty>
+        ) : (
+          <Lines lines={lines} />
+        )
+      ) : null}
+    </div>
+  );
+}
+
+function Lines({ lines }: { lines: readonly LogLine[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [follow, setFollow] = useState(true);
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => 20,
+    overscan: 20,
+  });
+  useEffect(() => {
+    if (follow && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
+  }, [follow, lines.length, rows]);
+  return (
+    <div className={classes.logBox}>
+      <div
+        ref={box}
+        className={`${classes.scroll} m-scroll`}
+        data-testid="logs"
+        onScroll={(event) => {
+          const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
+          setFollow(scrollHeight - scrollTop - clientHeight < 24);
+        }}
+      >
+        <div style={{ height: rows.getTotalSize(), position: "relative" }}>
+          {rows.getVirtualItems().map((row) => {
+            const line = lines[row.index];
+            if (line === undefined) return null;
+            return (
+              <div
+                key={row.key}
+                ref={rows.measureElement}
+                data-index={row.index}
+                className={classes.line}
+                data-level={levelOf(line)}
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                <Line line={line} />
+              </div>
+            );
+          })}
+        </div>
+      </div>
+      {follow ? null : (
+        <Button className={classes.follow} onClick={() => setFollow(true)}>
+          {t("Follow the newest")}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Line({ line }: { line: LogLine }) {
+  const goTo = useDesigner((state) => state.goTo);
+  const node = useDesigner((state) =>
+    line.node === null ? undefined : findNode(state.document, line.node),
+  );
+  return (
+    <>
+      <span className={classes.lineTime} title={moment(line.at)}>
+        {timeOf(line)}
+      </span>
+      <span className={classes.lineLevel}>{levelOf(line)}</span>
+      {line.node === null ? null : (
+        <button
+          type="button"
+          className={classes.lineNode}
+          disabled={node === undefined}
+          onClick={() => node !== undefined && goTo(node.id)}
+        >
+          {node === undefined ? line.node : labelOf(node)}
+        </button>
+      )}
+      <span className={classes.lineText}>{line.message}</span>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+import { t } from "../app/phrases";
+import { ago, moment } from "../ui/format";
+import classes from "./runtime.module.css";
+import { useLive } from "./store";
+import { useNow } from "./useNow";
+
+const SPAN = 15 * 60_000;
+
+/** Tasks that went to another executor, and restarts, over the last quarter of an hour. */
+export function MovesStrip() {
+  const moves = useLive((state) => state.moves);
+  const now = useNow(5_000);
+  const recent = moves.filter((move) => now - move.at < SPAN);
+  const last = moves.at(-1);
+  return (
+    <div className={classes.moves}>
+      <span className={classes.movesTitle}>{t("Moves")}</span>
+      <span className={classes.movesLine}>
+        {recent.map((move) => (
+          <span
+            key={`${move.at}-${move.task}`}
+            className={classes.move}
+            data-kind={move.kind}
+            style={{ left: `${100 - ((now - move.at) / SPAN) * 100}%` }}
+            title={`${moment(move.at)}: ${text(move)}`}
+          />
+        ))}
+      </span>
+      <span className={classes.movesText}>
+        {last === undefined
+          ? t("none since this page was opened")
+          : `${ago(last.at, now)} · ${text(last)}`}
+      </span>
+    </div>
+  );
+}
+
+function text(move: ReturnType<typeof useLive.getState>["moves"][number]): string {
+  if (move.kind === "restart") return t("the driver started anew, every task with it");
+  return t("task {task} from {from} to {to}", { task: move.task, from: move.from, to: move.to });
+}

@@ -1,0 +1,138 @@
+import { useId, useMemo } from "react";
+import { t } from "../app/phrases";
+import { type HistoryPoint, useRuntime } from "../designer/runtime";
+import { bytes, clock, count, exact, rate, span } from "../ui/format";
+import { exactly, known } from "./figures";
+import classes from "./runtime.module.css";
+
+const NO_POINTS: readonly HistoryPoint[] = [];
+
+/** The selected node's figures under its form: rate over time, drops, clock, state. */
+export function NodeRuntime({ node }: { node: string }) {
+  const figures = useRuntime((state) => state.figures);
+  const points = useRuntime((state) => state.history[node] ?? NO_POINTS);
+  const own = figures?.nodes[node];
+  if (figures === null || own === undefined) return null;
+  const { stale } = figures;
+  const live = (value: number | null) => (stale ? null : value);
+  const drops = Object.entries(own.dropped).filter(([, n]) => n > 0);
+  return (
+    <section className={classes.nodeRuntime} aria-label={t("Running")} data-testid="node-runtime">
+      <div className={classes.nodeHead}>
+        <strong>{stale ? t("Unknown") : t("Running")}</strong>
+        <span>{covered(points)}</span>
+      </div>
+      <Spark points={points} />
+      <dl className={classes.nodeFacts}>
+        {own.inTotal > 0 || own.inRate > 0 ? (
+          <>
+            <dt>{t("Records in")}</dt>
+            <dd title={exactly(own.inTotal, t("records in all"))}>
+              {known(live(own.inRate), rate)}
+            </dd>
+          </>
+        ) : null}
+        <dt>{t("Records out")}</dt>
+        <dd title={exactly(own.outTotal, t("records in all"))}>{known(live(own.outRate), rate)}</dd>
+        {own.lag === null ? null : (
+          <>
+            <dt>{t("Lag")}</dt>
+            <dd title={exactly(own.lag)}>{known(live(own.lag), count)}</dd>
+          </>
+        )}
+        {drops.map(([reason, n]) => (
+          <FragmentOf
+            key={reason}
+            title={t("Dropped, {reason}", { reason: reason.replaceAll("_", " ") })}
+          >
+            <dd data-tone="degraded" title={exactly(n)}>
+              {count(n)}
+            </dd>
+          </FragmentOf>
+        ))}
+        {own.streamTime === null ? null : (
+          <>
+            <dt>{t("Stream time")}</dt>
+            <dd>{clock(own.streamTime)}</dd>
+          </>
+        )}
+        {own.storeRows === null ? null : (
+          <>
+            <dt>{t("State")}</dt>
+            <dd title={exactly(own.storeRows, t("rows"))}>
+              {t("{n} rows", { n: exact(own.storeRows) })}
+              {own.storeBytes === null || own.storeBytes === 0 ? "" : ` · ${bytes(own.storeBytes)}`}
+            </dd>
+          </>
+        )}
+        {own.tasks.length === 0 ? null : (
+          <>
+            <dt>{t("Tasks")}</dt>
+            <dd className="m-mono">{own.tasks.map((task) => task.task).join(" ")}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function FragmentOf(props: { title: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt>{props.title}</dt>
+      {props.children}
+    </>
+  );
+}
+
+function covered(points: readonly HistoryPoint[]): string {
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined || last.at - first.at < 2_000) return "";
+  return t("last {time}", { time: span(last.at - first.at) });
+}
+
+const WIDTH = 312;
+const HEIGHT = 56;
+
+/** Rate over time as a line over a tinted area. */
+function Spark({ points }: { points: readonly HistoryPoint[] }) {
+  const id = useId();
+  const paths = useMemo(() => {
+    const [first, last] = [points[0], points.at(-1)];
+    if (first === undefined || last === undefined || last.at === first.at) return null;
+    const values = points.map((point) => Math.max(point.inRate, point.outRate));
+    const top = Math.max(1, ...values) * 1.15;
+    const line = points
+      .map((point, index) => {
+        const x = ((point.at - first.at) / (last.at - first.at)) * WIDTH;
+        const y = HEIGHT - 1 - ((values[index] ?? 0) / top) * (HEIGHT - 4);
+        return `${index === 0 ? "M" : "L"}${x.toFixed(1)} ${y.toFixed(1)}`;
+      })
+      .join("");
+    return { line, area: `${line}L${WIDTH} ${HEIGHT}L0 ${HEIGHT}Z`, top };
+  }, [points]);
+  return (
+    <svg
+      className={classes.chart}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-labelledby={id}
+    >
+      <title id={id}>{t("Records per second over time")}</title>
+      <path d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} stroke="var(--m-line)" />
+      {paths === null ? null : (
+        <>
+          <path d={paths.area} fill="var(--m-accent)" fillOpacity="0.12" />
+          <path
+            d={paths.line}
+            fill="none"
+            stroke="var(--m-accent)"
+            strokeWidth="1.5"
+            vectorEffect="non-scaling-stroke"
+          />
+        </>
+      )}
+    </svg>
+  );
+}

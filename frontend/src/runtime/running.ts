@@ -1,0 +1,78 @@
+/** The view of what runs, renewed with every report and every second; the canvas gets its figures from here. */
+
+import { useEffect } from "react";
+import { create } from "zustand";
+import { useRuntime } from "../designer/runtime";
+import { useDesigner } from "../designer/store";
+import { useLive } from "./store";
+import { type RuntimeView, STALE_AFTER, viewOf } from "./view";
+
+export const useRunning = create<{ view: RuntimeView | null }>()(() => ({ view: null }));
+
+const NO_SUBTOPOLOGIES: Readonly<Record<string, readonly number[]>> = {};
+
+function isStale(): boolean {
+  const { deployment, receivedAt, stale, connection } = useLive.getState();
+  if (deployment === null) return false;
+  if (stale || deployment.observed === "unknown" || deployment.observed === "restarting")
+    return true;
+  if (receivedAt === null) return false;
+  const silent = Date.now() - receivedAt > STALE_AFTER;
+  return silent || (connection === "lost" && Date.now() - receivedAt > 2_000);
+}
+
+function compute(): RuntimeView | null {
+  const { deployment, progress, history } = useLive.getState();
+  if (deployment === null || deployment.observed === "stopped") return null;
+  const { document, result } = useDesigner.getState();
+  const subtopologies: Record<string, readonly number[]> = {};
+  for (const [node, plan] of Object.entries(result?.plan?.nodes ?? {})) {
+    subtopologies[node] = plan.subtopologies;
+  }
+  return viewOf({
+    deployment,
+    progress,
+    history,
+    document,
+    subtopologies: result?.plan === undefined ? NO_SUBTOPOLOGIES : subtopologies,
+    stale: isStale(),
+  });
+}
+
+/** Keeps the view up to date as long as the page is open. */
+export function useRuntimeFeed(): void {
+  useEffect(() => {
+    const renew = () => {
+      const view = compute();
+      useRunning.setState({ view });
+      useRuntime.getState().setFigures(view);
+    };
+    renew();
+    const plan = () => useDesigner.getState().result?.plan;
+    let lastPlan = plan();
+    let last = useLive.getState();
+    const stopLive = useLive.subscribe((state) => {
+      if (state.progress !== last.progress || state.deployment !== last.deployment) renew();
+      last = state;
+    });
+    const stopDesigner = useDesigner.subscribe(() => {
+      if (plan() === lastPlan) return;
+      lastPlan = plan();
+      renew();
+    });
+    let wasStale = isStale();
+    // Nothing arrives when nothing runs any more: only time tells that the figures grew old.
+    const timer = setInterval(() => {
+      if (isStale() === wasStale) return;
+      wasStale = isStale();
+      renew();
+    }, 1_000);
+    return () => {
+      stopLive();
+      stopDesigner();
+      clearInterval(timer);
+      useRunning.setState({ view: null });
+      useRuntime.getState().setFigures(null);
+    };
+  }, []);
+}

@@ -1,0 +1,13 @@
+import { useEffect, useState } from "react";
+
+/** The time, renewed every `interval` milliseconds; it stands still with null. */
+export function useNow(interval: number | null): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (interval === null) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), interval);
+    return () => clearInterval(timer);
+  }, [interval]);
+  return now;
+}
