@@ -26,12 +26,6 @@ private[millrace] object KeyedTable {
   def open(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType): KeyedTable =
     if (settings.history == null) new PlainTable(c.store(settings.name, valueType, ordered = false))
     else new VersionedTable(c, owner, settings.name, valueType, settings.history)
-
-  /** The rows of a store in no particular order, whether it is ordered or not. */
-  def entries(s: Store): Iterator[(Array[Byte], Entry)] = s match {
-    case c: CachedStore if !c.ordered => c.unordered
-    case other => other.all
-  }
 }
 
 private[millrace] final class PlainTable(store: Store) extends KeyedTable {
@@ -39,7 +33,7 @@ private[millrace] final class PlainTable(store: Store) extends KeyedTable {
   override def get(key: Array[Byte]): Entry = store.get(key)
   override def get(key: Array[Byte], asOf: Long): Entry = store.get(key)
   override def put(key: Array[Byte], value: Any, timestamp: Long): Int = { store.put(key, value, timestamp); KeyedTable.Latest }
-  override def entries: Iterator[(Array[Byte], Entry)] = KeyedTable.entries(store)
+  override def entries: Iterator[(Array[Byte], Entry)] = store.all
 }
 
 /**

@@ -5,6 +5,11 @@ import org.apache.spark.sql.types._
 /** What a store node says of an operator's own store, as far as it changes what the store shows. `retention` in ms, null for the default. */
 final case class StoreSettings(name: String, named: Boolean, node: String, persistent: Boolean, retention: java.lang.Long, history: java.lang.Long)
 
+object StoreSettings {
+  def of(s: StoreSpec): StoreSettings = StoreSettings(s.name, s.named, s.node, s.properties.getOrElse("persistent", "true").toBoolean,
+    s.long("retention").map(Long.box).orNull, if (s.kind == "versioned") Long.box(s.long("history_retention").getOrElse(0L)) else null)
+}
+
 /**
  * The part that window and session stores share: a clock of their own that only their writes move, and what lies behind the retention.
  *

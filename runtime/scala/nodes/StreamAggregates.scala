@@ -1,0 +1,126 @@
+package org.apache.spark.sql.millrace
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.apache.spark.sql.types._
+
+/** What all aggregations of streams have in common: one aggregator per input (a cogroup has several), the aggregate's type, old values on demand. */
+private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec {
+  protected val in: StreamPort = b.stream(0)
+  if (b.op == "cogroup") b.parentIds.indices.foreach { i =>
+    if (b.stream(i).key.seen != in.key.seen) b.fail("inputs", "type", s"the keys of the inputs differ: ${in.key.seen.sql}, ${b.stream(i).key.seen.sql}")
+  }
+  val value: DataType = b.op match {
+    case "count" => LongType
+    case "reduce" => in.value
+    case _ => b.dataType("type")
+  }
+  private[millrace] val aggregators: Array[Recipe] = b.op match {
+    case "count" => Array(new CountRecipe)
+    case "reduce" => Array(new ReduceRecipe(b.expr("reducer", Layout.reducer(value), Some(value))))
+    case "aggregate" => Array(recipe(b, b.text("aggregator"), in))
+    case _ => b.elements(if (b.opt("aggregators").isDefined) "aggregators" else "inputs").zipWithIndex.map { case (j, i) => recipe(b, StreamAggregationSpec.text(j), b.stream(i)) }.toArray
+  }
+  private[millrace] var sendOld = false
+
+  private def recipe(b: Build, text: String, from: StreamPort): Recipe = new AggregateRecipe(
+    b.expr("initializer", Layout.nothing, Some(value)), b.exprOf(text, "aggregator", Layout.aggregator(value, from.key, from.value), Some(value)),
+    b.opt("merger").map(_ => b.expr("merger", Layout.merger(from.key, value), Some(value))).orNull)
+
+  override protected def enable(force: Boolean): Boolean = { sendOld = true; true }
+  override def readable(): Unit = ()
+}
+
+private object StreamAggregationSpec {
+  /** An input of a cogroup: its aggregator's text, alone or in an object. */
+  def text(j: JsonNode): String = if (j.isTextual) j.asText else if (j.isArray) j.get(1).asText else j.get("aggregator").asText
+}
+
+/** What makes an aggregator in a task. */
+private[millrace] sealed abstract class Recipe extends Serializable { def make(): Aggregator }
+private[millrace] final class CountRecipe extends Recipe { override def make(): Aggregator = Aggregator.count }
+private[millrace] final class ReduceRecipe(reducer: Expr) extends Recipe { override def make(): Aggregator = Aggregator.reduce(reducer) }
+private[millrace] final class AggregateRecipe(initializer: Expr, aggregator: Expr, merger: Expr) extends Recipe {
+  override def make(): Aggregator = Aggregator.aggregate(initializer, aggregator, merger)
+}
+
+/** Aggregations without windows [AG1] to [AG5]. */
+private[millrace] final class PlainAggregationSpec(b: Build) extends StreamAggregationSpec(b) {
+  val key: KeyType = in.key
+  val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
+  override def outputVersioned: Boolean = store.history != null
+  override def history: java.lang.Long = store.history
+  override def closingDelay: Long = -1L
+  override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
+  override def create(): Node = new PlainAggregation(this)
+}
+
+private[millrace] final class PlainAggregation(s: PlainAggregationSpec) extends Node(s) with TableView {
+  private val own = new OwnTable(this, s.key, s.value, s.store)
+  private val aggregators = s.aggregators.map(_.make())
+  override def init(c: TaskContext): Unit = own.init(c)
+
+  override def process(r: Record, input: Int): Unit =
+    if (r.key == null) dropped("null_key")
+    else if (r.value == null) dropped("null_value")
+    else {
+      val k = own.keys.encode(r.key)
+      val found = own.get(k)
+      // The first record's old value is the initial one, not null [AG4].
+      val old = if (found == null) aggregators(input).initial else found.value
+      val agg = aggregators(input).add(old, r.key, r.value, r.timestamp)
+      val timestamp = if (found == null) r.timestamp else math.max(r.timestamp, found.timestamp)
+      val put = own.put(k, agg, timestamp)
+      if (put != KeyedTable.Refused)
+        forward(new Record(r.key, new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest), timestamp, r.headers))
+    }
+
+  override def isVersioned: Boolean = own.versioned
+  override def read(key: Any, at: Record): Entry = own.get(key)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
+  override def dumps: Seq[StoreDump] = own.dumps
+}
+
+/** Aggregations over windows: the key becomes STRUCT<key, window>. */
+private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAggregationSpec(b) {
+  private val w = b.req("window")
+  private def ms(p: String): Long = Option(w.get(p)).filterNot(_.isNull).map(_.asLong).getOrElse(b.fail("window", "missing", s"$p is missing"))
+  private def grace: Long = w.path("grace").asLong(0L)
+  private val kind = w.get("type").asText
+  private val window = kind match {
+    case "tumbling" | "hopping" => WindowSpec("time", ms("size"), grace)
+    case "sliding" => WindowSpec("sliding", ms("difference"), grace)
+    case "session" => WindowSpec("session", ms("gap"), grace)
+    case "unlimited" => WindowSpec("unlimited", 0L, 0L)
+    case other => b.fail("window", "unknown", s"unknown type: $other")
+  }
+  private val windows: WindowsOf = kind match {
+    case "tumbling" => new TimeWindows(window.size, window.size, window.grace)
+    case "hopping" => new TimeWindows(window.size, ms("advance"), window.grace)
+    case "unlimited" => new UnlimitedWindows(w.path("start").asLong(0L))
+    case _ => null
+  }
+  private val closing = b.textOpt("emit").contains("window_close")
+  private val inner = in.key
+  val store: StoreSettings = StoreSettings.of(b.store(if (kind == "session") "session" else "window"))
+  override def outputVersioned: Boolean = false
+  override def history: java.lang.Long = null
+  override val closingDelay: Long = if (kind == "session") window.grace + window.size else window.grace
+  override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(KeyType(inner.seen, Some(window)), value, this))
+
+  override def create(): Node = {
+    val made = aggregators.map(_.make())
+    kind match {
+      case "sliding" => new SlidingAggregation(this, inner, value, window.size, window.grace, made, store, closing, sendOld)
+      case "session" => new SessionAggregation(this, inner, value, window.size, window.grace, made, store, closing, sendOld)
+      case _ => new WindowAggregation(this, inner, value, windows, made, store, closing, sendOld)
+    }
+  }
+}
+
+object StreamAggregates extends Family {
+  private val windows = Seq("tumbling", "hopping", "sliding", "session", "unlimited")
+  override val factories: Map[String, Build => NodeSpec] = Seq("count", "reduce", "aggregate", "cogroup").flatMap { op =>
+    (op -> ((b: Build) => new PlainAggregationSpec(b): NodeSpec)) +: windows.map(w => s"$op@$w" -> ((b: Build) => new WindowedAggregationSpec(b): NodeSpec))
+  }.toMap
+}

@@ -1,0 +1,259 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.types._
+
+/**
+ * What the builder knows of a table: whether it sends old values, whether it keeps its values, whether it is versioned. Consumers ask while the
+ * graph is built, in the order of the graph: what a filter finds out about its parent does not change when the parent is materialised later [KT2] [KT3].
+ */
+trait TableSpec extends NodeSpec with TableSource {
+  private var sending = false
+
+  final override def enableSendingOldValues(force: Boolean): Boolean = {
+    if (!sending && enable(force)) sending = true
+    sending
+  }
+  /** Passes the wish on to who can fulfil it. */
+  protected def enable(force: Boolean): Boolean
+  /** A consumer is going to look values up: a source keeps its values from now on, other tables ask theirs. */
+  def readable(): Unit
+  /** Updates may be out of order, and consumers that keep to the latest must look at `isLatest` [VS3]. */
+  def outputVersioned: Boolean
+  /** History that lookups can go back, in ms; null where they only know the present. */
+  def history: java.lang.Long
+  /** How long after a window's end updates may still come; -1 where no window is upstream. */
+  def closingDelay: Long
+  final override def versioned: Boolean = history != null
+}
+
+private[millrace] object TableSpec {
+  def of(p: TablePort): TableSpec = p.owner.asInstanceOf[TableSpec]
+}
+
+/** A table that others read while they work on a record; the record tells expressions on the way the time, the headers and where they are. */
+private[millrace] trait TableView extends TableNode {
+  def read(key: Any, at: Record): Entry
+  def readAsOf(key: Any, asOf: Long, at: Record): Entry
+  /** Lookups know history. */
+  def isVersioned: Boolean
+  final override def lookup(key: Any): Entry = read(key, TableView.nobody)
+  final override def lookup(key: Any, asOf: Long): Entry = readAsOf(key, asOf, TableView.nobody)
+}
+
+private[millrace] object TableView { private val nobody = new Record(null, null, 0L, Headers.empty) }
+
+/**
+ * A table at an input. If it lives on another level, its updates arrive over a wire and the input keeps a copy: so lookups see the table as it was
+ * when the updates' records were in work, although the other level is done with the whole micro-batch.
+ */
+private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, valueType: DataType, history: java.lang.Long) {
+  private var view: TableView = _
+  private var copy: KeyedTable = _
+  private val keys = Codec.key(key)
+
+  def init(c: TaskContext): Unit = owner.parents(input) match {
+    case null => copy = KeyedTable.open(c, owner, StoreSettings(s"${owner.id}$$copy$input", named = false, owner.node, persistent = true, null, history), valueType)
+    case v: TableView => view = v
+    case other => throw new IllegalStateException(s"${other.id} cannot be read by ${owner.id}")
+  }
+
+  /** To be called with every update, before it is worked on. */
+  def observe(r: Record): Unit = if (copy != null && r.key != null && (history != null || r.change.isLatest))
+    copy.put(keys.encode(r.key), r.change.newValue, r.timestamp)
+
+  def versioned: Boolean = if (view != null) view.isVersioned else copy.versioned
+  def read(k: Any, at: Record): Entry = if (view != null) view.read(k, at) else copy.get(keys.encode(k))
+  def readAsOf(k: Any, asOf: Long, at: Record): Entry = if (view != null) view.readAsOf(k, asOf, at) else copy.get(keys.encode(k), asOf)
+}
+
+private[millrace] object TableInput {
+  def of(owner: Node, input: Int): TableInput = {
+    val p = owner.spec.inputs(input).asInstanceOf[TablePort]
+    new TableInput(owner, input, p.key, p.value, TableSpec.of(p).history)
+  }
+}
+
+/** A store with the key's codec, and how its contents are shown. */
+private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: DataType, val settings: StoreSettings) {
+  val keys: Codec = Codec.key(key)
+  private var table: KeyedTable = _
+  def init(c: TaskContext): Unit = table = KeyedTable.open(c, owner, settings, valueType)
+  def versioned: Boolean = table.versioned
+  def get(k: Any): Entry = table.get(keys.encode(k))
+  def get(k: Any, asOf: Long): Entry = table.get(keys.encode(k), asOf)
+  def get(k: Array[Byte]): Entry = table.get(k)
+  def put(k: Any, value: Any, timestamp: Long): Int = table.put(keys.encode(k), value, timestamp)
+  def put(k: Array[Byte], value: Any, timestamp: Long): Int = table.put(k, value, timestamp)
+  def value(k: Any): Any = { val e = get(k); if (e == null) null else e.value }
+  def dumps: Seq[StoreDump] =
+    if (!settings.named) Nil
+    else Seq(new StoreDump(settings.name, settings.node, key.seen, valueType,
+      () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }))
+}
+
+// ---- sources -----------------------------------------------------------------------------------------------------
+
+/** `table`, `to_table` and the result of a foreign-key join: keeps its values only if it has a store node or somebody needs them [KT2]. */
+private[millrace] trait SourceTableSpec extends TableSpec {
+  def key: KeyType
+  def value: DataType
+  def store: StoreSettings
+  private var needed = false
+  private[millrace] var sendOld = false
+  private[millrace] final def kept: Boolean = needed || store.named
+  override protected def enable(force: Boolean): Boolean =
+    if (!force && !kept) false else { sendOld = true; needed = true; true }
+  override def readable(): Unit = needed = true
+  override def outputVersioned: Boolean = store.history != null
+  override def history: java.lang.Long = store.history
+  override def closingDelay: Long = -1L
+}
+
+/** Takes values as they come: the latest of a key by offset, an older timestamp does not matter [KT1]. */
+private[millrace] trait SourceTable extends TableView {
+  protected def table: SourceTableSpec
+  private lazy val own: OwnTable = if (table.kept) new OwnTable(this, table.key, table.value, table.store) else null
+  override def init(c: TaskContext): Unit = if (own != null) own.init(c)
+
+  protected final def update(r: Record): Unit =
+    if (r.key == null) dropped("null_key")
+    else if (own == null) forward(r.withValue(new Change(r.value, null)))
+    else {
+      val k = own.keys.encode(r.key)
+      val before = if (table.sendOld) own.get(k) else null
+      val put = own.put(k, r.value, r.timestamp)
+      if (put != KeyedTable.Refused)
+        forward(r.withValue(new Change(r.value, if (before == null) null else before.value, put == KeyedTable.Latest)))
+    }
+
+  override def isVersioned: Boolean = own.versioned
+  override def read(key: Any, at: Record): Entry = own.get(key)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key, asOf)
+  override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
+}
+
+/** `table`: a topic as a table. */
+private[millrace] final class TopicTableSpec(b: Build) extends SourceSpec(b) with SourceTableSpec {
+  override val value: DataType = valueCodec.dataType
+  override val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
+  override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
+  override def create(): Node = new TopicTable(this)
+}
+private[millrace] final class TopicTable(s: TopicTableSpec) extends SourceNode(s) with SourceTable {
+  override protected def table: SourceTableSpec = s
+  override def process(r: Record, input: Int): Unit = update(r)
+}
+
+/** `global_table`: a topic that every task has whole [GK2]. */
+private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
+  override val skipsBadBytes: Boolean = true
+  val store: StoreSettings = StoreSettings.of(b.store("key_value"))
+  override def ports: Seq[(String, Port)] = Seq("out" -> GlobalPort(key, valueCodec.dataType, this))
+  override def create(): Node = new GlobalTable(this)
+}
+private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
+  private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
+  override def init(c: TaskContext): Unit = own.init(c)
+  override def process(r: Record, input: Int): Unit = if (r.key == null) dropped("null_key") else own.put(r.key, r.value, r.timestamp)
+  override def isVersioned: Boolean = false
+  override def read(key: Any, at: Record): Entry = own.get(key)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key)
+  override def dumps: Seq[StoreDump] = own.dumps
+}
+
+// ---- steps of tables ---------------------------------------------------------------------------------------------
+
+private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) with TableSpec {
+  val in: TablePort = b.table(0)
+  protected val parent: TableSpec = TableSpec.of(in)
+  val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
+  private[millrace] var sendOld = false
+  def value: DataType
+  override protected def enable(force: Boolean): Boolean =
+    if (store.named) { sendOld = true; true }
+    else { if (parent.enableSendingOldValues(force)) sendOld = true; sendOld }
+  override def readable(): Unit = if (!store.named) parent.readable()
+  override def outputVersioned: Boolean = store.history != null
+  override def history: java.lang.Long = if (store.named) store.history else parent.history
+  override def closingDelay: Long = parent.closingDelay
+  override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, value, this))
+}
+
+private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) with TableView {
+  private val own = if (s.store.named) new OwnTable(this, s.in.key, s.value, s.store) else null
+  private val input = TableInput.of(this, 0)
+  override def init(c: TaskContext): Unit = { input.init(c); if (own != null) own.init(c) }
+
+  /** The step on a value that is not null. */
+  protected def apply(key: Any, value: Any, at: Record): Any
+  /** True if an update without old and new value is not worth telling. */
+  protected def quiet: Boolean
+
+  override def process(r: Record, in: Int): Unit = {
+    input.observe(r)
+    val c = r.change
+    val newValue = if (c.newValue == null) null else apply(r.key, c.newValue, r)
+    val oldValue =
+      if (!s.sendOld) null
+      else if (own != null) own.value(r.key)
+      else if (c.oldValue == null) null
+      else apply(r.key, c.oldValue, r)
+    if (!(quiet && oldValue == null && newValue == null)) {
+      if (own == null) forward(r.withValue(new Change(newValue, oldValue, c.isLatest)))
+      else {
+        val put = own.put(r.key, newValue, r.timestamp)
+        if (put != KeyedTable.Refused) forward(r.withValue(new Change(newValue, oldValue, put == KeyedTable.Latest)))
+      }
+    }
+  }
+
+  override def isVersioned: Boolean = if (own != null) own.versioned else input.versioned
+  override def read(key: Any, at: Record): Entry = if (own != null) own.get(key) else through(key, input.read(key, at), at)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = if (own != null) own.get(key, asOf) else through(key, input.readAsOf(key, asOf, at), at)
+  private def through(key: Any, e: Entry, at: Record): Entry =
+    if (e == null) null else { val v = apply(key, e.value, at.withKey(key)); if (v == null) null else new Entry(v, e.timestamp) }
+  override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
+}
+
+/** [KT3] A filter whose parent is not materialised does not know what it told before, and sends a tombstone for all it rejects. */
+private[millrace] final class FilterTableSpec(b: Build, negated: Boolean) extends StepTableSpec(b) {
+  private val predicate = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))
+  private val parentVersioned = parent.outputVersioned
+  sendOld = parent.enableSendingOldValues(force = false)
+  override def value: DataType = in.value
+  override def create(): Node = new StepTable(this) {
+    override protected def apply(key: Any, v: Any, at: Record): Any = if (predicate.test(at, v, context) != negated) v else null
+    override protected val quiet: Boolean = sendOld && !parentVersioned
+  }
+}
+
+private[millrace] final class MapValuesTableSpec(b: Build) extends StepTableSpec(b) {
+  private val expression = b.expr("value", Layout.record(in.key, in.value))
+  override val value: DataType = expression.dataType
+  override def create(): Node = new StepTable(this) {
+    override protected def apply(key: Any, v: Any, at: Record): Any = expression(at, v, context)
+    override protected val quiet: Boolean = false
+  }
+}
+
+// ---- streams as tables ------------------------------------------------------------------------------------------
+
+private[millrace] final class ToTableSpec(b: Build) extends NodeSpec(b) with SourceTableSpec {
+  private val in = b.stream(0)
+  override val key: KeyType = in.key
+  override val value: DataType = in.value
+  override val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
+  override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
+  override def create(): Node = new ToTable(this)
+}
+private[millrace] final class ToTable(s: ToTableSpec) extends Node(s) with SourceTable {
+  override protected def table: SourceTableSpec = s
+  override def process(r: Record, input: Int): Unit = update(r)
+}
+
+object Tables extends Family {
+  override val factories: Map[String, Build => NodeSpec] = Map(
+    "table" -> (new TopicTableSpec(_)), "global_table" -> (new GlobalTableSpec(_)),
+    "to_table" -> (new ToTableSpec(_)),
+    "filter@table" -> (new FilterTableSpec(_, false)), "filter_not@table" -> (new FilterTableSpec(_, true)), "map_values@table" -> (new MapValuesTableSpec(_)))
+}

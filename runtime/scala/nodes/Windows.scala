@@ -1,0 +1,107 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.types._
+
+/** Which windows a time belongs to. Starts are multiples of the advance, never negative [TW1]. */
+private[millrace] sealed abstract class WindowsOf extends Serializable {
+  /** ms; Long.MaxValue for unlimited windows. */
+  def size: Long
+  def grace: Long
+  /** The first start, and by how much to go on; a first start after the time means that there is none. */
+  def first(time: Long): Long
+  def advance: Long
+  final def end(start: Long): Long = if (size == Long.MaxValue) Long.MaxValue else start + size
+  /** The same windows contain both times. */
+  final def same(a: Long, b: Long): Boolean = first(a) == first(b) && last(a) == last(b)
+  protected def last(time: Long): Long
+}
+private[millrace] final class TimeWindows(val size: Long, val advance: Long, val grace: Long) extends WindowsOf {
+  override def first(time: Long): Long = math.max(0L, time - size + advance) / advance * advance
+  override protected def last(time: Long): Long = Math.floorDiv(time, advance) * advance
+}
+private[millrace] final class UnlimitedWindows(start: Long) extends WindowsOf {
+  override def size: Long = Long.MaxValue
+  override def grace: Long = 0L
+  override def advance: Long = Long.MaxValue
+  override def first(time: Long): Long = start
+  override protected def last(time: Long): Long = start
+}
+
+/** What aggregations over windows share: the type of the key, the stores' dump, the keys that they send. */
+private[millrace] abstract class WindowedAggregation(s: NodeSpec, keyType: KeyType, valueType: DataType, settings: StoreSettings, val sendOld: Boolean)
+  extends Node(s) with TableView {
+  protected val keys: Codec = Codec.key(keyType)
+  override def isVersioned: Boolean = false
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = read(key, at)
+
+  protected def send(r: Record, key: Any, newValue: Any, oldValue: Any, timestamp: Long): Unit =
+    forward(new Record(key, new Change(newValue, if (sendOld) oldValue else null), timestamp, r.headers))
+
+  protected def rows: Iterator[DumpRow]
+  override def dumps: Seq[StoreDump] =
+    if (settings.named) Seq(new StoreDump(settings.name, settings.node, Windowed.typeOf(keyType.seen), valueType, () => rows)) else Nil
+}
+
+/**
+ * Tumbling, hopping and unlimited windows [TW1] to [TW6]. With several inputs (a cogroup) every input has its own aggregator and its own clock;
+ * they share the store.
+ */
+private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, valueType: DataType, windows: WindowsOf, inputs: Array[Aggregator],
+    settings: StoreSettings, closing: Boolean, sendOld: Boolean) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
+  private var store: TimeFirstWindows = _
+  private var clocks: Array[Clock] = _
+  private var emitted: Clock = _
+
+  override def init(c: TaskContext): Unit = {
+    val retention = if (settings.retention != null) settings.retention.longValue else if (windows.size == Long.MaxValue) Long.MaxValue else windows.size + windows.grace
+    store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing)
+    clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
+    emitted = c.clock(s"$id:emitted")
+  }
+
+  override def process(r: Record, input: Int): Unit =
+    if (r.key == null) dropped("null_key")
+    else {
+      val time = r.timestamp
+      val close = clocks(input).advance(time) - windows.grace
+      val aggregator = inputs(input)
+      val key = keys.encode(r.key)
+      var start = windows.first(time)
+      while (start <= time) {
+        val end = windows.end(start)
+        if (end > close) update(r, key, start, end, aggregator) else dropped("late")
+        start = if (windows.advance == Long.MaxValue) Long.MaxValue else start + windows.advance
+      }
+      if (closing) emitClosed(r, close)
+    }
+
+  private def update(r: Record, key: Array[Byte], start: Long, end: Long, aggregator: Aggregator): Unit = {
+    val found = store.fetch(key, start)
+    val old = if (found == null) aggregator.initial else found.value
+    val timestamp = if (found == null) r.timestamp else math.max(r.timestamp, found.timestamp)
+    val agg = aggregator.add(old, r.key, r.value, r.timestamp)
+    store.put(key, start, agg, timestamp)
+    if (!closing) send(r, windowed(r.key, start, end), agg, old, timestamp)
+  }
+
+  private def windowed(key: Any, start: Long, end: Long): Any = Windowed(key, start, if (end == Long.MaxValue) null else end)
+
+  private def emitClosed(r: Record, close: Long): Unit = {
+    val last = emitted.value
+    val upper = close - windows.size
+    if ((last == -1L || last < close) && upper >= 0L) {
+      val lower = if (last == -1L) 0L else math.max(0L, last - windows.size) + 1L
+      if (last == -1L || !windows.same(upper, lower - 1L)) {
+        store.fetchAll(lower, upper).foreach { w =>
+          send(r, windowed(keys.decode(w.key), w.start, windows.end(w.start)), w.entry.value, null, w.entry.timestamp)
+        }
+        emitted.set(close)
+      }
+    }
+  }
+
+  override def read(key: Any, at: Record): Entry = store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
+
+  override protected def rows: Iterator[DumpRow] =
+    store.all.map(w => new DumpRow(windowed(keys.decode(w.key), w.start, windows.end(w.start)), w.entry.value, w.entry.timestamp))
+}
