@@ -123,6 +123,8 @@ trait TaskContext {
   def topic: UTF8String
   def partition: Int
   def offset: Long
+  /** Does `body` as if the record of that topic, partition and offset were in work: for records that waited in a store. */
+  def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit
   /** The clock of a sub-topology's task: the highest timestamp of the records that it took. */
   def streamTime(sub: Int): Clock
   /** A clock of a node or store, by a name of its own (use the node's or store's id). */
@@ -148,8 +150,8 @@ final class Outgoing(
     val dest: Int, val task: Int, val key: Array[Byte], val value: Array[Byte], val timestamp: Long, val headers: Headers,
     val topic: String = null, val partition: java.lang.Integer = null, val partitionKey: Array[Byte] = null, val fault: String = null)
 
-/** Where a record goes next: a child and the number of the child's input it enters. */
-final class Link(val node: Node, val input: Int)
+/** Where a record goes next: a child and the number of the child's input it enters; `unwrap`: the child takes a table's changes as plain values. */
+final class Link(val node: Node, val input: Int, val unwrap: Boolean = false)
 
 /**
  * A node at work in one task. Subclasses implement `process` and forward what comes of it; an exception thrown by `process`
@@ -185,7 +187,7 @@ abstract class Node(val spec: NodeSpec) {
   private def deliver(to: Array[Link], r: Record): Unit = {
     sent += 1
     var i = 0
-    while (i < to.length) { val l = to(i); l.node.receive(r, l.input); i += 1 }
+    while (i < to.length) { val l = to(i); l.node.receive(if (l.unwrap) r.withValue(r.change.newValue) else r, l.input); i += 1 }
   }
 
   private[millrace] final def receive(r: Record, input: Int): Unit = {

@@ -26,7 +26,7 @@ import org.apache.spark.sql.types.DataType
  *     override val ports = Seq("out" -> TablePort(in.key, in.value, this))
  *     override def create() = new ToTableNode(this)
  *   }
- * Use `b` only in constructors (vals), never in methods: it is not serialisable.
+ * Use `b` only in constructors (vals) and while the graph is built: in the task it is null.
  *
  * The op name is extended where one builder method means different operators:
  *   `count`, `reduce`, `aggregate`, `cogroup` with a window:  count@tumbling  @hopping  @sliding  @session  @unlimited
@@ -157,14 +157,19 @@ object Partitioner {
 trait Family { def factories: Map[String, Build => NodeSpec] }
 
 /** One node while it is built: parameters, inputs, and the means to compile. */
-final class Build private[millrace] (val graph: Graph, val json: JsonNode, val index: Int) {
+final class Build private[millrace] (val graph: Graph, val json: JsonNode, val index: Int) extends Serializable {
+  /** A spec whose constructor parameter became a field takes nothing of the driver along: in the task it is null. */
+  private def writeReplace(): AnyRef = null
+
   val id: String = json.get("id").asText
   val node: String = Option(json.get("node")).filterNot(_.isNull).map(_.asText).getOrElse(id)
   val op: String = json.get("op").asText
   val sub: Int = json.path("sub").asInt(0)
   val level: Int = json.path("level").asInt(0)
   val params: JsonNode = Option(json.get("params")).filterNot(_.isNull).getOrElse(Json.mapper.createObjectNode())
-  val parentIds: Seq[(String, String)] = json.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq
+  /** Parents that are steps of a DataFrame are left out: what they hand over has its types in the parameters. */
+  val parentIds: Seq[(String, String)] =
+    json.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).filter(p => graph.has(p._1)).toSeq
   def spark: SparkSession = graph.spark
   def settings: Settings = graph.settings
   /** Inputs that `stream` took as the updates of a table. */
@@ -243,7 +248,8 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
   private val unwrapped = mutable.Map[String, Set[Int]]()
 
   private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
-  jsons.zipWithIndex.foreach { case (j, i) =>
+  private def plain(j: JsonNode): Boolean = j.path("plain").asBoolean(false) || Graph.dataFrameOps(j.get("op").asText)
+  jsons.zipWithIndex.filter { case (j, _) => !plain(j) || (j.get("op").asText == "repartition" && j.path("params").has("key")) }.foreach { case (j, i) =>
     val b = new Build(this, j, i)
     if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
     val name = Graph.extended(b)
@@ -257,10 +263,15 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
     case _ =>
   }
 
+  /** The right table of the foreign-key lookup that a subscription is for, if that table is built already. */
+  private[millrace] def tableOfLookup(subscription: String): Option[TablePort] = jsons.filter(_.get("op").asText == "foreign_key_lookup")
+    .map(_.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq).find(_.exists(_._1 == subscription))
+    .flatMap(_.find(_._1 != subscription)).filter(p => has(p._1)).flatMap(p => spec(p._1).ports.collectFirst { case (p._2, t: TablePort) => t })
+  private[millrace] def has(id: String): Boolean = byId.contains(id)
   def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"no node is called $id"))
   def levels: Int = if (specs.isEmpty) 0 else specs.map(_.level).max + 1
   /** Of each level: its nodes. */
-  def level(n: Int): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
+  private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
     specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input)) })
       .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings)
@@ -287,6 +298,8 @@ object Graph {
   /** Rows for input `i` of a node: its index, and the input above 16 bits. */
   private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)
 
+  /** Steps that are no part of a stream task whatever their mark says. */
+  private val dataFrameOps = Set("read_stream", "write")
   private val aggregations = Set("count", "reduce", "aggregate", "cogroup")
   private val both = Set("filter", "filter_not", "map_values")
   private def extended(b: Build): String =

@@ -121,11 +121,15 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
     if (ordered) { var n = 0L; sorted.values.forEach(s => if (!s.loaded || s.entry != null) n += 1); n }
     else { flushTo(state()); state().all.count(_._1 == name).toLong }
 
-  /** Entries of a store that is not ordered, in no order. */
-  private[millrace] def unordered: Iterator[(Array[Byte], Entry)] = {
-    flushTo(state())
-    state().all.filter(_._1 == name).map { case (_, k, v, t) => (k, new Entry(packer.unpack(v), t)) }
-  }
+  /** Of a store that is not ordered: reads the state and sorts, for dumps. */
+  override def all: Iterator[(Array[Byte], Entry)] =
+    if (ordered) range(null, null)
+    else {
+      flushTo(state())
+      val rows = state().all.filter(_._1 == name).map { case (_, k, v, t) => (k, new Entry(packer.unpack(v), t)) }.toArray
+      java.util.Arrays.sort(rows, (a: (Array[Byte], Entry), b: (Array[Byte], Entry)) => Arrays.compareUnsigned(a._1, b._1))
+      rows.iterator
+    }
 
   /** Writes what changed; afterwards the cache equals the state. */
   private[millrace] def flushTo(s: StateHandle): Boolean = {

@@ -1,0 +1,151 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, CodegenFallback, ExprCode}
+import org.apache.spark.sql.functions.{array, element_at, lit, pmod}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Columns that a DataFrame needs beside Spark's own (py4j). Formats are the document's, as JSON text.
+ *   salt(index, n)                         task number -> INT that lands in the shuffle partition of that number, of n
+ *   partitionFor(key, n)                   Kafka's default partitioner over the key's bytes; 0 for null
+ *   attempt(c, kind, node, parameter)      STRUCT<value, fault: STRING>: the value, or the fault as JSON where `c` raises
+ *   decode(bytes, format), encode(value, format)   raise where bytes or value do not fit; null stays null
+ *   pack(value)                            BINARY, as `into` and `repartitioned` take values
+ *   append(path, index)                    BINARY: path and the 4 bytes of the index
+ *   runningMax(timestamp, topic, partition)  BIGINT: highest timestamp so far of the topic-partition, inside the micro-batch
+ */
+object Columns {
+  def salt(index: Column, n: Int): Column =
+    if (n == 1) lit(Internals.salts(1)(0))
+    else element_at(array(Internals.salts(n).toIndexedSeq.map(lit(_)): _*), (pmod(index, lit(n)) + lit(1)).cast(IntegerType))
+
+  def partitionFor(key: Column, n: Int): Column = Internals.column(PartitionOf(Internals.expression(key), n))
+  def attempt(c: Column, kind: String, node: String, parameter: String): Column = Internals.column(Attempt(Internals.expression(c), kind, node, parameter))
+  def decode(bytes: Column, format: String): Column = Internals.column(Decode(Internals.expression(bytes), format, codec(format).dataType))
+  def encode(value: Column, format: String): Column = Internals.column(Encode(Internals.expression(value), format))
+  def pack(value: Column): Column = Internals.column(Pack(Internals.expression(value)))
+  def append(path: Column, index: Column): Column = Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
+  def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
+    Internals.column(RunningMax(Internals.expression(timestamp), Internals.expression(topic), Internals.expression(partition)))
+
+  private[millrace] def codec(format: String, default: Option[DataType] = None): Codec = Codec.parse(Json.mapper.readTree(format), default)
+}
+
+/**
+ * Evaluates its child by itself, so that nothing of it can be moved out of the `try`: for the optimizer and the code generator this is one opaque function
+ * of the row.
+ */
+private[millrace] case class Attempt(child: Expression, kind: String, node: String, parameter: String) extends UnaryExpression with CodegenFallback {
+  private lazy val childType = child.dataType
+  @transient private lazy val projection = UnsafeProjection.create(Seq(child))
+  override def nullable: Boolean = false
+  override def foldable: Boolean = false
+  override def dataType: DataType = new StructType().add("value", childType, nullable = true).add("fault", StringType)
+  override def eval(input: InternalRow): Any = {
+    val out = new Array[Any](2)
+    try {
+      val row = projection(input)
+      if (!row.isNullAt(0)) out(0) = childType match {
+        case StringType => row.getUTF8String(0).clone()
+        case _: StructType | _: ArrayType | _: MapType => row.copy().get(0, childType)
+        case t => row.get(0, t)
+      }
+    } catch {
+      case e: Exception => out(1) = UTF8String.fromString(Faults.of(kind, node, new ParameterFailure(parameter, e), null).json)
+    }
+    new GenericInternalRow(out)
+  }
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class Decode(child: Expression, format: String, dataType: DataType) extends UnaryExpression with CodegenFallback {
+  @transient private lazy val codec = Columns.codec(format)
+  override def nullable: Boolean = true
+  override def foldable: Boolean = false
+  override def eval(input: InternalRow): Any = codec.decode(child.eval(input).asInstanceOf[Array[Byte]])
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class Encode(child: Expression, format: String) extends UnaryExpression with CodegenFallback {
+  @transient private lazy val codec = {
+    val c = Columns.codec(format, Some(Expressions.nullable(child.dataType)))
+    if (c.format == "json") Codec.make("json", child.dataType) else c
+  }
+  override def dataType: DataType = BinaryType
+  override def nullable: Boolean = true
+  override def foldable: Boolean = false
+  override def eval(input: InternalRow): Any = codec.encode(child.eval(input))
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class Pack(child: Expression) extends UnaryExpression with CodegenFallback {
+  @transient private lazy val packer = new Packer(child.dataType)
+  override def dataType: DataType = BinaryType
+  override def nullable: Boolean = true
+  override def foldable: Boolean = false
+  override def eval(input: InternalRow): Any = packer.pack(child.eval(input))
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class PartitionOf(child: Expression, n: Int) extends UnaryExpression with CodegenFallback {
+  override def dataType: DataType = IntegerType
+  override def nullable: Boolean = false
+  override def eval(input: InternalRow): Any = Partitioner.partition(child.eval(input).asInstanceOf[Array[Byte]], n)
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class AppendPath(left: Expression, right: Expression) extends BinaryExpression with CodegenFallback {
+  override def dataType: DataType = BinaryType
+  override def nullable: Boolean = false
+  override def eval(input: InternalRow): Any = {
+    val path = left.eval(input).asInstanceOf[Array[Byte]]
+    val at = if (path == null) 0 else path.length
+    val out = if (path == null) new Array[Byte](4) else java.util.Arrays.copyOf(path, at + 4)
+    Bytes.putInt(out, at, right.eval(input).asInstanceOf[Number].intValue)
+    out
+  }
+  override protected def withNewChildrenInternal(l: Expression, r: Expression): Expression = copy(left = l, right = r)
+}
+
+/** Stateful: one topic-partition is read by one Spark task in its order, so the maximum is that of the topic-partition [PL1]. */
+private[millrace] case class RunningMax(first: Expression, second: Expression, third: Expression) extends TernaryExpression with Nondeterministic {
+  @transient private var highest: java.util.HashMap[(UTF8String, Int), Array[Long]] = _
+  override def stateful: Boolean = true
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = false
+  override protected def initializeInternal(partitionIndex: Int): Unit = highest = new java.util.HashMap()
+  override protected def evalInternal(input: InternalRow): Any = {
+    val t = first.eval(input)
+    val topic = second.eval(input).asInstanceOf[UTF8String]
+    val p = third.eval(input).asInstanceOf[Int]
+    val key = (topic, p)
+    var max = highest.get(key)
+    if (max == null) { max = Array(Long.MinValue); highest.put((topic.clone(), p), max) }
+    if (t != null && t.asInstanceOf[Long] > max(0)) max(0) = t.asInstanceOf[Long]
+    max(0)
+  }
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+    import org.apache.spark.sql.catalyst.expressions.codegen.FalseLiteral
+    val self = ctx.addReferenceObj("runningMax", this, classOf[RunningMax].getName)
+    ctx.addPartitionInitializationStatement(s"$self.initialize(partitionIndex);")
+    val (t, topic, p) = (first.genCode(ctx), second.genCode(ctx), third.genCode(ctx))
+    ev.copy(code = code"""
+      ${t.code}
+      ${topic.code}
+      ${p.code}
+      long ${ev.value} = $self.next(${t.isNull}, ${t.value}, ${topic.value}, ${p.value});""", isNull = FalseLiteral)
+  }
+  /** The generated code's way in. */
+  def next(isNull: Boolean, t: Long, topic: UTF8String, p: Int): Long = {
+    var max = highest.get((topic, p))
+    if (max == null) { max = Array(Long.MinValue); highest.put((topic.clone(), p), max) }
+    if (!isNull && t > max(0)) max(0) = t
+    max(0)
+  }
+  override protected def withNewChildrenInternal(a: Expression, b: Expression, c: Expression): Expression = copy(first = a, second = b, third = c)
+}

@@ -1,0 +1,78 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.{Column, Row, SparkSession}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncoder, RowEncoder}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, UnaryNode}
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
+import org.apache.spark.sql.types._
+
+/*
+ * What the operator needs of Spark that has no public door, and why. All of it is here (besides Catalyst's expressions, rows and the analyser, in
+ * Expressions.scala and Columns.scala).
+ *   RowThrough       an Encoder[InternalRow]: records and state without a detour over Row
+ *   LocalOrder       a sort inside each partition; a plain Sort is refused on streams
+ *   salts            which literal lands in which shuffle partition
+ *   column/expression between Column and Catalyst
+ */
+
+/** The decoder that hands the incoming row through as it is. */
+private[millrace] case class RowThrough(children: Seq[Expression]) extends Expression {
+  override def nullable: Boolean = false
+  override def dataType: DataType = ObjectType(classOf[InternalRow])
+  override def eval(input: InternalRow): Any = input
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    ev.copy(code = EmptyBlock, isNull = FalseLiteral, value = JavaCode.expression(ctx.INPUT_ROW, classOf[InternalRow]))
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Expression = copy(children = c)
+}
+
+/** Sorts rows inside each partition of a streaming plan. */
+private[millrace] case class LocalOrder(order: Seq[SortOrder], child: LogicalPlan) extends UnaryNode {
+  override def output: Seq[Attribute] = child.output
+  override protected def withNewChildInternal(c: LogicalPlan): LocalOrder = copy(child = c)
+}
+
+private[millrace] object LocalOrderStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case LocalOrder(order, child) => SortExec(order, global = false, planLater(child)) :: Nil
+    case _ => Nil
+  }
+}
+
+private[millrace] object Internals {
+  def encoder(schema: StructType): ExpressionEncoder[InternalRow] = {
+    val in = BoundReference(0, schema, nullable = false)
+    val fields = CreateNamedStruct(schema.fields.toIndexedSeq.zipWithIndex.flatMap { case (f, i) => Seq(Literal(f.name), GetStructField(in, i, Some(f.name))) })
+    ExpressionEncoder[InternalRow](RowEncoder.encoderFor(schema).asInstanceOf[AgnosticEncoder[InternalRow]], fields, RowThrough(Nil))
+  }
+
+  /** Hash partitions rows by `task` into n partitions, sorted by the envelope's order. */
+  def ordered(df: classic.Dataset[Row], n: Int): classic.Dataset[Row] = {
+    val spark = df.sparkSession
+    if (!spark.experimental.extraStrategies.contains(LocalOrderStrategy)) spark.experimental.extraStrategies = spark.experimental.extraStrategies :+ LocalOrderStrategy
+    val plan = df.queryExecution.analyzed
+    def attribute(name: String) = plan.output.find(_.name == name).getOrElse(throw new IllegalArgumentException(s"the envelope lacks the column $name"))
+    val shuffled = RepartitionByExpression(Seq(attribute("task")), plan, Some(n))
+    classic.Dataset.ofRows(spark, LocalOrder(Envelope.order.map(c => SortOrder(attribute(c), Ascending)), shuffled))
+  }
+
+  /** Integers whose hash is 0, 1, ... n - 1 modulo n: a row with `task` = salts(i) lands in shuffle partition i. */
+  def salts(n: Int): Array[Int] = {
+    val r = Array.fill(n)(-1)
+    var left = n
+    var i = 0
+    while (left > 0) {
+      val p = Math.floorMod(new Murmur3Hash(Seq(Literal(i)), 42).eval(null).asInstanceOf[Int], n)
+      if (r(p) < 0) { r(p) = i; left -= 1 }
+      i += 1
+    }
+    r
+  }
+
+  def column(e: Expression): Column = classic.ExpressionUtils.column(e)
+  def expression(c: Column): Expression = classic.ExpressionUtils.expression(c)
+  def classicSession(spark: SparkSession): classic.SparkSession = spark.asInstanceOf[classic.SparkSession]
+}

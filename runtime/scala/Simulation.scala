@@ -1,0 +1,176 @@
+package org.apache.spark.sql.millrace
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Base64
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.apache.spark.sql.{Dataset, ForeachWriter, Row, SparkSession}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Sources and sinks of a run without Kafka (py4j), for one JVM:
+ *   open(spark, run)            the DataFrame of Kafka's columns and `merge`; the same one after a restart, its data is kept until close
+ *   add(run, lines)             JSON array of {"topic", "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers": [[name, base64 or null]]}:
+ *                               becomes available at once, as one addition
+ *   writer(spark, run, sinks)   ForeachWriter over envelope rows. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format, "level": n}}}
+ *                               for sinks of DataFrames; those of stream tasks are known from attach
+ *   take(run)                   JSON array of what came since the last call, in the order in which it reached the topics: {"dest", "topic", "partition", "key", "value" (JSON),
+ *                               "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault")
+ *                               nothing comes; what the failing record itself had caused is left out
+ *   encode(format, value)       base64 of an input line's value; one that does not fit its format goes as its own text
+ *   close(run)
+ */
+object Simulation {
+  private[millrace] val sourceSchema: StructType = new StructType().add("key", BinaryType).add("value", BinaryType).add("topic", StringType).add("partition", IntegerType)
+    .add("offset", LongType).add("timestamp", TimestampType).add("timestampType", IntegerType).add("headers", Envelope.headerType).add("merge", LongType)
+
+  private[millrace] final class Shown(val key: Codec, val value: Codec, val level: Int)
+  private final class Run(val stream: MemoryStream[InternalRow]) {
+    val written = new java.util.ArrayList[Out]()
+    val sinks = new ConcurrentHashMap[Integer, Shown]()
+  }
+  private[millrace] final class Out(val dest: Int, val merge: Long, val topic: String, val partition: Int, val offset: Long, val path: Array[Byte], val key: Array[Byte],
+      val value: Array[Byte], val timestamp: Long, val headers: Seq[(String, Array[Byte])], val outTopic: String, val outPartition: Integer, val partitionKey: Array[Byte], val fault: String)
+  private val runs = new ConcurrentHashMap[String, Run]()
+  private val ids = new java.util.concurrent.atomic.AtomicInteger(1 << 20)
+
+  private def of(run: String): Run = {
+    val r = runs.get(run)
+    if (r == null) throw new IllegalStateException(s"no simulation is called $run")
+    r
+  }
+
+  def open(spark: SparkSession, run: String): Dataset[Row] =
+    runs.computeIfAbsent(run, _ => new Run(MemoryStream[InternalRow](spark, 1)(Internals.encoder(sourceSchema)))).stream.toDF()
+
+  def add(run: String, lines: String): Unit = {
+    def bytes(j: JsonNode): Array[Byte] = if (j == null || j.isNull) null else Base64.getDecoder.decode(j.asText)
+    val rows = Json.mapper.readTree(lines).elements.asScala.map { l =>
+      val headers = l.path("headers").elements.asScala.map(h => new Header(h.get(0).asText, bytes(h.get(1)))).toArray
+      new GenericInternalRow(Array[Any](bytes(l.get("key")), bytes(l.get("value")), UTF8String.fromString(l.get("topic").asText), l.path("partition").asInt(0),
+        l.path("offset").asLong(0), l.path("timestamp").asLong(0) * 1000L, 0, Envelope.array(headers), l.path("merge").asLong(0))): InternalRow
+    }.toSeq
+    of(run).stream.addData(rows)
+  }
+
+  /** The sinks of a stream task; only where a simulation of that name is open. */
+  private[millrace] def register(run: String, dest: Int, shown: Shown): Unit = { val r = runs.get(run); if (r != null) r.sinks.put(dest, shown) }
+
+  def writer(spark: SparkSession, run: String, sinks: String): ForeachWriter[Row] = {
+    val j = Json.mapper.readTree(sinks)
+    j.path("sinks").properties.asScala.foreach { e =>
+      def codec(p: String) = Codec.parse(e.getValue.get(p), Some(StringType))
+      of(run).sinks.put(e.getKey.toInt, new Shown(codec("key"), codec("value"), e.getValue.path("level").asInt(0)))
+    }
+    new SimulationWriter(run, Graph.settings(j), Reports.of(spark, run))
+  }
+
+  private[millrace] def collect(run: String, rows: java.util.ArrayList[Out]): Unit = { val r = runs.get(run); if (r != null) r.written.synchronized(r.written.addAll(rows)) }
+
+  def take(run: String): String = {
+    val r = of(run)
+    val all = r.written.synchronized { val a = r.written.asScala.toArray; r.written.clear(); a }
+    def level(o: Out): Int = if (o.dest < 0) 0 else { val s = r.sinks.get(o.dest); if (s == null) 0 else s.level }
+    def origin(a: Out, b: Out): Int = {
+      var c = java.lang.Long.compare(a.merge, b.merge)
+      if (c == 0) c = String.valueOf(a.topic).compareTo(String.valueOf(b.topic))
+      if (c == 0) c = Integer.compare(a.partition, b.partition)
+      if (c == 0) c = java.lang.Long.compare(a.offset, b.offset)
+      c
+    }
+    java.util.Arrays.sort(all, (a: Out, b: Out) => {
+      var c = origin(a, b)
+      if (c == 0) c = Integer.compare(level(a), level(b))
+      if (c == 0) c = java.util.Arrays.compareUnsigned(a.path, b.path)
+      c
+    })
+    val stop = all.find(_.dest == Envelope.STOP)
+    val kept = stop.fold(all)(s => all.filter(o => origin(o, s) < 0) :+ s)
+    val answer = Json.mapper.createArrayNode()
+    def base64(b: Array[Byte]): String = if (b == null) null else Base64.getEncoder.encodeToString(b)
+    kept.filter(_.dest != Envelope.CONTROL).foreach { o =>
+      val n = answer.addObject()
+      n.put("dest", o.dest); n.put("topic", o.outTopic); n.put("merge", o.merge); n.put("timestamp", o.timestamp); n.put("partition", o.outPartition)
+      n.put("key_bytes", base64(o.key)); n.put("value_bytes", base64(o.value)); n.put("partition_key", base64(o.partitionKey)); n.put("fault", o.fault)
+      def show(b: Array[Byte], codec: Codec): JsonNode = if (b == null) Json.mapper.nullNode else Json.node(codec.decode(b), codec.dataType)
+      val s = if (o.dest < 0) null else r.sinks.get(o.dest)
+      if (o.dest == Envelope.DUMP) n.set("value", Json.mapper.readTree(o.value))
+      else if (s != null) { n.set("key", show(o.key, s.key)); n.set("value", show(o.value, s.value)) }
+      else { n.put("key", base64(o.key)); n.put("value", base64(o.value)) }
+      val hs = n.putArray("headers")
+      o.headers.foreach { case (k, v) => hs.addArray().add(k).add(base64(v)) }
+    }
+    Json.mapper.writeValueAsString(answer)
+  }
+
+  def encode(format: String, value: String): String = {
+    val v = Json.mapper.readTree(value)
+    if (v.isNull) null
+    else {
+      val codec = Columns.codec(format, Some(StringType))
+      val bytes = codec.format match {
+        case "json" => value.getBytes(UTF_8)
+        case "bytes" => Base64.getDecoder.decode(v.asText)
+        case _ => try codec.encode(Json.parse(value.getBytes(UTF_8), codec.dataType)) catch { case _: BadBytes => v.asText.getBytes(UTF_8) }
+      }
+      Base64.getEncoder.encodeToString(bytes)
+    }
+  }
+
+  def close(run: String): Unit = { runs.remove(run); StreamTasks.release(run); Reports.close(run) }
+}
+
+/** Keeps rows until the partition's micro-batch is whole. */
+private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator) extends ForeachWriter[Row] {
+  @transient private var rows: java.util.ArrayList[Simulation.Out] = _
+  override def open(partition: Long, epoch: Long): Boolean = { rows = new java.util.ArrayList(); true }
+  override def process(r: Row): Unit = { val s = SinkRow.met(r, settings, statistics); if (s != null) rows.add(s) }
+  override def close(error: Throwable): Unit = if (error == null && rows != null) Simulation.collect(run, rows)
+}
+
+/** An envelope row as a sink takes it. */
+private[millrace] object SinkRow {
+  private def bytes(r: Row, i: Int): Array[Byte] = if (r.isNullAt(i)) null else r.getAs[Array[Byte]](i)
+
+  def of(r: Row): Simulation.Out = new Simulation.Out(r.getInt(Envelope.DEST), r.getLong(Envelope.MERGE), r.getString(Envelope.TOPIC), if (r.isNullAt(Envelope.PARTITION)) -1 else r.getInt(Envelope.PARTITION),
+    if (r.isNullAt(Envelope.OFFSET)) -1L else r.getLong(Envelope.OFFSET), { val p = bytes(r, Envelope.PATH); if (p == null) Array.emptyByteArray else p }, bytes(r, Envelope.KEY), bytes(r, Envelope.VALUE),
+    if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP), headers(r), r.getString(Envelope.OUT_TOPIC),
+    if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)), bytes(r, Envelope.PARTITION_KEY), r.getString(Envelope.FAULT))
+
+  private def headers(r: Row): Seq[(String, Array[Byte])] =
+    if (r.isNullAt(Envelope.HEADERS)) Nil else r.getSeq[Row](Envelope.HEADERS).map(h => (h.getString(0), bytes(h, 1))).toSeq
+
+  /** A row whose DataFrame step failed meets the handler here: null if it is dropped, a dead letter, or a STOP. */
+  def met(r: Row, settings: Settings, statistics: RunAccumulator): Simulation.Out = {
+    val o = of(r)
+    if (o.dest < 0 || o.fault == null) o
+    else {
+      val f = Faults.parse(o.fault)
+      settings.handler(f.kind) match {
+        case "continue" => drop(f, statistics); null
+        case "dead_letter" =>
+          drop(f, statistics)
+          val own = o.headers.map(h => new Header(h._1, h._2)).toArray
+          val hs = Faults.headers(own, f, o.topic, o.partition, o.offset).toSeq.map(h => (h.key, h.value))
+          new Simulation.Out(Envelope.DEAD_LETTER, o.merge, o.topic, o.partition, o.offset, o.path, o.key, o.value, o.timestamp, hs, settings.deadLetterTopic, null, null, null)
+        case _ =>
+          val at = if (f.record != null) f else f.at(new FaultRecord(o.topic, o.partition, o.offset, o.timestamp, o.key))
+          new Simulation.Out(Envelope.STOP, o.merge, o.topic, o.partition, o.offset, o.path, null, null, o.timestamp, Nil, null, null, null, at.json)
+      }
+    }
+  }
+  private def drop(f: Fault, statistics: RunAccumulator): Unit = {
+    val t = new TaskReport(0, 0)
+    t.dropped(f.node, f.kind, 1L)
+    statistics.add(t)
+  }
+}

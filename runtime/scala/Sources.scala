@@ -1,0 +1,58 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.types._
+
+/** A node that takes rows of a topic: raw bytes, decoded and timed here. */
+abstract class SourceSpec(b: Build) extends NodeSpec(b) {
+  val keyCodec: Codec = b.codec("key")
+  val valueCodec: Codec = b.codec("value")
+  val key: KeyType = KeyType(keyCodec.dataType)
+  private val layout = Layout.record(key, valueCodec.dataType)
+  /** The timestamp expression and its unit in fractions of a ms (1000 for TIMESTAMP). */
+  val time: Option[(Expr, Long)] = b.textOpt("timestamp").map { _ =>
+    val e = b.expr("timestamp", layout)
+    e.dataType match {
+      case TimestampType => (e, 1000L)
+      case LongType => (e, 1L)
+      case IntegerType => (b.expr("timestamp", layout, Some(LongType)), 1L)
+      case other => b.fail("timestamp", "type", s"gives ${other.sql}, needs TIMESTAMP or BIGINT (ms)")
+    }
+  }
+  val invalid: String = b.textOpt("invalid_timestamp").getOrElse("fail")
+  /** Kafka Streams' global task goes on after bytes that it cannot read, whatever the settings say [EH1]. */
+  val skipsBadBytes: Boolean = false
+}
+
+/** Subclasses implement `process` for decoded records. */
+abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
+  /** Takes one row of the topic. Returns the record, or null if it was dropped. */
+  private[millrace] final def read(keyBytes: Array[Byte], valueBytes: Array[Byte], timestamp: Long, headers: Headers, task: SourceAccess): Record = {
+    val r = try new Record(spec.keyCodec.decode(keyBytes), spec.valueCodec.decode(valueBytes), timestamp, headers) catch {
+      case e: BadBytes => task.unreadable(this, e, spec.skipsBadBytes); return null
+    }
+    val time = extracted(r, task)
+    val known = task.partitionTime(spec.sub)
+    if (time >= 0) { known.advance(time); if (time == timestamp) r else r.withTimestamp(time) }
+    else if (spec.invalid == "skip") { dropped("skipped_timestamp"); null }
+    else if (spec.invalid == "partition_time" && known.value >= 0) r.withTimestamp(known.value)
+    else task.stop(this, "timestamp", new IllegalArgumentException(s"the timestamp ${if (time == SourceNode.nothing) "is null" else s"$time is negative"}"))
+  }
+
+  private def extracted(r: Record, task: SourceAccess): Long = spec.time match {
+    case None => r.timestamp
+    case Some((e, unit)) =>
+      val v = try e(r, context) catch { case x: Exception => task.stop(this, "timestamp", x) }
+      if (v == null) SourceNode.nothing else Math.floorDiv(v.asInstanceOf[Long], unit)
+  }
+}
+
+private object SourceNode { val nothing = Long.MinValue }
+
+/** What a source asks of its task while it reads. */
+private[millrace] trait SourceAccess {
+  /** The highest timestamp of the topic-partition in work, per sub-topology. */
+  def partitionTime(sub: Int): Clock
+  def unreadable(node: Node, e: Exception, goOn: Boolean): Unit
+  /** Ends the task's micro-batch. */
+  def stop(node: Node, kind: String, e: Exception): Nothing
+}

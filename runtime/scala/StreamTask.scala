@@ -1,0 +1,395 @@
+package org.apache.spark.sql.millrace
+
+import java.util.{ArrayDeque, HashMap => JHashMap, PriorityQueue}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/** What all tasks of a deployment know. `run` names it; in a simulation the wall clock moves by control rows only. */
+private[millrace] final case class TaskOptions(run: String, simulation: Boolean, partitions: Int, workers: WorkerOptions) {
+  private val salts = Internals.salts(partitions)
+  /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
+  def salt(index: Int): Int = salts(index)
+  def indexOf(salt: Int): Int = salts.indexOf(salt)
+}
+
+/** How Python workers of process nodes are started. */
+private[millrace] final case class WorkerOptions(python: String, path: String, timeoutMs: Long)
+
+/**
+ * One task of one level at work: the nodes, their stores and clocks. Rows come in the order of their places; each is pushed through the graph, depth first,
+ * before the next is taken [PL3]. The task lives on between micro-batches and is rebuilt from the state when the state is not the one that it wrote.
+ */
+private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt: Int, options: TaskOptions) extends TaskContext with Failures with SourceAccess {
+  private var state: StateHandle = _
+  private val stores = new java.util.LinkedHashMap[String, CachedStore]()
+  private val clocks = new java.util.LinkedHashMap[String, Clock]()
+  private val out = new ArrayDeque[InternalRow]()
+  private val droppedBy = new JHashMap[(String, String), Array[Long]]()
+  private val schedules = new PriorityQueue[Due]((a: Due, b: Due) => { val c = java.lang.Long.compare(a.next.value, b.next.value); if (c != 0) c else Integer.compare(a.number, b.number) })
+  private val wallSchedules = new PriorityQueue[Due](schedules.comparator)
+  private val scheduled = new JHashMap[String, Integer]()
+  private val timed = new JHashMap[Integer, Clock]()
+  private val offsets = new JHashMap[(String, Int), java.lang.Long]()
+  private var taken = 0L
+  private var takenBy = new JHashMap[Integer, Array[Long]]()
+  private var stopped = false
+  /** Written with every flush: the state is this task's own if it holds the same. */
+  private[millrace] var token = 0L
+
+  // ---- the record in work -------------------------------------------------------------------------------------------
+  override def topic: UTF8String = recordTopic
+  override def partition: Int = recordPartition
+  override def offset: Long = recordOffset
+  private var recordTopic: UTF8String = _
+  private var recordPartition = -1
+  private var recordOffset = -1L
+  private var originTopic: UTF8String = _
+  private var originPartition = -1
+  private var originOffset = -1L
+  private var originMerge = 0L
+  private var originPath: Array[Byte] = Array.emptyByteArray
+  private var emitted = 0
+  private var rawKey: Array[Byte] = _
+  private var rawValue: () => Array[Byte] = StreamTask.nothing
+  private var rawHeaders: Headers = Headers.empty
+  private var rawTimestamp = -1L
+
+  // ---- the nodes ------------------------------------------------------------------------------------------------------
+  private val nodes = new JHashMap[String, Node]()
+  level.nodes.foreach(s => nodes.put(s.id, s.create()))
+  private val specs: Map[String, NodeSpec] = level.nodes.map(s => s.id -> s).toMap
+  /** By dest. */
+  private val entrances = new JHashMap[Integer, Entrance]()
+  wire()
+
+  private def portOf(id: String, port: String): Port =
+    specs.get(id).map(_.ports).orElse(level.foreign.get(id)).flatMap(_.collectFirst { case (`port`, p) => p })
+      .getOrElse(throw new IllegalStateException(s"no port $port of $id"))
+
+  private def wire(): Unit = {
+    level.nodes.foreach { s =>
+      val node = nodes.get(s.id)
+      // Wires first: a table's copy on a later level must know an update before what the same record caused over a hop arrives there.
+      val (near, far) = level.edges.filter(e => e.from == s.id && !e.hop).partition(_.toLevel == level.level)
+      val out = far ++ near
+      val links = out.map { e =>
+        if (e.toLevel == level.level) new Link(nodes.get(e.to), e.input, e.unwrap)
+        else new Link(new WireNode(s, e.dest, portOf(e.from, e.port)), 0)
+      }
+      node.links = links
+      node.portLinks = s.ports.map { case (port, _) => port -> links.indices.filter(i => out(i).port == port).map(links(_)).toArray }.toMap
+      node.parents = s.parents.map(p => nodes.get(p._1)).toArray
+      node match {
+        case source: SourceNode => entrances.put(s.index, new SourceEntrance(source))
+        case _ if s.parents.isEmpty => entrances.put(s.index, new PackedEntrance(node, 0, s.ports.head._2, unwrap = false))
+        case _ =>
+      }
+    }
+    level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
+      entrances.put(e.dest, new PackedEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap))
+    }
+  }
+
+  private abstract class Entrance(val node: Node) {
+    val sub: Int = node.spec.sub
+    lazy val streamTime: Clock = StreamTask.this.streamTime(sub)
+    def take(row: InternalRow): Unit
+  }
+  private final class SourceEntrance(source: SourceNode) extends Entrance(source) {
+    override def take(row: InternalRow): Unit = {
+      val key = Envelope.binary(row, Envelope.KEY)
+      val value = Envelope.binary(row, Envelope.VALUE)
+      rawKey = key; rawValue = () => value
+      source.received += 1
+      val r = source.read(key, value, rawTimestamp, rawHeaders, StreamTask.this)
+      if (r != null) { source.received -= 1; this.streamTime.advance(r.timestamp); source.receive(r, 0) }
+    }
+  }
+  private final class PackedEntrance(node: Node, input: Int, port: Port, unwrap: Boolean) extends Entrance(node) {
+    private val codec = Codec.key(port.key)
+    private val changes = port.isInstanceOf[TablePort] || port.isInstanceOf[GroupedPort]
+    private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
+    private lazy val valueCodec = Codec.of(port.value)
+    override def take(row: InternalRow): Unit = {
+      rawKey = Envelope.binary(row, Envelope.KEY)
+      val v = Packed.unpack(packer, Envelope.binary(row, Envelope.VALUE), port.value, changes)
+      val plain = v match { case c: Change => c.newValue; case x => x }
+      rawValue = () => valueCodec.encode(plain)
+      this.streamTime.advance(rawTimestamp)
+      node.receive(new Record(codec.decode(rawKey), if (unwrap) plain else v, rawTimestamp, rawHeaders), input)
+    }
+  }
+  /** Sends records to the same task of a later level. */
+  private final class WireNode(spec: NodeSpec, dest: Int, port: Port) extends Node(spec) {
+    private val codec = Codec.key(port.key)
+    private val changes = port.isInstanceOf[TablePort]
+    private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
+    start(StreamTask.this, StreamTask.this)
+    override def process(r: Record, input: Int): Unit =
+      context.emit(new Outgoing(dest, index, codec.encode(r.key), Packed(packer, r.value, changes), r.timestamp, r.headers))
+  }
+
+  // ---- life -------------------------------------------------------------------------------------------------------------
+
+  /** Before the first row on this machine: clocks and keys of ordered stores come from the state, then the nodes start. */
+  def open(s: StateHandle): Unit = {
+    state = s
+    val keys = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
+    s.all.foreach { case (store, key, value, time) =>
+      if (store == StreamTask.clockStore) { val c = new Clock(new String(key, "UTF-8")); c.set(time); c.dirty = false; clocks.put(c.name, c) }
+      else if (store == StreamTask.tokenStore) token = time
+      else keys.computeIfAbsent(store, _ => new java.util.ArrayList()).add(key)
+    }
+    restored = keys
+    level.nodes.foreach(n => nodes.get(n.id).start(this, this))
+  }
+  private var restored = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
+
+  def resume(s: StateHandle): Unit = { state = s; stopped = false; out.clear() }
+
+  def close(): Unit = level.nodes.foreach { s =>
+    try nodes.get(s.id).close() catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", s.node: Any, e.getMessage) }
+  }
+
+  /** Processes the rows; the result is lazy, and the state is written when it has been drained. */
+  def run(rows: Iterator[InternalRow], done: () => Unit): Iterator[InternalRow] = new Iterator[InternalRow] {
+    private var ended = false
+    override def hasNext: Boolean = {
+      while (out.isEmpty && !ended) {
+        if (rows.hasNext) step(rows.next())
+        else { ended = true; finish(); done() }
+      }
+      !out.isEmpty
+    }
+    override def next(): InternalRow = out.poll()
+  }
+
+  private def step(row: InternalRow): Unit = if (!stopped) {
+    val dest = row.getInt(Envelope.DEST)
+    if (dest >= 0) {
+      val e = entrances.get(dest)
+      if (e == null) out.add(row)
+      else {
+        enter(row)
+        try {
+          if (row.isNullAt(Envelope.FAULT)) { count(e, row); e.take(row); punctuate(e) }
+          else upstream(row)
+        } catch { case s: Stop => stop(s) }
+      }
+    } else if (dest == Envelope.CONTROL) {
+      enter(row)
+      try control(row.getBinary(Envelope.VALUE)) catch { case s: Stop => stop(s) }
+      out.add(row)
+    } else {
+      if (dest == Envelope.STOP) stopped = true
+      out.add(row)
+    }
+  }
+
+  private def enter(row: InternalRow): Unit = {
+    originMerge = row.getLong(Envelope.MERGE)
+    originTopic = if (row.isNullAt(Envelope.TOPIC)) null else row.getUTF8String(Envelope.TOPIC).clone()
+    originPartition = row.getInt(Envelope.PARTITION)
+    originOffset = row.getLong(Envelope.OFFSET)
+    originPath = if (row.isNullAt(Envelope.PATH)) Array.emptyByteArray else row.getBinary(Envelope.PATH)
+    emitted = 0
+    rawTimestamp = if (row.isNullAt(Envelope.TIMESTAMP)) -1L else row.getLong(Envelope.TIMESTAMP)
+    rawHeaders = Envelope.headers(row)
+    rawKey = Envelope.binary(row, Envelope.KEY)
+    rawValue = StreamTask.nothing
+    recordTopic = originTopic; recordPartition = originPartition; recordOffset = originOffset
+  }
+
+  private def count(e: Entrance, row: InternalRow): Unit = {
+    taken += 1
+    takenBy.computeIfAbsent(e.sub, _ => new Array[Long](1))(0) += 1
+    if (e.isInstanceOf[SourceEntrance]) offsets.put((String.valueOf(originTopic), originPartition), originOffset)
+  }
+
+  /** A failure of a DataFrame's step, or of bytes that it could not read: met by the handler as if it had happened here. */
+  private def upstream(row: InternalRow): Unit = {
+    val value = Envelope.binary(row, Envelope.VALUE)
+    rawValue = () => value
+    meet(Faults.parse(row.getUTF8String(Envelope.FAULT).toString))
+  }
+
+  private def stop(s: Stop): Unit = {
+    out.clear() // what the failing record has sent so far does not count
+    emitted = 0
+    emit(new Outgoing(Envelope.STOP, index, null, null, rawTimestamp, Headers.empty, fault = s.fault.json))
+    stopped = true
+  }
+
+  private def finish(): Unit = if (!stopped) {
+    var any = false
+    stores.values.forEach(s => if (s.flushTo(state)) any = true)
+    clocks.values.forEach { c =>
+      if (c.dirty) { state.put(StreamTask.clockStore, c.name.getBytes("UTF-8"), StreamTask.mark, c.value); c.dirty = false; any = true }
+    }
+    if (any) { token = StreamTask.random.nextLong(); state.put(StreamTask.tokenStore, StreamTask.mark, StreamTask.mark, token) }
+  }
+
+  // ---- TaskContext --------------------------------------------------------------------------------------------------------
+
+  override def taskId(sub: Int): String = s"${sub}_$index"
+  override def clock(name: String): Clock = clocks.computeIfAbsent(name, new Clock(_))
+  override def streamTime(sub: Int): Clock = timed.computeIfAbsent(sub, s => clock(s"$$stream/$s"))
+  override def partitionTime(sub: Int): Clock = clock(s"$$partition/$sub/$recordTopic/$recordPartition")
+  override def nodeOf(id: String): Node = nodes.get(id)
+
+  override def store(name: String, valueType: DataType, ordered: Boolean): Store = {
+    val found = stores.get(name)
+    if (found != null) {
+      if (ordered && !found.ordered) throw new IllegalStateException(s"store $name was opened unordered before")
+      found
+    } else {
+      val s = new CachedStore(name, valueType, ordered, () => state)
+      if (ordered) { val keys = restored.get(name); if (keys != null) keys.forEach(k => s.restore(k)) }
+      stores.put(name, s)
+      s
+    }
+  }
+
+  override def dropped(node: Node, reason: String): Unit = drop(node.node, reason)
+  private def drop(node: String, reason: String): Unit = droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
+
+  override def wallClock: Long = if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
+  override def log(node: Node, message: String): Unit = StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, taskId(node.spec.sub), message): _*)
+
+  override def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit = {
+    val (t, p, o) = (recordTopic, recordPartition, recordOffset)
+    recordTopic = topic; recordPartition = partition; recordOffset = offset
+    try body finally { recordTopic = t; recordPartition = p; recordOffset = o }
+  }
+
+  override def emit(o: Outgoing): Unit = {
+    val path = java.util.Arrays.copyOf(originPath, originPath.length + 4)
+    Bytes.putInt(path, originPath.length, emitted)
+    emitted += 1
+    val task = if (o.task < 0) salt else options.salt(o.task)
+    out.add(Envelope.row(o, task, originMerge, originTopic, originPartition, originOffset, path))
+  }
+
+  // ---- failures -------------------------------------------------------------------------------------------------------------
+
+  override def failed(node: Node, e: Exception): Unit = meet(Faults.of("processing", node.node, e, record))
+  override def unreadable(node: Node, e: Exception, goOn: Boolean): Unit = {
+    val f = Faults.of("deserialization", node.node, e, record)
+    if (goOn) drop(f.node, f.kind) else meet(f)
+  }
+  override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(Faults.of(kind, node.node, e, record))
+  private def record: FaultRecord = new FaultRecord(if (recordTopic == null) null else recordTopic.toString, recordPartition, recordOffset, rawTimestamp, rawKey)
+
+  private def meet(f: Fault): Unit = level.settings.handler(f.kind) match {
+    case "continue" => drop(f.node, f.kind)
+    case "dead_letter" =>
+      drop(f.node, f.kind)
+      if (originTopic != null || rawKey != null) {
+        val headers = Faults.headers(rawHeaders, f, String.valueOf(recordTopic), recordPartition, recordOffset)
+        emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, rawValue(), rawTimestamp, headers, level.settings.deadLetterTopic))
+      }
+    case _ => throw new Stop(if (f.record == null) f.at(record) else f)
+  }
+
+  // ---- punctuation -------------------------------------------------------------------------------------------------------------
+
+  private final class Due(val number: Int, val node: Node, val interval: Long, val next: Clock, val streamTime: Boolean, callback: Long => Unit) extends Schedule {
+    var cancelled = false
+    override def cancel(): Unit = cancelled = true
+    def fire(now: Long): Unit = try callback(now) catch {
+      case s: Stop => throw s
+      case e: Exception => failed(node, e)
+    }
+    /** The next multiple behind `now`; missed ones collapse into one [PA4]. */
+    def advance(now: Long): Unit = next.set(if (now < next.value + interval) next.value + interval else next.value + ((now - next.value) / interval + 1) * interval)
+  }
+
+  override def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule = {
+    if (intervalMs < 1) throw new IllegalArgumentException(s"the interval must be at least 1 ms, is $intervalMs ms")
+    val number = scheduled.merge(node.id, 1, (a, b) => a + b)
+    val next = clock(s"$$schedule/${node.id}/$number")
+    if (next.value < 0) next.set(if (streamTime) 0L else wallClock + intervalMs)
+    val due = new Due(scheduled.values.stream.mapToInt(_.intValue).sum, node, intervalMs, next, streamTime, callback)
+    (if (streamTime) schedules else wallSchedules).add(due)
+    due
+  }
+
+  private def punctuate(e: Entrance): Unit = if (!schedules.isEmpty) fire(schedules, d => d.node.spec.sub == e.sub, e.streamTime.value)
+
+  /** All that are due at `now`, earliest first; one call each, however many intervals passed. */
+  private def fire(queue: PriorityQueue[Due], concerns: Due => Boolean, now: Long): Unit = {
+    recordTopic = null; recordPartition = -1; recordOffset = -1L
+    rawKey = null; rawValue = StreamTask.nothing; rawHeaders = Headers.empty
+    val others = new java.util.ArrayList[Due]()
+    while (!queue.isEmpty && queue.peek().next.value <= now) {
+      val d = queue.poll()
+      if (!concerns(d)) others.add(d)
+      else if (!d.cancelled) {
+        d.fire(now)
+        if (!d.cancelled) { d.advance(now); queue.add(d) }
+      }
+    }
+    queue.addAll(others)
+  }
+
+  private def control(json: Array[Byte]): Unit = {
+    val j = Json.mapper.readTree(json)
+    if (j.has("wall_clock")) {
+      val now = clock(StreamTask.wall).advance(j.get("wall_clock").asLong)
+      if (!wallSchedules.isEmpty) fire(wallSchedules, _ => true, now)
+    }
+    if (j.path("dump").asBoolean(false)) dump()
+  }
+
+  private def dump(): Unit = {
+    val shown = new java.util.HashSet[String]()
+    level.nodes.foreach(s => nodes.get(s.id).dumps.foreach { d =>
+      if (shown.add(d.name)) d.rows().foreach { r =>
+        val o = Json.mapper.createObjectNode()
+        o.set("key", Json.node(r.key, d.keyType)); o.set("value", Json.node(r.value, d.valueType))
+        if (r.timestamp == null) o.putNull("timestamp") else o.put("timestamp", r.timestamp)
+        emit(new Outgoing(Envelope.DUMP, -1, null, Json.mapper.writeValueAsBytes(o), 0L, Headers.empty, d.name))
+      }
+      else ()
+    })
+  }
+
+  // ---- reports -------------------------------------------------------------------------------------------------------------
+
+  /** What happened since the last call. */
+  def report(): TaskReport = {
+    val r = new TaskReport(level.level, index)
+    level.nodes.foreach { s =>
+      val n = nodes.get(s.id)
+      r.node(s.node, n.received, n.sent)
+      n.received = 0; n.sent = 0
+    }
+    droppedBy.forEach { case ((node, reason), n) => r.dropped(node, reason, n(0)) }
+    droppedBy.clear()
+    level.nodes.map(_.sub).distinct.foreach { sub =>
+      val n = takenBy.get(sub)
+      val mine = level.nodes.filter(_.sub == sub).flatMap(s => nodes.get(s.id) match { case x: SourceNode => Some(x); case _ => None })
+      r.task(sub, if (n == null) 0L else n(0), streamTime(sub).value, if (mine.isEmpty) Map.empty else offsets.asScala.toMap.map { case (tp, o) => tp -> o.longValue })
+    }
+    takenBy = new JHashMap()
+    taken = 0
+    r
+  }
+  /** Rows of the task's state, where it is known without a scan. */
+  def crowded: Boolean = stores.values.stream.anyMatch(_.crowded)
+}
+
+private[millrace] object StreamTask {
+  val clockStore = "$clock"
+  val tokenStore = "$token"
+  val wall = "$wall"
+  private val mark: Array[Byte] = Array(0)
+  private val nothing: () => Array[Byte] = () => null
+  private val random = new java.security.SecureRandom()
+  private[millrace] val logger = org.slf4j.LoggerFactory.getLogger("millrace.task")
+}

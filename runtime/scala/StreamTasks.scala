@@ -1,0 +1,114 @@
+package org.apache.spark.sql.millrace
+
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.{Dataset, Encoders, Row}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.classic
+import org.apache.spark.sql.streaming._
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * The door for the Python side (py4j):
+ *   attach(df, graph, options)   the whole chain of levels over envelope rows; gives envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL.
+ *     graph: the task graph (Graph.scala). Entries with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types)
+ *       tells what its receivers get. `into` has the params `key` and `value` (types).
+ *     options: {"run": name, "shuffle_partitions": n, "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
+ *       settings), "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000}
+ *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
+ *   release(run)                 ends the tasks of a run in this JVM, Python workers with them
+ */
+object StreamTasks {
+  def attach(df: Dataset[Row], graphJson: String, optionsJson: String): Dataset[Row] = {
+    val source = df.asInstanceOf[classic.Dataset[Row]]
+    val spark = source.sparkSession
+    val j = Json.mapper.readTree(optionsJson)
+    val graph = Graph.parse(spark, graphJson)
+    val n = j.get("shuffle_partitions").asInt
+    val run = j.path("run").asText("run")
+    val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L))
+    val options = TaskOptions(run, j.path("simulation").asBoolean(false), n, python)
+    val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
+      j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
+    val statistics = Reports.of(spark, run)
+    val attachment = s"$run/${java.util.UUID.randomUUID}"
+    graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec, s.level)); case _ => }
+    var rows: classic.Dataset[Row] = source.select(Envelope.schema.fieldNames.map(source.col).toIndexedSeq: _*)
+    (0 until graph.levels).foreach { l =>
+      val level = graph.level(l, settings)
+      val processor = new LevelProcessor(level, options, attachment, statistics)
+      val ordered = Internals.ordered(rows, n)
+      rows = ordered.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(ordered.schema))
+        .transformWithState(processor, TimeMode.None(), OutputMode.Append())(Internals.encoder(Envelope.schema)).toDF()
+    }
+    rows
+  }
+
+  def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = Graph.parse(spark, graphJson)
+
+  def release(run: String): Unit = tasks.asScala.foreach { case (key, t) => if (key.attachment.startsWith(s"$run/")) { tasks.remove(key); t.task.close() } }
+
+  // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
+
+  private[millrace] final case class TaskKey(attachment: String, level: Int, salt: Int)
+  private[millrace] final class Living(val task: StreamTask) { val used = new AtomicLong(System.currentTimeMillis()); @volatile var clean = false }
+  private val tasks = new ConcurrentHashMap[TaskKey, Living]()
+  private val idleMs = 600000L
+
+  /** The task as it was after the last micro-batch, if the state is what it wrote then; else a new one. */
+  private[millrace] def take(key: TaskKey, state: StateHandle, create: () => StreamTask): Living = {
+    val found = tasks.get(key)
+    if (found != null && found.clean && found.task.token == tokenOf(state)) {
+      found.used.set(System.currentTimeMillis()); found.clean = false
+      found.task.resume(state)
+      found
+    } else {
+      if (found != null) { tasks.remove(key); found.task.close() }
+      val old = System.currentTimeMillis() - idleMs
+      tasks.asScala.foreach { case (k, t) => if (t.clean && t.used.get < old) { tasks.remove(k); t.task.close() } }
+      val made = new Living(create())
+      made.task.open(state)
+      tasks.put(key, made)
+      made
+    }
+  }
+  private def tokenOf(s: StateHandle): Long = { val found = s.get(StreamTask.tokenStore, Array(0)); if (found == null) 0L else found._2 }
+}
+
+/** One level in Spark: transformWithState over the tasks. */
+private[millrace] final class LevelProcessor(level: LevelSpec, options: TaskOptions, attachment: String, statistics: RunAccumulator)
+    extends StatefulProcessor[Int, InternalRow, InternalRow] {
+  @transient private var map: MapState[InternalRow, InternalRow] = _
+
+  override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
+    map = getHandle.getMapState[InternalRow, InternalRow]("stores", Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
+
+  override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] = {
+    val state = new MapHandle(map)
+    val living = StreamTasks.take(StreamTasks.TaskKey(attachment, level.level, salt), state, () => new StreamTask(level, options.indexOf(salt), salt, options))
+    living.task.run(rows, () => { statistics.add(living.task.report()); living.clean = true })
+  }
+}
+
+private[millrace] object LevelProcessor {
+  val keySchema: StructType = new StructType().add("store", StringType, nullable = false).add("key", BinaryType, nullable = false)
+  val valueSchema: StructType = new StructType().add("value", BinaryType, nullable = false).add("timestamp", LongType, nullable = false)
+}
+
+private final class MapHandle(map: MapState[InternalRow, InternalRow]) extends StateHandle {
+  private val names = new java.util.HashMap[String, UTF8String]()
+  private def key(store: String, key: Array[Byte]) = new GenericInternalRow(Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key))
+  override def get(store: String, k: Array[Byte]): (Array[Byte], Long) = {
+    val v = map.getValue(key(store, k))
+    if (v == null) null else (v.getBinary(0), v.getLong(1))
+  }
+  override def put(store: String, k: Array[Byte], value: Array[Byte], timestamp: Long): Unit = map.updateValue(key(store, k), new GenericInternalRow(Array[Any](value, timestamp)))
+  override def delete(store: String, k: Array[Byte]): Unit = map.removeKey(key(store, k))
+  override def all: Iterator[(String, Array[Byte], Array[Byte], Long)] =
+    map.iterator().map { case (k, v) => (k.getUTF8String(0).toString, k.getBinary(1), v.getBinary(0), v.getLong(1)) }
+}

@@ -1,0 +1,226 @@
+package org.apache.spark.sql.millrace
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.ArrayData
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Steps over single records, sinks, and the ways into and out of a task. */
+private[millrace] object Stateless extends Family {
+  override val factories: Map[String, Build => NodeSpec] = Map(
+    "stream" -> (new StreamSourceSpec(_)),
+    "filter" -> (new FilterSpec(_, keep = true)),
+    "filter_not" -> (new FilterSpec(_, keep = false)),
+    "map" -> (new MapSpec(_)),
+    "map_values" -> (new MapSpec(_)),
+    "select_key" -> (new MapSpec(_)),
+    "flat_map" -> (new FlatMapSpec(_)),
+    "flat_map_values" -> (new FlatMapSpec(_)),
+    "peek" -> (new PeekSpec(_)),
+    "merge" -> (new MergeSpec(_)),
+    "split" -> (new SplitSpec(_)),
+    "to_stream" -> (new ToStreamSpec(_)),
+    "repartition" -> (new RepartitionSpec(_)),
+    "repartitioned" -> (new PassSpec(_)),
+    "into" -> (new IntoSpec(_)),
+    "to" -> (new TopicSinkSpec(_)),
+    "print" -> (new PrintSpec(_)))
+}
+
+/** source.stream [ST10]. */
+private final class StreamSourceSpec(b: Build) extends SourceSpec(b) {
+  override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(key, valueCodec.dataType))
+  override def create(): Node = new SourceNode(this) { override def process(r: Record, input: Int): Unit = forward(r) }
+}
+
+/** filter, filter_not [ST1]: a null predicate counts as false. */
+private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  val predicate: Expr = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))
+  override val ports: Seq[(String, Port)] = Seq("out" -> in)
+  override def create(): Node = new Node(this) {
+    override def process(r: Record, input: Int): Unit = if (predicate.test(r, r.value, context) == keep) forward(r)
+  }
+}
+
+/** map, map_values, select_key [ST2]: those of key and value that the parameters name are computed from the incoming record. */
+private final class MapSpec(b: Build) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  private val layout = Layout.record(in.key, in.value)
+  val key: Option[Expr] = if (op == "map_values") None else Some(b.expr("key", layout))
+  val value: Option[Expr] = if (op == "select_key") None else Some(b.expr("value", layout))
+  override val ports: Seq[(String, Port)] =
+    Seq("out" -> StreamPort(key.map(e => KeyType(e.dataType)).getOrElse(in.key), value.map(_.dataType).getOrElse(in.value)))
+  override def create(): Node = new Node(this) {
+    override def process(r: Record, input: Int): Unit = {
+      val k = if (key.isEmpty) r.key else key.get(r, context)
+      val v = if (value.isEmpty) r.value else value.get(r, context)
+      forward(new Record(k, v, r.timestamp, r.headers))
+    }
+  }
+}
+
+/** flat_map, flat_map_values [ST2]: in the order of the array; an empty one gives nothing, a null one is a processing error. */
+private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  val parameter: String = if (op == "flat_map") "records" else "values"
+  val items: Expr = b.expr(parameter, Layout.record(in.key, in.value))
+  val element: DataType = items.dataType match {
+    case ArrayType(e, _) => e
+    case other => b.fail(parameter, "type", s"gives ${other.sql}, needs ${if (op == "flat_map") "ARRAY<STRUCT<key, value>>" else "ARRAY"}")
+  }
+  private val out = if (op == "flat_map_values") StreamPort(in.key, element) else element match {
+    case StructType(Array(k, v)) if k.name == "key" && v.name == "value" => StreamPort(KeyType(k.dataType), v.dataType)
+    case other => b.fail(parameter, "type", s"gives ARRAY<${other.sql}>, needs ARRAY<STRUCT<key, value>>")
+  }
+  override val ports: Seq[(String, Port)] = Seq("out" -> out)
+  override def create(): Node = {
+    val (keyType, valueType, pairs) = (out.key.dataType, out.value, op == "flat_map")
+    new Node(this) {
+      override def process(r: Record, input: Int): Unit = {
+        val a = items(r, context).asInstanceOf[ArrayData]
+        if (a == null) throw new ParameterFailure(parameter, new NullPointerException("the array is null"))
+        val n = a.numElements()
+        var i = 0
+        while (i < n) {
+          if (!pairs) forward(r.withValue(if (a.isNullAt(i)) null else a.get(i, element)))
+          else {
+            if (a.isNullAt(i)) throw new ParameterFailure(parameter, new NullPointerException(s"element $i is null"))
+            val s: InternalRow = a.getStruct(i, 2)
+            forward(new Record(if (s.isNullAt(0)) null else s.get(0, keyType), if (s.isNullAt(1)) null else s.get(1, valueType), r.timestamp, r.headers))
+          }
+          i += 1
+        }
+      }
+    }
+  }
+}
+
+/** peek [ST3]: the message goes to the log, the record on. */
+private final class PeekSpec(b: Build) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  val message: Expr = b.expr("message", Layout.record(in.key, in.value), Some(StringType))
+  override val ports: Seq[(String, Port)] = Seq("out" -> in)
+  override def create(): Node = new Node(this) {
+    override def process(r: Record, input: Int): Unit = {
+      context.log(this, String.valueOf(message(r, context)))
+      forward(r)
+    }
+  }
+}
+
+/** merge [ST4]. */
+private final class MergeSpec(b: Build) extends NodeSpec(b) {
+  private val all = parents.indices.map(b.stream)
+  all.foreach(s => if (s != all.head) b.fail("in", "type", s"the merged streams differ: ${s.key.seen.sql}, ${s.value.sql} and ${all.head.key.seen.sql}, ${all.head.value.sql}"))
+  override val ports: Seq[(String, Port)] = Seq("out" -> all.head)
+  override def create(): Node = new PassNode(this)
+}
+
+private final class PassNode(spec: NodeSpec) extends Node(spec) { override def process(r: Record, input: Int): Unit = forward(r) }
+
+/** split [ST5]: the first predicate that holds takes the record. */
+private final class SplitSpec(b: Build) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  private val layout = Layout.record(in.key, in.value)
+  val branches: Array[(String, Expr)] = b.elements("branches").map { j =>
+    val (port, predicate) = if (j.isArray) (j.get(0), j.get(1)) else (j.get("port"), j.get("predicate"))
+    (port.asText, b.exprOf(predicate.asText, "branches", layout, Some(BooleanType)))
+  }.toArray
+  val default: Option[String] = b.textOpt("default_port")
+  override val ports: Seq[(String, Port)] = (branches.map(_._1) ++ default).map(_ -> in).toSeq
+  override def create(): Node = new Node(this) {
+    override def process(r: Record, input: Int): Unit = {
+      var i = 0
+      while (i < branches.length && !branches(i)._2.test(r, r.value, context)) i += 1
+      if (i < branches.length) forward(r, branches(i)._1) else default.foreach(forward(r, _))
+    }
+  }
+}
+
+/** to_stream [ST8]: every change as (key, new value), deletes included. */
+private final class ToStreamSpec(b: Build) extends NodeSpec(b) {
+  override val ports: Seq[(String, Port)] = Seq("out" -> b.stream(0))
+  override def create(): Node = new PassNode(this)
+}
+
+/** repartition [ST7]: to the task of the key's partition; a null key is dropped silently, save where a left or outer join below wants it. */
+private final class RepartitionSpec(b: Build) extends HopSpec(b) {
+  val keepNull: Boolean = b.bool("keep_null_keys", default = false)
+  override val ports: Seq[(String, Port)] =
+    Seq("out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value"))))
+  override def create(): Node = new HopNode(this) {
+    override def process(r: Record, input: Int): Unit = if (r.key != null || keepNull) hop(r)
+  }
+}
+
+/** Where a repartitioned stream arrives. */
+private final class PassSpec(b: Build) extends NodeSpec(b) {
+  override val ports: Seq[(String, Port)] = Seq("out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value"))))
+  override def create(): Node = new PassNode(this)
+}
+
+/** Where a DataFrame's rows enter: key as Kafka bytes, value packed, of the types that the parameters name. */
+private final class IntoSpec(b: Build) extends NodeSpec(b) {
+  override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(KeyType(b.dataType("key")), b.dataType("value")))
+  override def create(): Node = new PassNode(this)
+}
+
+/** sink.topic [ST6], [PL8]. */
+private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  private val layout = Layout.record(in.key, in.value)
+  private def format(p: String, t: DataType): Codec = b.opt(p) match {
+    case None => Codec.of(t)
+    case Some(j) =>
+      val c = b.codecOf(j, p, Some(t))
+      if (c.format == "json") Codec.make("json", t)
+      else if (c.dataType != t) b.fail(p, "format", s"format ${c.format} is for ${c.dataType.sql}, the $p is ${t.sql}")
+      else c
+  }
+  val keyCodec: Codec = format("key", in.key.seen)
+  val valueCodec: Codec = format("value", in.value)
+  val topic: Option[String] = b.textOpt("topic")
+  val topicOf: Option[Expr] = if (topic.isDefined) None else Some(b.expr("topic_expression", layout, Some(StringType)))
+  val partition: Option[Expr] = b.textOpt("partition").map(_ => b.expr("partition", layout, Some(IntegerType)))
+  /** The windowed key's own codec: its inner key chooses the partition. */
+  val windowed: Option[Codec] = in.key.window.map(_ => Codec.key(in.key))
+  override val ports: Seq[(String, Port)] = Nil
+  override def create(): Node = new Node(this) {
+    override def process(r: Record, input: Int): Unit = {
+      val to = topic.getOrElse {
+        val t = topicOf.get(r, context)
+        if (t == null) throw new ParameterFailure("topic_expression", new NullPointerException("the topic is null"))
+        t.toString
+      }
+      val p = if (partition.isEmpty) null else partition.get(r, context).asInstanceOf[java.lang.Integer]
+      val chooses = windowed match { case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key); case _ => null }
+      sent += 1
+      context.emit(new Outgoing(index, -1, keyCodec.encode(r.key), valueCodec.encode(r.value), r.timestamp, r.headers, to, p, chooses))
+    }
+  }
+}
+
+/** sink.print [ST3]: `[label]: key, value`; the row goes to the sink without a topic. */
+private final class PrintSpec(b: Build) extends NodeSpec(b) {
+  private val in = b.stream(0)
+  val label: String = b.textOpt("label").getOrElse(node)
+  override val ports: Seq[(String, Port)] = Nil
+  override def create(): Node = new Node(this) {
+    override def process(r: Record, input: Int): Unit = {
+      context.log(this, s"[$label]: ${Shown.text(r.key, in.key.seen)}, ${Shown.text(r.value, in.value)}")
+      sent += 1
+    }
+  }
+}
+
+/** A value as a person reads it in the log. */
+private[millrace] object Shown {
+  def text(v: Any, t: DataType): String = v match {
+    case null => "null"
+    case s: UTF8String => s.toString
+    case _ => new String(Json.bytes(v, t), UTF_8)
+  }
+}
