@@ -11,12 +11,12 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound
 
 from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import ApiToken, Membership, SignInLink, User, Workspace
 from accounts.permissions import require
-from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound
 
 
 def set_up(username: str, workspace_name: str) -> User:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TypeVar
 
 from django.db.models import Model, QuerySet
+from millrace_backend.errors import Forbidden, NotFound
 
 from accounts.choices import Role
 from accounts.models import Membership, User, Workspace
-from millrace_backend.errors import Forbidden, NotFound
 
 M = TypeVar("M", bound=Model)
 

@@ -11,20 +11,20 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.db.models import F, Max, Q
-from django.utils import timezone
-
 from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import User
 from accounts.permissions import require
-from deployments.choices import STEPS, Desired, Observed, Outcome, StepState
-from deployments.events import deployment_changed, wake_reconciler
-from deployments.models import Deployment, Observation, Run, waiting_steps
-from deployments.snapshots import DeploymentSnapshot, RunSnapshot
+from django.db import IntegrityError, transaction
+from django.db.models import F, Max, Q
+from django.utils import timezone
 from millrace_backend.errors import Conflict, NotFound
 from topologies.models import Topology, Version
+
+from deployments.choices import STEPS, Desired, Observed, Outcome, StepState
+from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
+from deployments.models import Deployment, Observation, Run, waiting_steps
+from deployments.snapshots import DeploymentSnapshot, RunSnapshot
 
 #: crashes further back say nothing about now
 CRASHES_KEPT = 50
@@ -165,6 +165,7 @@ def refuse_while_it_runs(row: Deployment) -> None:
 def forget(row: Deployment) -> None:
     """Delete the row now and its folder on commit; inside a transaction."""
     transaction.on_commit(partial(shutil.rmtree, row.directory, ignore_errors=True), robust=True)
+    deployment_deleted(row)
     row.delete()
 
 
@@ -198,7 +199,7 @@ class _change:  # noqa: N801  (a context manager, read as a word)
         self.observation.steps = steps
         self.observation.failure = None
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         if error[0] is None:
             self.row.save()
             self.observation.save()

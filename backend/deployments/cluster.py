@@ -8,7 +8,6 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from django.conf import settings
-
 from millrace_backend.errors import Unavailable
 
 ANSWER_SECONDS = 5.0

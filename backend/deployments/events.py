@@ -9,10 +9,11 @@ from celery import Celery
 from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import KombuError
+from live.events import publish
+from millrace_backend.redis import client, run_snapshot, run_stream
 from redis.exceptions import RedisError
 
 from deployments.models import Deployment
-from live.events import publish
 
 log = structlog.get_logger(__name__)
 
@@ -23,6 +24,24 @@ RECONCILE_TASK = "millrace_workers.tasks.reconcile"
 def deployment_changed(deployment: int) -> None:
     """Tell the pages of the workspace once the transaction is committed."""
     transaction.on_commit(partial(_tell, deployment), robust=True)
+
+
+def deployment_deleted(deployment: Deployment) -> None:
+    """Tell the pages once committed that it is gone, and forget what its runs reported."""
+    data = {"id": deployment.pk, "topology": deployment.topology_id}
+    workspace, topology = deployment.workspace_id, deployment.topology_id
+    reports = list(deployment.runs.values_list("report_id", flat=True))
+
+    def tell() -> None:
+        publish(workspace, "deployment.deleted", data, topology=topology)
+        keys = [name(each) for each in reports for name in (run_stream, run_snapshot)]
+        try:
+            if keys:
+                client().delete(*keys)
+        except RedisError as error:
+            log.warning("reports not deleted", deployment=data["id"], reason=str(error))
+
+    transaction.on_commit(tell, robust=True)
 
 
 def wake_reconciler(deployment: int) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from accounts.models import User, Workspace
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-
-from accounts.models import User, Workspace
-from deployments.choices import STEPS, Desired, Observed, Outcome, StepState, Target
 from topologies.models import Topology, Version
+
+from deployments.choices import STEPS, Desired, Observed, Outcome, StepState, Target
 
 
 def waiting_steps() -> list[dict[str, Any]]:

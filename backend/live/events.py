@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 import structlog
+from millrace_backend import redis
 from redis.exceptions import RedisError
 from rest_framework.utils.encoders import JSONEncoder
-
-from millrace_backend import redis
 
 log = structlog.get_logger(__name__)
 

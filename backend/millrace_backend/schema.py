@@ -57,5 +57,3 @@ def paged(serializer: type[serializers.Serializer[Any]]) -> Any:
             "results": serializer(many=True),
         },
     )
-
-

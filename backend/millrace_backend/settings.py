@@ -112,7 +112,7 @@ AXES_LOCKOUT_CALLABLE = "millrace_backend.errors.locked_out"
 AXES_VERBOSE = False
 # The client's address is the socket's: no header that anybody may send is believed.
 AXES_CLIENT_IP_CALLABLE = "millrace_backend.middleware.address_of"
-KNOX_TOKEN_MODEL = "accounts.ApiToken"  # noqa: S105  (a model's name, not a secret)
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
 REST_KNOX = {"TOKEN_TTL": timedelta(days=30), "AUTO_REFRESH": False, "TOKEN_PREFIX": "mr_"}
 
 # -- API --------------------------------------------------------------------------------------

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import IntegrityError, transaction
-from django.utils import timezone
-
 from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import User, Workspace
 from accounts.permissions import require
+from django.db import IntegrityError, transaction
+from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict
-from topologies.events import draft_changed, topology_changed, version_created
+
+from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
 from topologies.models import Draft, Topology, Version
 
 
@@ -43,6 +43,7 @@ def create_topology(
         audit(actor, workspace.pk, "topology.create", "topology", topology.pk, name=name)
         if document is not None:
             _append(actor, topology, document, message)
+        topology_changed(topology, actor)
     return topology
 
 
@@ -91,6 +92,7 @@ def delete_topology(actor: User, topology: Topology) -> None:
             topology.pk,
             name=topology.name,
         )
+        topology_deleted(topology, actor)
         topology.delete()
 
 
@@ -127,6 +129,7 @@ def discard_draft(actor: User, topology: Topology) -> None:
         deleted, _ = Draft.objects.filter(topology=topology, user=actor).delete()
         if deleted:
             audit(actor, topology.workspace_id, "draft.discard", "topology", topology.pk)
+            topology_changed(topology, actor)
 
 
 def save_version(

@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-
 from millrace_backend.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from django.db import transaction
-
 from accounts.models import User
+from django.db import transaction
 from live.events import publish
+
 from topologies.models import Draft, Topology, Version
 
 
@@ -58,6 +58,21 @@ def topology_changed(topology: Topology, actor: User) -> None:
             topology.workspace_id,
             "topology.changed",
             data,
+            topology=topology.pk,
+            actor=actor.pk,
+        ),
+        robust=True,
+    )
+
+
+def topology_deleted(topology: Topology, actor: User) -> None:
+    """It is gone; told once committed."""
+    transaction.on_commit(
+        partial(
+            publish,
+            topology.workspace_id,
+            "topology.deleted",
+            {"topology": topology.pk},
             topology=topology.pk,
             actor=actor.pk,
         ),

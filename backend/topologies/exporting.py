@@ -9,6 +9,7 @@ from pathlib import Path
 
 from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import ApiError
+
 from topologies.compiling import compiled
 from topologies.models import Version
 

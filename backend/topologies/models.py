@@ -7,10 +7,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from accounts.models import User, Workspace
 from django.db import models
 from django.db.models.functions import Lower
 
-from accounts.models import User, Workspace
 from topologies.choices import DOCUMENT_FORMAT
 
 

@@ -1,11 +1,11 @@
 """Reading topologies with all that is shown of them, in a fixed number of queries."""
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
-from django.db.models.functions import Coalesce
-
 from accounts.models import User
 from accounts.permissions import visible
 from deployments.models import Deployment
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
 from topologies.models import Draft, Topology
 
 

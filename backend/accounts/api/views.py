@@ -7,6 +7,9 @@ from typing import Any
 from django.contrib.auth import authenticate, login, logout
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import extend_schema
+from millrace_backend.errors import LOCKED, ApiError, NotFound, TooMany
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
 from rest_framework.authentication import SessionAuthentication
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -17,9 +20,6 @@ from accounts.api import serializers as shapes
 from accounts.choices import Role
 from accounts.models import ApiToken, Membership, User
 from accounts.permissions import require, workspace_for
-from millrace_backend.errors import LOCKED, ApiError, NotFound, TooMany
-from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
 
 
 def session_of(user: Any) -> dict[str, Any]:
@@ -68,9 +68,7 @@ class SessionView(ApiView):
         login(request._request, user)
         return Response(session_of(user))
 
-    @extend_schema(
-        request=None, responses=shapes.SessionSerializer, operation_id="session_end"
-    )
+    @extend_schema(request=None, responses=shapes.SessionSerializer, operation_id="session_end")
     def delete(self, request: Request) -> Response:
         """Sign out."""
         logout(request._request)
@@ -232,9 +230,7 @@ class MemberView(ApiView):
 class MemberLinkView(ApiView):
     """A new one-time sign-in link for a member."""
 
-    @extend_schema(
-        request=None, responses={201: shapes.LinkSerializer}, operation_id="member_link"
-    )
+    @extend_schema(request=None, responses={201: shapes.LinkSerializer}, operation_id="member_link")
     def post(self, request: Request, workspace: str, member: int) -> Response:
         """Make the link (admin)."""
         link = actions.invite_again(self.person, member_of(self.person, workspace, member))

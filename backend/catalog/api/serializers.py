@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import serializers
-
 from topologies.api.fields import DocumentField
 
 

@@ -10,6 +10,8 @@ from typing import Any
 from django.db import DatabaseError, connection
 from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema, inline_serializer
+from millrace_backend import redis
+from millrace_backend.views import ApiView
 from redis.exceptions import RedisError
 from rest_framework import serializers
 from rest_framework.permissions import AllowAny
@@ -18,8 +20,6 @@ from rest_framework.response import Response
 
 from catalog.api.serializers import CatalogueSerializer, TemplateSerializer
 from catalog.templates import templates
-from millrace_backend import redis
-from millrace_backend.views import ApiView
 
 
 @cache

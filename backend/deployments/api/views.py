@@ -5,14 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from redis.exceptions import RedisError
-from rest_framework.request import Request
-from rest_framework.response import Response
-
 from accounts.choices import Role
 from accounts.models import User
 from accounts.permissions import visible, workspace_for
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from millrace_backend.errors import ApiError, NotFound, Unavailable
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from redis.exceptions import RedisError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from topologies.models import Topology
+
 from deployments import actions
 from deployments.api import serializers as shapes
 from deployments.api.runtime_serializers import RuntimeSerializer
@@ -22,10 +26,6 @@ from deployments.logs import Filter, read_log
 from deployments.models import Deployment
 from deployments.queries import whole
 from deployments.runtime import read_runtime
-from millrace_backend.errors import ApiError, NotFound, Unavailable
-from millrace_backend.schema import paged
-from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
-from topologies.models import Topology
 
 
 def deployment_of(reader: User, deployment: int) -> Deployment:

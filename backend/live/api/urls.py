@@ -1,3 +1,10 @@
 """Addresses of the live app."""
 
-urlpatterns: list[object] = []
+from django.urls import path
+
+from live.api import views
+
+urlpatterns = [
+    path("live", views.LiveView.as_view()),
+    path("topologies/<int:topology>/presence", views.EditedNodeView.as_view()),
+]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from deployments.choices import Desired, Observed
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from deployments.choices import Desired, Observed
 from topologies.api.fields import DocumentField
 from topologies.models import Draft, Topology, Version
 

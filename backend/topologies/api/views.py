@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework.request import Request
-from rest_framework.response import Response
-
 from accounts.choices import Role
 from accounts.models import User
 from accounts.permissions import workspace_for
 from catalog.templates import template
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
 from millrace_backend.views import (
@@ -20,6 +17,9 @@ from millrace_backend.views import (
     ApiView,
     ordering_parameter,
 )
+from rest_framework.request import Request
+from rest_framework.response import Response
+
 from topologies import actions
 from topologies.api import serializers as shapes
 from topologies.api.compile_serializers import CompileRequestSerializer, CompileResultSerializer
@@ -204,9 +204,7 @@ class VersionView(ApiView):
     @extend_schema(responses=shapes.VersionSerializer, operation_id="version_get")
     def get(self, request: Request, topology: int, number: int) -> Response:
         """With its document."""
-        return Response(
-            shapes.VersionSerializer(version_of(self.person, topology, number)).data
-        )
+        return Response(shapes.VersionSerializer(version_of(self.person, topology, number)).data)
 
     @extend_schema(
         request=shapes.VersionNameSerializer,

@@ -1,0 +1,33 @@
+"""Prepares the database and prints a one-time sign-in link."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
+
+from accounts.actions import issue_sign_in_link, set_up
+
+
+class Command(BaseCommand):
+    """``millrace_setup [--json] [--user NAME] [--workspace SLUG]``."""
+
+    help = "Migrates the database, makes the first admin and workspace, prints a sign-in link."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The options."""
+        parser.add_argument("--json", action="store_true", help="print one line of JSON")
+        parser.add_argument("--user", default="admin", help="name of the first admin")
+        parser.add_argument("--workspace", default="main", help="slug of the first workspace")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Everything is safe to repeat; each call prints a new link."""
+        call_command("migrate", interactive=False, verbosity=0)
+        user = set_up(options["user"], options["workspace"])
+        link = issue_sign_in_link(user)
+        if options["json"]:
+            self.stdout.write(json.dumps({"user": user.username, "sign_in_link": link}))
+        else:
+            self.stdout.write(f"Sign in once as {user.username}: {link}")

@@ -1,0 +1,1 @@
+"""The catalog app has nothing to show in the admin pages."""

@@ -1,0 +1,1 @@
+"""Kinds, families and formats are the compiler's words; none are kept here."""

@@ -1,0 +1,40 @@
+"""Writes the API's description, which is committed and reviewed as text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+from millrace_backend.environment import REPOSITORY
+
+PATH = REPOSITORY / "backend" / "openapi.json"
+
+
+def description() -> str:
+    """The OpenAPI document as text."""
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    validate_schema(schema)
+    return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+class Command(BaseCommand):
+    """``millrace_api [--check]``."""
+
+    help = "Writes backend/openapi.json; with --check only says whether it is up to date."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The options."""
+        parser.add_argument("--check", action="store_true", help="write nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Write, or compare."""
+        text = description()
+        if options["check"]:
+            if not PATH.exists() or PATH.read_text(encoding="utf-8") != text:
+                raise CommandError(f"{PATH.name} is not up to date. Run `./millrace api`.")
+            return
+        PATH.write_text(text, encoding="utf-8")
+        self.stdout.write(f"Wrote {PATH.relative_to(REPOSITORY)}.")

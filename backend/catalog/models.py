@@ -1,0 +1,1 @@
+"""The catalog app keeps nothing in the database."""

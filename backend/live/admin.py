@@ -1,0 +1,1 @@
+"""The live app has nothing to show in the admin pages."""

@@ -1,0 +1,110 @@
+"""The event stream, and who edits what."""
+
+from __future__ import annotations
+
+from accounts.permissions import workspace_for
+from django.http import StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from millrace_backend.errors import ApiError
+from millrace_backend.views import ApiView
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from topologies.api.views import topology_of
+
+from live import actions
+from live.api.serializers import EditedNodeSerializer, LiveSnapshotSerializer
+from live.feed import Feed
+from live.snapshots import Scope
+
+
+class FirstRenderer(BaseContentNegotiation):
+    """Takes a browser's ``Accept: text/event-stream``; errors are JSON all the same."""
+
+    def select_parser(self, request: Request, parsers):  # type: ignore[no-untyped-def]
+        """The first parser; nothing is read."""
+        return parsers[0]
+
+    def select_renderer(  # type: ignore[no-untyped-def]
+        self, request: Request, renderers, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """The first renderer."""
+        return renderers[0], renderers[0].media_type
+
+
+class LiveView(ApiView):
+    """Server-sent events; one stream per tab."""
+
+    content_negotiation_class = FirstRenderer
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("topology", int, description="Everything about one topology, or"),
+            OpenApiParameter("workspace", str, description="the deployments of a workspace."),
+            OpenApiParameter(
+                "Last-Event-ID",
+                str,
+                OpenApiParameter.HEADER,
+                description="Sent by browsers after a lost connection: go on after this event.",
+            ),
+        ],
+        responses={(200, "text/event-stream"): LiveSnapshotSerializer},
+        description=(
+            "First `event: snapshot`, then `deployment.changed`, `deployment.deleted`, "
+            "`topology.changed`, `topology.deleted`, `version.created`, `draft.changed` (of "
+            "others), `runtime.progress`, `runtime.log` and `presence`. A further `snapshot` "
+            "replaces all that was told before: events were lost, or the driver's last report "
+            "became stale."
+        ),
+        operation_id="live",
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """A snapshot, then events; a comment every 15 s."""
+        scope = self.scope(request)
+        last = request.headers.get("Last-Event-ID", "")
+
+        async def stream():  # type: ignore[no-untyped-def]
+            # Made here, in the event loop, and not in the view's thread.
+            async for text in Feed(scope).events(last):
+                yield text
+
+        return StreamingHttpResponse(
+            stream(),
+            content_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    def scope(self, request: Request) -> Scope:
+        """What is listened to, if the reader may."""
+        topology, workspace = (
+            request.query_params.get(name) or "" for name in ("topology", "workspace")
+        )
+        person = self.person
+        if topology.isascii() and topology.isdigit() and len(topology) < 19 and not workspace:
+            row = topology_of(person, int(topology))
+            return Scope(person.pk, person.shown_name, row.workspace_id, row.pk)
+        if workspace and not topology:
+            found = workspace_for(person, workspace)
+            return Scope(person.pk, person.shown_name, found.pk)
+        raise ApiError(
+            "invalid",
+            "It is not said what to listen to.",
+            "Send ?topology=<id> or ?workspace=<slug>.",
+            fields={"topology": ["An id, or a workspace instead."]},
+        )
+
+
+class EditedNodeView(ApiView):
+    """Which node the reader edits."""
+
+    @extend_schema(
+        request=EditedNodeSerializer, responses={204: None}, operation_id="presence_update"
+    )
+    def put(self, request: Request, topology: int) -> Response:
+        """Tell the others."""
+        row = topology_of(self.person, topology)
+        given = EditedNodeSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.edit_node(self.person, row, given.validated_data["node"])
+        return Response(status=204)

@@ -1,0 +1,18 @@
+"""The events that pages hear."""
+
+from django.db import models
+
+
+class LiveEvent(models.TextChoices):
+    """Names of server-sent events."""
+
+    SNAPSHOT = "snapshot", "Snapshot"
+    DEPLOYMENT_CHANGED = "deployment.changed", "Deployment changed"
+    DEPLOYMENT_DELETED = "deployment.deleted", "Deployment deleted"
+    TOPOLOGY_CHANGED = "topology.changed", "Topology changed"
+    TOPOLOGY_DELETED = "topology.deleted", "Topology deleted"
+    VERSION_CREATED = "version.created", "Version created"
+    DRAFT_CHANGED = "draft.changed", "Draft changed"
+    RUNTIME_PROGRESS = "runtime.progress", "Runtime progress"
+    RUNTIME_LOG = "runtime.log", "Runtime log"
+    PRESENCE = "presence", "Presence"

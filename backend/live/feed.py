@@ -1,0 +1,337 @@
+"""The event stream of one page: a snapshot, then events that keep it true."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from asgiref.sync import sync_to_async
+from deployments import runtime
+from millrace_backend import redis as names
+from redis.exceptions import RedisError
+from rest_framework.utils.encoders import JSONEncoder
+
+from live import presence
+from live.choices import LiveEvent
+from live.hub import START, Entry, Hub, Resync, hub, order
+from live.snapshots import Scope, deployments_for, may_listen, topology_for
+
+log = structlog.get_logger(__name__)
+
+PING_SECONDS = 15.0
+RETRY_MS = 2_000
+
+
+def encode(event: str, data: Any, event_id: str) -> bytes:
+    """One server-sent event."""
+    text = json.dumps(data, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"))
+    return f"id: {event_id}\nevent: {event}\ndata: {text}\n\n".encode()
+
+
+@dataclass
+class Feed:
+    """The places a page has reached in its streams, and what it was told last."""
+
+    scope: Scope
+    #: seconds since the epoch
+    now: Any = time.time
+    position: str = START
+    deployment: int | None = None
+    run: str | None = None
+    run_position: str = START
+    history: list[runtime.Event] = field(default_factory=list)
+    revisions: dict[int, int] = field(default_factory=dict)
+    topology: dict[str, Any] | None = None
+    told_stale: bool = False
+    connection: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def __post_init__(self) -> None:
+        self.hub: Hub = hub()
+        self.stream = names.live_stream(self.scope.workspace)
+        self.subscription = self.hub.subscribe()
+
+    # -- the stream as bytes --------------------------------------------------------------------
+    async def events(self, last_event_id: str) -> AsyncIterator[bytes]:
+        """Server-sent events until the page is closed."""
+        try:
+            yield f"retry: {RETRY_MS}\n\n".encode()
+            await self._arrive()
+            if not await self._resume(last_event_id):
+                yield await self._snapshot()
+            async for text in self._catch_up():
+                yield text
+            pinged = time.monotonic()
+            while True:
+                item = await self._next(PING_SECONDS - (time.monotonic() - pinged))
+                if isinstance(item, Resync) or self._became_stale():
+                    yield await self._snapshot()
+                elif item is not None:
+                    async for text in self._handle(item):
+                        yield text
+                if time.monotonic() - pinged >= PING_SECONDS:
+                    pinged = time.monotonic()
+                    if not await sync_to_async(may_listen)(self.scope):
+                        return
+                    await self._arrive()
+                    yield b": ping\n\n"
+        except (RedisError, OSError) as error:
+            # The page reconnects by itself and begins with a fresh snapshot.
+            log.warning("live stream ended", reason=str(error))
+        finally:
+            self.hub.unsubscribe(self.subscription)
+            await self._leave()
+
+    async def _next(self, seconds: float) -> Entry | Resync | None:
+        patience = min(max(seconds, 0.05), 1.0 if self.run else PING_SECONDS)
+        try:
+            return await asyncio.wait_for(self.subscription.queue.get(), patience)
+        except TimeoutError:
+            return None
+
+    def _id(self) -> str:
+        return "|".join((self.position, self.run or "", self.run_position))
+
+    # -- snapshot -------------------------------------------------------------------------------
+    async def _snapshot(self) -> bytes:
+        content = await self.snapshot()
+        return encode(LiveEvent.SNAPSHOT, content, self._id())
+
+    async def snapshot(self) -> dict[str, Any]:
+        """Everything the page shows, and the places from which events go on."""
+        # The place first: what happens while the database is read is told again, not left out.
+        self.position = await self.hub.position(self.stream)
+        self.hub.watch(self.subscription, self.stream, self.position)
+        deployments = await sync_to_async(deployments_for)(self.scope)
+        self.revisions = {each["id"]: each["revision"] for each in deployments}
+        if self.scope.topology is None:
+            return {
+                "topology": None,
+                "deployment": None,
+                "deployments": deployments,
+                "runtime": None,
+                "presence": [],
+            }
+        self.topology = await sync_to_async(topology_for)(self.scope, self.scope.topology)
+        deployment = deployments[0] if deployments else None
+        found = await self._watch_run(deployment)
+        return {
+            "topology": self.topology,
+            "deployment": deployment,
+            "deployments": deployments,
+            "runtime": found,
+            "presence": await self._users(),
+        }
+
+    async def _watch_run(self, deployment: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Listen to the live run's reports; its last report."""
+        self._leave_run()
+        if deployment is None:
+            return None
+        self.deployment = deployment["id"]
+        if deployment["run"] is None:
+            return None
+        self.run = deployment["run"]["report_id"]
+        stream = names.run_stream(self.run)
+        entries = await self.hub.last_entries(stream, runtime.LOOK_BACK)
+        self.run_position = entries[-1].id if entries else START
+        self.hub.watch(self.subscription, stream, self.run_position)
+        reports = [event for each in entries if runtime.is_progress(event := _decoded(each))]
+        self.history = reports
+        if not reports:
+            return None
+        found = runtime.derive(self.deployment, self.run, reports[-1], reports[:-1])
+        found["stale"] = self.told_stale = runtime.is_stale(found["at"], self.now() * 1000)
+        return found
+
+    def _leave_run(self) -> None:
+        if self.run is not None:
+            self.hub.unwatch(self.subscription, names.run_stream(self.run))
+        self.deployment, self.run, self.run_position = None, None, START
+        self.history, self.told_stale = [], False
+
+    def _became_stale(self) -> bool:
+        """Whether the last report has just become too old to be believed."""
+        if self.told_stale or not self.history:
+            return False
+        return runtime.is_stale(self.history[-1]["at"], self.now() * 1000)
+
+    # -- going on after a lost connection -------------------------------------------------------
+    async def _resume(self, last_event_id: str) -> bool:
+        """Go on after the event that the page had last; False where only a snapshot will do."""
+        places = last_event_id.split("|")
+        try:
+            position, run, run_position = places
+            order(position), order(run_position)
+        except ValueError:
+            return False
+        fresh = await self.snapshot()
+        current = (fresh["deployment"] or {}).get("run") or {}
+        if (current.get("report_id") or "") != run:
+            return False
+        if not await self.hub.reaches_back(self.stream, position):
+            return False
+        if run and not await self.hub.reaches_back(names.run_stream(run), run_position):
+            return False
+        if order(position) > order(self.position) or order(run_position) > order(self.run_position):
+            # Redis came back without its data: its ids count from somewhere else.
+            return False
+        self.position, self.run_position = position, run_position
+        self.revisions = {}
+        self.topology = None
+        return True
+
+    async def _catch_up(self) -> AsyncIterator[bytes]:
+        for entry in await self.hub.entries(self.stream, self.position):
+            async for text in self._handle(entry):
+                yield text
+        async for text in self._catch_up_run():
+            yield text
+
+    async def _catch_up_run(self) -> AsyncIterator[bytes]:
+        if self.run is not None:
+            for entry in await self.hub.entries(names.run_stream(self.run), self.run_position):
+                async for text in self._handle(entry):
+                    yield text
+
+    # -- events ---------------------------------------------------------------------------------
+    async def _handle(self, entry: Entry) -> AsyncIterator[bytes]:
+        if entry.stream == self.stream:
+            if order(entry.id) > order(self.position):
+                self.position = entry.id
+                async for text in self._handle_change(entry):
+                    yield text
+        elif (
+            self.run is not None
+            and entry.stream == names.run_stream(self.run)
+            and order(entry.id) > order(self.run_position)
+        ):
+            self.run_position = entry.id
+            text = self._handle_report(_decoded(entry))
+            if text:
+                yield text
+
+    async def _handle_change(self, entry: Entry) -> AsyncIterator[bytes]:
+        kind = entry.fields[b"event"].decode()
+        topology = int(entry.fields[b"topology"])
+        if self.scope.topology not in {None, topology}:
+            return
+        data = json.loads(entry.fields[b"data"])
+        own = entry.fields[b"actor"].decode() == str(self.scope.user)
+        if kind == LiveEvent.DEPLOYMENT_CHANGED:
+            if data["revision"] <= self.revisions.get(data["id"], -1):
+                return
+            self.revisions[data["id"]] = data["revision"]
+            yield encode(kind, data, self._id())
+            async for text in self._follow(data):
+                yield text
+            return
+        if kind == LiveEvent.DEPLOYMENT_DELETED and self.scope.topology is not None:
+            self._leave_run()
+        if kind == LiveEvent.PRESENCE and self.scope.topology is None:
+            return
+        if kind not in {LiveEvent.TOPOLOGY_CHANGED, LiveEvent.DRAFT_CHANGED} or (
+            kind == LiveEvent.DRAFT_CHANGED and not own
+        ):
+            yield encode(kind, data, self._id())
+        if kind in {LiveEvent.TOPOLOGY_CHANGED, LiveEvent.VERSION_CREATED} or (
+            kind == LiveEvent.DRAFT_CHANGED and own
+        ):
+            # How it looks in a list depends on the reader's own draft.
+            shown = await sync_to_async(topology_for)(self.scope, topology)
+            if shown is not None and shown != self.topology:
+                self.topology = shown if self.scope.topology is not None else None
+                yield encode(LiveEvent.TOPOLOGY_CHANGED, shown, self._id())
+
+    async def _follow(self, deployment: dict[str, Any]) -> AsyncIterator[bytes]:
+        """Listen to another run where the deployment has one now."""
+        if self.scope.topology is None:
+            return
+        if self.topology is not None:
+            brief = ("id", "observed", "desired", "version")
+            self.topology["deployment"] = {name: deployment[name] for name in brief}
+        report_id = (deployment["run"] or {}).get("report_id")
+        if report_id == self.run and deployment["id"] == self.deployment:
+            return
+        self._leave_run()
+        self.deployment = deployment["id"]
+        if report_id is not None:
+            self.run = report_id
+            self.hub.watch(self.subscription, names.run_stream(report_id), START)
+            async for text in self._catch_up_run():
+                yield text
+
+    def _handle_report(self, event: runtime.Event) -> bytes:
+        if self.deployment is None or self.run is None:
+            return b""
+        if runtime.is_progress(event):
+            found = runtime.derive(self.deployment, self.run, event, self.history)
+            self.history = [
+                each for each in self.history if each["at"] >= event["at"] - runtime.HISTORY_MS
+            ]
+            self.history.append(event)
+            self.told_stale = False
+            return encode(LiveEvent.RUNTIME_PROGRESS, found, self._id())
+        if event.get("event") == "log":
+            line = {
+                "deployment": self.deployment,
+                "at": event.get("at"),
+                "level": str(event.get("level") or "info").lower(),
+                "node": event.get("node"),
+                "message": str(event.get("message") or ""),
+            }
+            return encode(LiveEvent.RUNTIME_LOG, line, self._id())
+        return b""
+
+    # -- presence -------------------------------------------------------------------------------
+    async def _users(self) -> list[dict[str, Any]]:
+        if self.scope.topology is None:
+            return []
+        return await presence.users(self.hub.redis, self.scope.topology, self.now() * 1000)
+
+    async def _arrive(self) -> None:
+        if self.scope.topology is None:
+            return
+        before = await self._users()
+        person = {"id": self.scope.user, "display_name": self.scope.user_name}
+        await presence.arrive(
+            self.hub.redis, self.scope.topology, self.connection, person, self.now() * 1000
+        )
+        await self._tell_presence(before)
+
+    async def _leave(self) -> None:
+        if self.scope.topology is None:
+            return
+        try:
+            before = await self._users()
+            await presence.leave(self.hub.redis, self.scope.topology, self.connection)
+            await self._tell_presence(before)
+        except (RedisError, OSError, asyncio.CancelledError):
+            # The entry ages by itself.
+            return
+
+    async def _tell_presence(self, before: list[dict[str, Any]]) -> None:
+        users = await self._users()
+        if users == before or self.scope.topology is None:
+            return
+        fields = {
+            "event": LiveEvent.PRESENCE.value,
+            "topology": str(self.scope.topology),
+            "actor": str(self.scope.user),
+            "data": json.dumps({"topology": self.scope.topology, "users": users}),
+        }
+        await self.hub.redis.xadd(
+            self.stream,
+            fields,  # type: ignore[arg-type]
+            maxlen=names.LIVE_LENGTH,
+            approximate=True,
+        )
+
+
+def _decoded(entry: Entry) -> runtime.Event:
+    return runtime.decode(entry.fields)

@@ -1,0 +1,187 @@
+"""One reader of Redis streams per process, fanning out to the bounded queues of open pages."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from django.conf import settings
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+log = structlog.get_logger(__name__)
+
+#: events that wait for one page; a page that falls further behind gets a fresh snapshot
+QUEUE_LENGTH = 500
+#: milliseconds after which the reader notices that pages came or went
+BLOCK_MS = 250
+RETRY_SECONDS = 1.0
+#: entries read at once
+BATCH = 200
+START = "0-0"
+
+
+class Resync:
+    """In a queue: events were lost; take a fresh snapshot."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of a stream."""
+
+    stream: str
+    id: str
+    fields: dict[bytes, bytes]
+
+
+def order(entry_id: str) -> tuple[int, int]:
+    """A stream id as something that can be compared."""
+    first, _, second = entry_id.partition("-")
+    return int(first), int(second or 0)
+
+
+@dataclass(eq=False)
+class Subscription:
+    """What one page listens to."""
+
+    streams: set[str] = field(default_factory=set)
+    queue: asyncio.Queue[Entry | Resync] = field(
+        default_factory=lambda: asyncio.Queue(QUEUE_LENGTH)
+    )
+
+    def put(self, item: Entry | Resync) -> None:
+        """Hand over; where the page does not keep up, all it missed becomes one Resync."""
+        if self.queue.full():
+            self.resync()
+            return
+        self.queue.put_nowait(item)
+
+    def resync(self) -> None:
+        """Forget what waits and have a fresh snapshot taken."""
+        while not self.queue.empty():
+            self.queue.get_nowait()
+        self.queue.put_nowait(Resync())
+
+
+class Hub:
+    """The process's reader; it runs while anybody listens."""
+
+    def __init__(self, url: str) -> None:
+        self.redis: Redis = Redis.from_url(url, socket_timeout=5, socket_connect_timeout=2)
+        self._subscriptions: set[Subscription] = set()
+        self._positions: dict[str, str] = {}
+        self._reader: asyncio.Task[None] | None = None
+
+    def subscribe(self) -> Subscription:
+        """A subscription to nothing yet."""
+        subscription = Subscription()
+        self._subscriptions.add(subscription)
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.get_running_loop().create_task(self._read())
+        return subscription
+
+    def watch(self, subscription: Subscription, stream: str, after: str) -> None:
+        """Deliver the stream's entries after a place, or from a later one if others listen.
+
+        Who needs all of them reads up to now by ``entries`` after calling this, and drops what
+        comes twice.
+        """
+        subscription.streams.add(stream)
+        self._positions.setdefault(stream, after)
+
+    def unwatch(self, subscription: Subscription, stream: str) -> None:
+        """Deliver this stream no more."""
+        subscription.streams.discard(stream)
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """The page is gone."""
+        self._subscriptions.discard(subscription)
+
+    async def entries(self, stream: str, after: str) -> list[Entry]:
+        """The stream's entries after a place, up to now."""
+        found: list[Any] = await self.redis.xrange(stream, f"({after}", "+")
+        return [Entry(stream, each.decode(), fields) for each, fields in found]
+
+    async def last_entries(self, stream: str, count: int) -> list[Entry]:
+        """The stream's last entries, oldest first."""
+        found: list[Any] = await self.redis.xrevrange(stream, count=count)
+        return [Entry(stream, each.decode(), fields) for each, fields in reversed(found)]
+
+    async def position(self, stream: str) -> str:
+        """The id of the stream's last entry."""
+        last = await self.last_entries(stream, 1)
+        return last[-1].id if last else START
+
+    async def reaches_back(self, stream: str, after: str) -> bool:
+        """Whether nothing after this place has been trimmed off the stream."""
+        first: list[Any] = await self.redis.xrange(stream, count=1)
+        if not first:
+            return after == START
+        return order(first[0][0].decode()) <= order(after)
+
+    async def close(self) -> None:
+        """End the reader and the connections."""
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        await self.redis.aclose()
+
+    async def _read(self) -> None:
+        while self._subscriptions:
+            self._forget_unwatched()
+            if not self._positions:
+                await asyncio.sleep(BLOCK_MS / 1000)
+                continue
+            try:
+                answer: Any = await self.redis.xread(
+                    dict(self._positions),  # type: ignore[arg-type]
+                    count=BATCH,
+                    block=BLOCK_MS,
+                )
+                for stream, entries in answer or []:
+                    self._deliver(stream.decode(), entries)
+            except (RedisError, OSError) as error:
+                log.warning("live events interrupted", reason=str(error))
+                await self._come_back()
+
+    def _deliver(self, stream: str, entries: Iterable[tuple[bytes, dict[bytes, bytes]]]) -> None:
+        for entry_id, fields in entries:
+            entry = Entry(stream, entry_id.decode(), fields)
+            self._positions[stream] = entry.id
+            for subscription in self._subscriptions:
+                if stream in subscription.streams:
+                    subscription.put(entry)
+
+    def _forget_unwatched(self) -> None:
+        watched = set().union(*(each.streams for each in self._subscriptions))
+        for stream in set(self._positions) - watched:
+            del self._positions[stream]
+
+    async def _come_back(self) -> None:
+        """Wait until Redis answers, go on at the ends of the streams, and have all resync."""
+        while self._subscriptions:
+            await asyncio.sleep(RETRY_SECONDS)
+            try:
+                for stream in list(self._positions):
+                    self._positions[stream] = await self.position(stream)
+            except (RedisError, OSError):
+                continue
+            for subscription in self._subscriptions:
+                subscription.resync()
+            return
+
+
+_hubs: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = weakref.WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    """The hub of the running event loop; a server process has one."""
+    loop = asyncio.get_running_loop()
+    found = _hubs.get(loop)
+    if found is None:
+        found = _hubs[loop] = Hub(settings.REDIS_URL)
+    return found

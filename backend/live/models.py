@@ -1,0 +1,1 @@
+"""The live app keeps nothing in the database."""

@@ -1,0 +1,53 @@
+"""Who has a topology open, and which node they edit; kept in Redis, forgotten by itself."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from millrace_backend import redis as names
+from redis.asyncio import Redis
+
+#: a page says every 15 s that it is still there
+GONE_MS = 40_000
+KEPT_SECONDS = 3600
+
+
+async def arrive(
+    client: Redis, topology: int, connection: str, user: dict[str, Any], now_ms: float
+) -> None:
+    """A page is there, or still there."""
+    entry = json.dumps({**user, "at": now_ms})
+    await client.hset(names.presence(topology), f"page:{connection}", entry)  # type: ignore[misc]
+    await client.expire(names.presence(topology), KEPT_SECONDS)
+
+
+async def leave(client: Redis, topology: int, connection: str) -> None:
+    """A page is gone."""
+    await client.hdel(names.presence(topology), f"page:{connection}")  # type: ignore[misc]
+
+
+async def users(client: Redis, topology: int, now_ms: float) -> list[dict[str, Any]]:
+    """Everybody who is there, each once, by name."""
+    found: Any = await client.hgetall(names.presence(topology))  # type: ignore[misc]
+    return present(found, now_ms)
+
+
+def present(found: dict[bytes, bytes], now_ms: float) -> list[dict[str, Any]]:
+    """Everybody in a presence hash, each once, by name, with the node they edit."""
+    people: dict[int, dict[str, Any]] = {}
+    nodes: dict[int, str | None] = {}
+    for name, value in found.items():
+        kind, _, rest = name.decode().partition(":")
+        content = json.loads(value)
+        if kind == "page" and now_ms - content["at"] < GONE_MS:
+            people[content["id"]] = {
+                "id": content["id"],
+                "display_name": content["display_name"],
+                "node": None,
+            }
+        elif kind == "node":
+            nodes[int(rest)] = content
+    for person in people.values():
+        person["node"] = nodes.get(person["id"])
+    return sorted(people.values(), key=lambda each: (each["display_name"], each["id"]))

@@ -1,0 +1,61 @@
+"""What a page shows when it opens, read from the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.models import User
+from accounts.permissions import role_in
+from deployments.api.serializers import DeploymentSerializer
+from deployments.models import Deployment
+from deployments.queries import whole as whole_deployments
+from django.db import close_old_connections
+from topologies.api.serializers import TopologySerializer
+from topologies.models import Topology
+from topologies.queries import whole as whole_topologies
+
+#: deployments that the page of a workspace hears of
+MOST_DEPLOYMENTS = 500
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Who listens to what: one topology, or a whole workspace."""
+
+    user: int
+    user_name: str
+    workspace: int
+    topology: int | None = None
+
+
+def topology_for(scope: Scope, topology: int) -> dict[str, Any] | None:
+    """The topology as the reader sees it in lists; None where it was deleted."""
+    try:
+        reader = User(pk=scope.user)
+        rows = Topology.objects.filter(pk=topology, workspace=scope.workspace)
+        row = whole_topologies(rows, reader).first()
+        return None if row is None else dict(TopologySerializer(row).data)
+    finally:
+        close_old_connections()
+
+
+def deployments_for(scope: Scope) -> list[dict[str, Any]]:
+    """The deployments in reach, the newest first."""
+    try:
+        rows = Deployment.objects.filter(workspace=scope.workspace)
+        if scope.topology is not None:
+            rows = rows.filter(topology=scope.topology)
+        found = whole_deployments(rows)[:MOST_DEPLOYMENTS]
+        return [dict(row) for row in DeploymentSerializer(found, many=True).data]
+    finally:
+        close_old_connections()
+
+
+def may_listen(scope: Scope) -> bool:
+    """Whether the reader is still a member."""
+    try:
+        user = User.objects.filter(pk=scope.user, is_active=True).first()
+        return user is not None and role_in(user, scope.workspace) is not None
+    finally:
+        close_old_connections()

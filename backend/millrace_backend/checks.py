@@ -1,0 +1,84 @@
+"""What can be wrong with an installation, said by ``manage.py check`` and at every start."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+
+from millrace_backend.environment import REPOSITORY
+
+
+@register("millrace")
+def check_data_folder(**_: Any) -> list[CheckMessage]:
+    """The data folder can be written, and its key is read by its owner alone."""
+    folder = Path(settings.MILLRACE_DATA)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return [
+            Error(
+                f"The data folder {folder} cannot be written.",
+                hint="Change its owner, or point MILLRACE_DATA elsewhere.",
+                id="millrace.E001",
+            )
+        ]
+    key = settings.ENVIRONMENT.secret_file
+    if key.exists() and key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return [
+            Warning(
+                f"Others on this machine can read the secret key file {key}.",
+                hint=f"chmod 600 {key}",
+                id="millrace.W001",
+            )
+        ]
+    return []
+
+
+@register("millrace")
+def check_addresses(**_: Any) -> list[CheckMessage]:
+    """Addresses in the environment are of the form that is needed."""
+    found: list[CheckMessage] = []
+    if urlsplit(settings.REDIS_URL).scheme not in {"redis", "rediss", "unix"}:
+        found.append(
+            Error(
+                "REDIS_URL does not begin with redis://, rediss:// or unix://.",
+                hint="For instance redis://:password@127.0.0.1:6379/0",
+                id="millrace.E002",
+            )
+        )
+    if urlsplit(settings.MILLRACE_PUBLIC_URL).scheme not in {"http", "https"}:
+        found.append(
+            Error(
+                f"MILLRACE_PUBLIC_URL is {settings.MILLRACE_PUBLIC_URL!r}.",
+                hint="It is the address people type: http://127.0.0.1:8000",
+                id="millrace.E003",
+            )
+        )
+    analyzer = settings.MILLRACE_ANALYZER
+    if analyzer and not analyzer.rpartition(":")[2].isdigit():
+        found.append(
+            Error(
+                f"MILLRACE_ANALYZER is {analyzer!r}, not HOST:PORT.",
+                hint="For instance 127.0.0.1:7077",
+                id="millrace.E004",
+            )
+        )
+    return found
+
+
+@register("millrace", deploy=True)
+def check_page(**_: Any) -> list[CheckMessage]:
+    """The page is built."""
+    if (Path(settings.MILLRACE_PAGE) / "index.html").exists():
+        return []
+    return [
+        Warning(
+            "The page is not built.",
+            hint=f"npm run build in {REPOSITORY / 'frontend'}",
+            id="millrace.W002",
+        )
+    ]
