@@ -12,7 +12,7 @@ from knox.models import AbstractAuthToken, AuthTokenManager
 from accounts.choices import Role
 
 
-class User(AbstractUser):
+class User(AbstractUser):  # type: ignore[django-manager-missing]  # knox's manager, untyped
     """An account. Whoever has no password signs in by a one-time link."""
 
     display_name = models.CharField(max_length=150, blank=True)
@@ -69,7 +69,7 @@ class SignInLink(models.Model):
         return f"link of {self.user_id}"
 
 
-class ApiToken(AbstractAuthToken):
+class ApiToken(AbstractAuthToken):  # type: ignore[misc]  # knox has no types
     """A token for scripts: hashed, expiring, named by its owner."""
 
     digest = models.CharField(max_length=128, unique=True)
@@ -108,6 +108,6 @@ class AuditEntry(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Insert; an entry that exists is never written again."""
-        if self.pk is not None:
+        if not self._state.adding:
             raise ValueError("an audit entry cannot be changed")
         super().save(*args, **kwargs)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from accounts.choices import Role
 from accounts.events import audit
@@ -180,7 +181,7 @@ class _change:  # noqa: N801  (a context manager, read as a word)
         self.row: Deployment
         self.observation: Observation
 
-    def __enter__(self) -> _change:
+    def __enter__(self) -> Self:
         self._transaction.__enter__()
         try:
             self.row = _locked(self._id)
@@ -199,8 +200,13 @@ class _change:  # noqa: N801  (a context manager, read as a word)
         self.observation.steps = steps
         self.observation.failure = None
 
-    def __exit__(self, *error: object) -> None:
-        if error[0] is None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
             self.row.save()
             self.observation.save()
             audit(
@@ -214,7 +220,7 @@ class _change:  # noqa: N801  (a context manager, read as a word)
             )
             _bump(self._id)
             wake_reconciler(self._id)
-        self._transaction.__exit__(*error)
+        self._transaction.__exit__(kind, error, trace)
 
 
 # -- for the reconciler -------------------------------------------------------------------------

@@ -58,15 +58,14 @@ def _wait(future: Any) -> None:
 
 
 def _admin() -> AdminClient:
-    return AdminClient(
-        {
-            "bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS,
-            # librdkafka would print each refused connection itself; the error is raised instead.
-            "log_level": 0,
-            "error_cb": lambda _error: None,
-            "socket.timeout.ms": int(ANSWER_SECONDS * 1000),
-        }
-    )
+    configuration: dict[str, Any] = {
+        "bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS,
+        # librdkafka would print each refused connection itself; the error is raised instead.
+        "log_level": 0,
+        "error_cb": lambda _error: None,
+        "socket.timeout.ms": int(ANSWER_SECONDS * 1000),
+    }
+    return AdminClient(configuration)
 
 
 def _unreachable(error: KafkaException) -> Unavailable:

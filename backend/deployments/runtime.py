@@ -46,7 +46,7 @@ def basis(at: float, history: Iterable[Event]) -> Event | None:
         key=lambda event: float(event["at"]),
     )
     old_enough = [event for event in usable if event["at"] <= at - RATE_MS]
-    return (old_enough[-1:] or usable[:1] or [None])[0]
+    return next(iter(old_enough[-1:] or usable[:1]), None)
 
 
 def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event]) -> Event:

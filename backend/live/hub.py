@@ -103,12 +103,12 @@ class Hub:
 
     async def entries(self, stream: str, after: str) -> list[Entry]:
         """The stream's entries after a place, up to now."""
-        found: list[Any] = await self.redis.xrange(stream, f"({after}", "+")
+        found: Any = await self.redis.xrange(stream, f"({after}", "+")
         return [Entry(stream, each.decode(), fields) for each, fields in found]
 
     async def last_entries(self, stream: str, count: int) -> list[Entry]:
         """The stream's last entries, oldest first."""
-        found: list[Any] = await self.redis.xrevrange(stream, count=count)
+        found: Any = await self.redis.xrevrange(stream, count=count)
         return [Entry(stream, each.decode(), fields) for each, fields in reversed(found)]
 
     async def position(self, stream: str) -> str:
@@ -118,7 +118,7 @@ class Hub:
 
     async def reaches_back(self, stream: str, after: str) -> bool:
         """Whether nothing after this place has been trimmed off the stream."""
-        first: list[Any] = await self.redis.xrange(stream, count=1)
+        first: Any = await self.redis.xrange(stream, count=1)
         if not first:
             return after == START
         return order(first[0][0].decode()) <= order(after)

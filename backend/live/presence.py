@@ -18,18 +18,18 @@ async def arrive(
 ) -> None:
     """A page is there, or still there."""
     entry = json.dumps({**user, "at": now_ms})
-    await client.hset(names.presence(topology), f"page:{connection}", entry)  # type: ignore[misc]
+    await client.hset(names.presence(topology), f"page:{connection}", entry)
     await client.expire(names.presence(topology), KEPT_SECONDS)
 
 
 async def leave(client: Redis, topology: int, connection: str) -> None:
     """A page is gone."""
-    await client.hdel(names.presence(topology), f"page:{connection}")  # type: ignore[misc]
+    await client.hdel(names.presence(topology), f"page:{connection}")
 
 
 async def users(client: Redis, topology: int, now_ms: float) -> list[dict[str, Any]]:
     """Everybody who is there, each once, by name."""
-    found: Any = await client.hgetall(names.presence(topology))  # type: ignore[misc]
+    found: Any = await client.hgetall(names.presence(topology))
     return present(found, now_ms)
 
 

@@ -7,7 +7,7 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic at run time
     """A page to look at rows."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

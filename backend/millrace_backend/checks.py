@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core import checks
+from django.core.checks import CheckMessage, Error, register
 
 from millrace_backend.environment import REPOSITORY
 
@@ -29,7 +30,7 @@ def check_data_folder(**_: Any) -> list[CheckMessage]:
     key = settings.ENVIRONMENT.secret_file
     if key.exists() and key.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         return [
-            Warning(
+            checks.Warning(
                 f"Others on this machine can read the secret key file {key}.",
                 hint=f"chmod 600 {key}",
                 id="millrace.W001",
@@ -76,7 +77,7 @@ def check_page(**_: Any) -> list[CheckMessage]:
     if (Path(settings.MILLRACE_PAGE) / "index.html").exists():
         return []
     return [
-        Warning(
+        checks.Warning(
             "The page is not built.",
             hint=f"npm run build in {REPOSITORY / 'frontend'}",
             id="millrace.W002",

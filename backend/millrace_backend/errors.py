@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 class ApiError(exceptions.APIException):
     """A refusal with a code, a sentence, a hint, and data that helps to go on."""
 
-    status_code = status.HTTP_400_BAD_REQUEST
+    status_code: int = status.HTTP_400_BAD_REQUEST
 
     def __init__(
         self,
@@ -110,8 +110,9 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
     headers: dict[str, str] = {}
     if getattr(error, "auth_header", None):
         headers["WWW-Authenticate"] = error.auth_header  # type: ignore[attr-defined]
-    if isinstance(error, exceptions.Throttled) and error.wait is not None:
-        headers["Retry-After"] = str(int(error.wait) + 1)
+    wait: float | None = getattr(error, "wait", None)
+    if wait is not None:
+        headers["Retry-After"] = str(int(wait) + 1)
     return Response(content_of(error), status=error.status_code, headers=headers)
 
 

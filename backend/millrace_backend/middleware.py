@@ -46,7 +46,7 @@ class RequestLogMiddleware:
         return response
 
 
-class PageMiddleware(WhiteNoiseMiddleware):
+class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise has no types
     """Serves the built page and static files; hashed files are kept by browsers for good."""
 
     def __init__(self, get_response: Any = None) -> None:

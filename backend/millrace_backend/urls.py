@@ -1,5 +1,7 @@
 """All addresses: the API, the read-only admin, and the page for the rest."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
@@ -7,7 +9,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 from millrace_backend.errors import not_found
 from millrace_backend.pages import page
 
-api = [
+api: list[Any] = [
     path("", include("accounts.api.urls")),
     path("", include("topologies.api.urls")),
     path("", include("deployments.api.urls")),

@@ -74,7 +74,7 @@ class Version(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Insert, with the hash; a version that exists is never written again."""
-        if self.pk is not None:
+        if not self._state.adding:
             raise ValueError("a version cannot be changed; save a new one")
         self.hash = hash_of(self.document)
         super().save(*args, **kwargs)

@@ -20,8 +20,11 @@ class InputSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     roles = serializers.ListField(child=serializers.CharField())
-    many = serializers.BooleanField()
     dynamic = serializers.CharField(allow_null=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``many``, which every serializer has of its own."""
+        return {**super().get_fields(), "many": serializers.BooleanField()}
 
 
 class OutputSerializer(serializers.Serializer[Any]):
@@ -59,8 +62,6 @@ class ParameterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     widget = serializers.CharField()
-    required = serializers.BooleanField()
-    default = serializers.JSONField(allow_null=True)
     choices = serializers.ListField(child=serializers.JSONField())
     unit = serializers.CharField(allow_null=True)
     expression = ParameterExpressionSerializer(allow_null=True)
@@ -69,8 +70,13 @@ class ParameterSerializer(serializers.Serializer[Any]):
     max = serializers.FloatField(allow_null=True)
 
     def get_fields(self) -> dict[str, Any]:
-        """With ``help``, which every field of a serializer has of its own."""
-        return {**super().get_fields(), "help": serializers.CharField()}
+        """With the names that every field of a serializer has of its own."""
+        return {
+            **super().get_fields(),
+            "required": serializers.BooleanField(),
+            "default": serializers.JSONField(allow_null=True),
+            "help": serializers.CharField(),
+        }
 
 
 class KindSerializer(serializers.Serializer[Any]):

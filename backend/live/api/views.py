@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 from accounts.permissions import workspace_for
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -64,7 +66,7 @@ class LiveView(ApiView):
         scope = self.scope(request)
         last = request.headers.get("Last-Event-ID", "")
 
-        async def stream():  # type: ignore[no-untyped-def]
+        async def stream() -> AsyncIterator[bytes]:
             # Made here, in the event loop, and not in the view's thread.
             async for text in Feed(scope).events(last):
                 yield text

@@ -27,10 +27,13 @@ class NodeSerializer(serializers.Serializer[Any]):
 
     id = serializers.CharField()
     kind = serializers.CharField()
-    label = serializers.CharField(required=False)
     description = serializers.CharField(required=False)
     position = PositionSerializer(required=False)
     params = serializers.DictField()
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``label``, which every field of a serializer has of its own."""
+        return {**super().get_fields(), "label": serializers.CharField(required=False)}
 
 
 class EdgeSerializer(serializers.Serializer[Any]):
@@ -69,7 +72,7 @@ class DocumentField(serializers.JSONField):
 
     def to_internal_value(self, data: Any) -> Any:
         """The document; refused only where it is no graph of nodes at all, or far too large."""
-        document = super().to_internal_value(data)
+        document: Any = super().to_internal_value(data)
         complaint = complaint_about(document)
         if complaint:
             raise serializers.ValidationError(complaint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from accounts.choices import Role
 from accounts.models import User
 from accounts.permissions import workspace_for
@@ -143,11 +145,12 @@ class DraftView(ApiView):
         draft = Draft.objects.filter(topology=row, user=self.person).first()
         if draft is None:
             latest = row.versions.filter(number=row.latest_number).first()
-            draft = Draft(
-                document=latest.document if latest else empty_document(row.name),
-                base_version=latest.number if latest else None,
-                updated_at=None,
-            )
+            content: dict[str, Any] = {
+                "document": latest.document if latest else empty_document(row.name),
+                "base_version": latest.number if latest else None,
+                "updated_at": None,
+            }
+            return Response(content)
         return Response(shapes.DraftSerializer(draft).data)
 
     @extend_schema(

@@ -15,8 +15,10 @@ PATH = REPOSITORY / "backend" / "openapi.json"
 
 def description() -> str:
     """The OpenAPI document as text."""
-    schema = SchemaGenerator().get_schema(request=None, public=True)
-    validate_schema(schema)
+    generator: Any = SchemaGenerator
+    validate: Any = validate_schema
+    schema = generator().get_schema(request=None, public=True)
+    validate(schema)
     return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
