@@ -268,7 +268,7 @@ final class Packer(dataType: DataType) extends Serializable {
 
   def pack(v: Any): Array[Byte] = if (v == null) null else {
     input.values(0) = v
-    projection(input).getBytes
+    projection(input).copy().getBytes // the projection reuses its row
   }
   /** The value refers to the bytes, which must not change any more. */
   def unpack(b: Array[Byte]): Any = if (b == null) null else {

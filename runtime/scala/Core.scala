@@ -145,10 +145,14 @@ trait TaskContext {
   def log(node: Node, message: String): Unit
 }
 
-/** A row that leaves the task. `dest` is the index of the physical node that takes it, see [[Envelope]]. */
+/**
+ * A row that leaves the task. `dest` is the index of the physical node that takes it, see [[Envelope]]. What goes through a topic (`hop`) comes after all
+ * that a record causes without one: Kafka Streams would take it up only when the record is done.
+ */
 final class Outgoing(
     val dest: Int, val task: Int, val key: Array[Byte], val value: Array[Byte], val timestamp: Long, val headers: Headers,
-    val topic: String = null, val partition: java.lang.Integer = null, val partitionKey: Array[Byte] = null, val fault: String = null)
+    val topic: String = null, val partition: java.lang.Integer = null, val partitionKey: Array[Byte] = null, val fault: String = null,
+    val hop: Boolean = false)
 
 /** Where a record goes next: a child and the number of the child's input it enters; `unwrap`: the child takes a table's changes as plain values. */
 final class Link(val node: Node, val input: Int, val unwrap: Boolean = false)

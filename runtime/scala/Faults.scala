@@ -78,5 +78,5 @@ object Faults {
 /** An exception of user Python; the traceback is Python's own text. */
 final class PythonFailure(val pythonType: String, message: String, val traceback: String) extends RuntimeException(message)
 
-/** A handler said `fail`: ends the query. The message is a line that starts with the word and holds the fault as JSON. */
-final class StreamStopped(val fault: String) extends RuntimeException(s"StreamStopped $fault")
+/** A handler said `fail`: ends the query. The driver finds the fault, as JSON, behind the mark. */
+final class StreamStopped(val fault: String) extends RuntimeException(s"MILLRACE-FAULT $fault")

@@ -82,6 +82,8 @@ abstract class NodeSpec(b: Build) extends Serializable {
 
 /** A node whose output travels to tasks of a later level by the key's partition. */
 abstract class HopSpec(b: Build) extends NodeSpec(b) {
+  /** True where a DataFrame sends the rows: nothing of it runs in a task. */
+  val external: Boolean = b.parentIds.isEmpty
   val partitions: Int = b.int("partitions")
   private[millrace] var receivers: Array[Int] = Array.empty
 }
@@ -104,7 +106,7 @@ abstract class HopNode(spec: HopSpec) extends Node(spec) {
     val value = Packed(packer, r.value, changes)
     var i = 0
     while (i < spec.receivers.length) {
-      context.emit(new Outgoing(spec.receivers(i), partition, key, value, r.timestamp, r.headers))
+      context.emit(new Outgoing(spec.receivers(i), partition, key, value, r.timestamp, r.headers, hop = true))
       i += 1
     }
   }
@@ -269,7 +271,8 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
     .flatMap(_.find(_._1 != subscription)).filter(p => has(p._1)).flatMap(p => spec(p._1).ports.collectFirst { case (p._2, t: TablePort) => t })
   private[millrace] def has(id: String): Boolean = byId.contains(id)
   def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"no node is called $id"))
-  def levels: Int = if (specs.isEmpty) 0 else specs.map(_.level).max + 1
+  /** The levels that have something to run. */
+  def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted
   /** Of each level: its nodes. */
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
@@ -299,7 +302,7 @@ object Graph {
   private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)
 
   /** Steps that are no part of a stream task whatever their mark says. */
-  private val dataFrameOps = Set("read_stream", "write")
+  private val dataFrameOps = Set("read_stream", "write", "sink")
   private val aggregations = Set("count", "reduce", "aggregate", "cogroup")
   private val both = Set("filter", "filter_not", "map_values")
   private def extended(b: Build): String =

@@ -269,7 +269,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   override def emit(o: Outgoing): Unit = {
     val path = java.util.Arrays.copyOf(originPath, originPath.length + 4)
-    Bytes.putInt(path, originPath.length, emitted)
+    Bytes.putInt(path, originPath.length, if (o.hop) emitted | Int.MinValue else emitted)
     emitted += 1
     val task = if (o.task < 0) salt else options.salt(o.task)
     out.add(Envelope.row(o, task, originMerge, originTopic, originPartition, originOffset, path))

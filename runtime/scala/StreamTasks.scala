@@ -39,7 +39,7 @@ object StreamTasks {
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec, s.level)); case _ => }
     var rows: classic.Dataset[Row] = source.select(Envelope.schema.fieldNames.map(source.col).toIndexedSeq: _*)
-    (0 until graph.levels).foreach { l =>
+    graph.levels.foreach { l =>
       val level = graph.level(l, settings)
       val processor = new LevelProcessor(level, options, attachment, statistics)
       val ordered = Internals.ordered(rows, n)
