@@ -1,0 +1,159 @@
+"""The analyzer: a warm Spark session that tells the type of an expression, or what is wrong.
+
+    python -m millrace_runtime.analyzer --port 7077
+
+A server on 127.0.0.1. Every request and answer is one line of JSON. Request: `{"id",
+"expressions": [{"text", "columns": {"key": "STRING"}, "expects": "BOOLEAN"}], "types": ["a INT"]}`.
+Answer: `{"id", "expressions": [{"type", "nullable", "throwable", "columns", "error"}], "types":
+[{"type", "error"}]}`. It prints READY once it answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import socketserver
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime import session
+
+LONGEST_REQUEST = 16 * 1024 * 1024
+
+_WARM_UP = {
+    "expressions": [
+        {"text": "upper(value.name) = key", "columns": {"key": "STRING", "value": "name STRING"}},
+        {"text": "agg + 1", "columns": {"agg": "BIGINT"}, "expects": "BIGINT"},
+    ],
+    "types": ["a INT, b ARRAY<STRING>"],
+}
+
+
+class SparkAnalyzer:
+    """Answers requests with a Spark session of this process."""
+
+    def __init__(self, spark: Any) -> None:
+        self._java = spark._jsparkSession
+        self._gateway = spark._jvm.org.apache.spark.sql.millrace
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to one request; a faulty expression gives an error in its place."""
+        told = json.dumps(
+            {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
+        )
+        answer: dict[str, Any] = json.loads(self._gateway.Expressions.analyze(self._java, told))
+        return {"id": request.get("id"), **answer}
+
+
+def analyzer_session() -> Any:
+    """A small session: one core, no state, no Kafka."""
+    return session.create(
+        "millrace-analyzer",
+        master="local[1]",
+        settings={"spark.driver.memory": "512m"},
+        java_extra=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+    )
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    server: Server
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            while line := self.rfile.readline(LONGEST_REQUEST):
+                self.wfile.write(json.dumps(self._answer(line)).encode() + b"\n")
+                self.wfile.flush()
+
+    def _answer(self, line: bytes) -> dict[str, Any]:
+        try:
+            request = json.loads(line)
+        except ValueError as error:
+            return {"id": None, "error": f"the request is not JSON: {error}"}
+        if not isinstance(request, dict):
+            return {"id": None, "error": "the request must be a JSON object"}
+        try:
+            return self.server.analyzer.answer(request)
+        except Exception as error:  # one bad request must not end the server
+            first = next(iter(str(error).splitlines()), type(error).__name__)
+            return {"id": request.get("id"), "error": first}
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """One thread per connection; requests of different connections are answered side by side."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, port: int, analyzer: SparkAnalyzer) -> None:
+        self.analyzer = analyzer
+        super().__init__(("127.0.0.1", port), _Connection)
+
+
+def functions(spark: Any) -> list[dict[str, str]]:
+    """Spark's functions that an expression over one record may call.
+
+    Aggregates, window functions and generators are left out: they need many records or give many.
+    """
+    utilities = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils
+    found = {}
+    for info in utilities.listBuiltinFunctionInfos():
+        name, group = str(info.getName()), str(info.getGroup())
+        if group in ("agg_funcs", "window_funcs", "generator_funcs", "table_funcs"):
+            continue
+        lines = str(info.getUsage()).replace("_FUNC_", name).strip().splitlines()
+        text = " ".join(line.strip() for line in lines if line.strip())
+        usage, dash, description = text.partition(" - ")
+        if not dash:
+            usage, description = name, text
+        found[name] = {
+            "name": name,
+            "usage": usage.strip(),
+            "description": description.strip(),
+            "group": group.removesuffix("_funcs") or "other",
+        }
+    return [found[name] for name in sorted(found)]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serves until it is told to stop, or writes the functions and ends."""
+    parser = argparse.ArgumentParser(prog="python -m millrace_runtime.analyzer")
+    parser.add_argument("--port", type=int, default=7071, help="on 127.0.0.1 (7071)")
+    parser.add_argument(
+        "--functions", metavar="FILE", help="write Spark's functions to a JSON file, and end"
+    )
+    arguments = parser.parse_args(argv)
+    spark = analyzer_session()
+    try:
+        if arguments.functions:
+            text = json.dumps(functions(spark), ensure_ascii=False, indent=1)
+            Path(arguments.functions).write_text(text + "\n", encoding="utf-8")
+            return 0
+        analyzer = SparkAnalyzer(spark)
+        analyzer.answer(_WARM_UP)
+        try:
+            server = Server(arguments.port, analyzer)
+        except OSError as error:
+            print(
+                f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "
+                "--port, or stop what uses it.",
+                file=sys.stderr,
+            )
+            return 2
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(
+                number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
+            )
+        print("READY", flush=True)
+        with server:
+            server.serve_forever(poll_interval=0.2)
+        return 0
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

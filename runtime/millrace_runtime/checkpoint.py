@@ -1,0 +1,87 @@
+"""A job's checkpoint folder: Spark's own, and what the job was when it was written."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime.errors import MillraceError
+
+LAYOUT = 1
+
+
+def is_local(location: str) -> bool:
+    """Whether a checkpoint location is a folder of this machine."""
+    return "://" not in location or location.startswith("file://")
+
+
+def local_path(location: str) -> Path:
+    """The folder of a local checkpoint location."""
+    return Path(location.removeprefix("file://"))
+
+
+def stream_location(location: str) -> str:
+    """Where Spark keeps the streaming query's own checkpoint."""
+    return f"{location.rstrip('/')}/stream"
+
+
+def metadata_of(graph: dict[str, Any], shuffle_partitions: int) -> dict[str, Any]:
+    """What must stay as it is for a checkpoint to fit: levels, tasks, stores by their identity."""
+    stores = []
+    for node in graph["nodes"]:
+        own = node["params"].get("store")
+        for store in [own] if own else node["params"].get("stores", []):
+            stores.append(
+                {
+                    "name": store["name"],
+                    "node": store["node"],
+                    "kind": store["kind"],
+                    "operator": node["id"],
+                    "level": node["level"],
+                }
+            )
+    levels = max((node["level"] for node in graph["nodes"]), default=0) + 1
+    return {
+        "layout": LAYOUT,
+        "tasks": shuffle_partitions,
+        "levels": levels,
+        "sources": [
+            {"id": node["id"], "topics": node["params"].get("topics")}
+            for node in graph["nodes"]
+            if node["op"] in ("stream", "table", "global_table")
+        ],
+        "stores": stores,
+        "nodes": graph["nodes"],
+    }
+
+
+def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: int) -> None:
+    """Check that a checkpoint fits the job, and note what the job is.
+
+    Raises MillraceError `checkpoint_mismatch` when the number of tasks or levels changed, for
+    which the state of the old checkpoint lies in other places than the new job would look.
+    Only local folders are checked; elsewhere Spark's own checks speak.
+    """
+    if not is_local(location):
+        return
+    folder = local_path(location)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "stores.json"
+    now = metadata_of(graph, shuffle_partitions)
+    if file.exists():
+        before = json.loads(file.read_text(encoding="utf-8"))
+        for what in ("layout", "tasks", "levels"):
+            if before.get(what) != now[what]:
+                raise MillraceError(
+                    "checkpoint_mismatch",
+                    f"The checkpoint in {folder} was written by a job with {before.get(what)} "
+                    f"{what}, this one has {now[what]}. Start it with a new checkpoint folder.",
+                )
+    with tempfile.NamedTemporaryFile(
+        "w", dir=folder, delete=False, encoding="utf-8", suffix=".json"
+    ) as partial:
+        json.dump(now, partial, indent=1)
+    os.replace(partial.name, file)

@@ -1,0 +1,86 @@
+"""The operator's own Catalyst expressions as PySpark columns: what plain functions cannot give."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pyspark import SparkContext
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from millrace_runtime.formats import Format
+
+
+def gateway() -> Any:
+    """The package of the operator in the driver's JVM."""
+    context = SparkContext._active_spark_context
+    if context is None:
+        raise RuntimeError("there is no active Spark session")
+    return context._jvm.org.apache.spark.sql.millrace  # type: ignore[union-attr]
+
+
+def _wrap(java_column: Any) -> Column:
+    from pyspark.sql.classic.column import Column as ClassicColumn
+
+    wrapped: Column = ClassicColumn(java_column)
+    return wrapped
+
+
+def _java(column: Column) -> Any:
+    return column._jc  # type: ignore[attr-defined]
+
+
+def attempt(column: Column, node: str, parameter: str, kind: str = "processing") -> Column:
+    """STRUCT<value, fault>: the column's value, or the fault (JSON) where it raises.
+
+    A fault names `kind`, node, parameter, exception and message; the record is added by whoever
+    handles it.
+    """
+    return _wrap(gateway().Columns.attempt(_java(column), kind, node, parameter))
+
+
+def decode(column: Column, format: Format) -> Column:
+    """The value of some bytes; raises for bytes that do not fit the format."""
+    return _wrap(gateway().Columns.decode(_java(column), json.dumps(format)))
+
+
+def encode(column: Column, format: Format) -> Column:
+    """The bytes of a value in a format; null stays null."""
+    return _wrap(gateway().Columns.encode(_java(column), json.dumps(format)))
+
+
+def pack(column: Column) -> Column:
+    """A value as the operator's own bytes: exact for every type, not for Kafka."""
+    return _wrap(gateway().Columns.pack(_java(column)))
+
+
+def salt(task: Column, tasks: int) -> Column:
+    """The grouping value that Spark's hash puts on shuffle partition `task` of `tasks`."""
+    return _wrap(gateway().Columns.salt(_java(task), tasks))
+
+
+def partition_for(key: Column, partitions: int) -> Column:
+    """The partition that Kafka's default partitioner gives to a key's bytes (murmur2)."""
+    return _wrap(gateway().Columns.partitionFor(_java(key), partitions))
+
+
+def running_max(timestamp: Column, topic: Column, partition: Column) -> Column:
+    """The highest timestamp so far of the record's topic-partition, within a micro-batch."""
+    return _wrap(gateway().Columns.runningMax(_java(timestamp), _java(topic), _java(partition)))
+
+
+def append(path: Column, index: Column) -> Column:
+    """A record's place and four bytes of a number: its place among those that came of one row."""
+    return _wrap(gateway().Columns.append(_java(path), _java(index)))
+
+
+def header_map(headers: Column) -> Column:
+    """What expressions see of headers: MAP<STRING, BINARY> by name, the last of equal names."""
+    known = F.coalesce(headers, F.array().cast("ARRAY<STRUCT<key: STRING, value: BINARY>>"))
+    names = F.array_sort(F.array_distinct(F.transform(known, lambda header: header["key"])))
+
+    def last(name: Column) -> Column:
+        return F.element_at(F.filter(known, lambda header: header["key"] == name), -1)["value"]
+
+    return F.map_from_arrays(names, F.transform(names, last))

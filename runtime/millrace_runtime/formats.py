@@ -1,0 +1,74 @@
+"""Formats of keys and values: how bytes on Kafka become values of a Spark SQL type and back.
+
+A format is the small dict that the topology document has, so that code and document read alike.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Format: TypeAlias = dict[str, object]
+
+
+def string() -> Format:
+    """STRING; UTF-8."""
+    return {"format": "string"}
+
+
+def integer() -> Format:
+    """INT; four bytes, big-endian."""
+    return {"format": "integer"}
+
+
+def long() -> Format:
+    """BIGINT; eight bytes, big-endian."""
+    return {"format": "long"}
+
+
+def float_() -> Format:
+    """FLOAT; four bytes, big-endian."""
+    return {"format": "float"}
+
+
+def double() -> Format:
+    """DOUBLE; eight bytes, big-endian."""
+    return {"format": "double"}
+
+
+def boolean() -> Format:
+    """BOOLEAN; one byte, 0 or 1."""
+    return {"format": "boolean"}
+
+
+def bytes_() -> Format:
+    """BINARY; the bytes as they are."""
+    return {"format": "bytes"}
+
+
+def json(schema: str) -> Format:
+    """STRUCT of a Spark DDL schema, or one type (`ARRAY<INT>`); UTF-8 JSON.
+
+    A missing field is null, an unknown one is ignored; null fields are written.
+    """
+    return {"format": "json", "schema": schema}
+
+
+def avro(
+    schema: str | None = None, *, registry: str | None = None, subject: str | None = None
+) -> Format:
+    """STRUCT of an Avro schema, given in place or by subject of a schema registry."""
+    return _schema_format("avro", schema, registry, subject)
+
+
+def protobuf(
+    schema: str | None = None, *, registry: str | None = None, subject: str | None = None
+) -> Format:
+    """STRUCT of a Protobuf message, given in place or by subject of a schema registry."""
+    return _schema_format("protobuf", schema, registry, subject)
+
+
+def _schema_format(
+    name: str, schema: str | None, registry: str | None, subject: str | None
+) -> Format:
+    parts = {"schema": schema, "registry": registry, "subject": subject}
+    return {"format": name, **{key: value for key, value in parts.items() if value is not None}}

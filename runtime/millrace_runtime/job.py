@@ -1,0 +1,477 @@
+"""A job: the object that a generated `topology(job)` fills with sources, steps, tasks and sinks."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from millrace_runtime import columns
+from millrace_runtime.environment import Environment
+from millrace_runtime.formats import Format
+from millrace_runtime.graph import Graph, Stream, Task
+from millrace_runtime.steps import guarded
+
+CONTROL = -2
+
+# The columns of every row between sources, levels and sinks, in their order.
+ENVELOPE: dict[str, str] = {
+    "task": "INT",
+    "dest": "INT",
+    "merge": "BIGINT",
+    "topic": "STRING",
+    "partition": "INT",
+    "offset": "BIGINT",
+    "path": "BINARY",
+    "key": "BINARY",
+    "value": "BINARY",
+    "timestamp": "BIGINT",
+    "headers": "ARRAY<STRUCT<key: STRING, value: BINARY>>",
+    "out_topic": "STRING",
+    "out_partition": "INT",
+    "partition_key": "BINARY",
+    "fault": "STRING",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """A source node of a stream task: which records it takes, and on which tasks."""
+
+    task: Task
+    dest: int
+    topics: tuple[str, ...]
+    pattern: str | None
+    start: str
+    everywhere: bool
+
+
+@dataclasses.dataclass
+class Plan:
+    """What a job comes down to: one DataFrame of envelope rows for sinks, and its task graph."""
+
+    rows: DataFrame
+    graph: dict[str, Any]
+    shuffle_partitions: int
+
+
+class Job:
+    """Collects the parts of one streaming query. Made by `Job.main`, or by a simulation."""
+
+    main: Callable[..., None]
+
+    def __init__(
+        self,
+        session: SparkSession,
+        environment: Environment,
+        *,
+        name: str,
+        settings: Mapping[str, Any] | None = None,
+        tasks: int = 1,
+        run: str = "run",
+    ) -> None:
+        self.session = session
+        self.environment = environment
+        self.name = name
+        self.settings = dict(settings or {})
+        self.tasks = tasks
+        self.run = run
+        self.graph = Graph()
+        self._readings: list[Reading] = []
+        self._formats: list[tuple[tuple[str, ...], str | None, Format, Format]] = []
+        self._hops: dict[str, list[int]] = {}
+        self._into_tasks: list[Callable[[], DataFrame]] = []
+        self._into_sinks: list[DataFrame] = []
+
+    # -- plain DataFrame -------------------------------------------------------------------------
+
+    def read_stream(
+        self,
+        id: str,
+        *,
+        key: Format,
+        value: Format,
+        topics: Sequence[str] | None = None,
+        pattern: str | None = None,
+        timestamp: str | None = None,
+        invalid_timestamp: str = "fail",
+        start: str = "earliest",
+        node: str | None = None,
+    ) -> DataFrame:
+        """The records of some topics as a DataFrame for the steps of this package."""
+        raw = self.environment.read(tuple(topics or ()), pattern, start)
+        self.noted(topics or (), pattern, key, value)
+        named = node or id
+        df = raw.select(
+            F.col("key").alias("_raw_key"),
+            F.col("value").alias("_raw_value"),
+            "topic",
+            "partition",
+            "offset",
+            "timestamp",
+            F.col("headers").alias("_headers"),
+            columns.header_map(F.col("headers")).alias("headers"),
+            F.col("merge").alias("_merge"),
+            F.lit(b"").alias("_path"),
+            F.lit(None).cast("string").alias("_fault"),
+        )
+        decoded = {
+            "key": (columns.decode(F.col("_raw_key"), key), "key"),
+            "value": (columns.decode(F.col("_raw_value"), value), "value"),
+        }
+        df = guarded(df, decoded, named, "deserialization")  # type: ignore[arg-type]
+        if timestamp is not None:
+            df = self._extract_timestamp(df, timestamp, invalid_timestamp, named)
+        return df
+
+    def _extract_timestamp(
+        self, df: DataFrame, expression: str, invalid: str, node: str
+    ) -> DataFrame:
+        """The event time [TS2]; an invalid one (null, negative) stops the job or is dropped."""
+        df = guarded(df, {"_extracted": (expression, "timestamp")}, node, "timestamp")
+        extracted = F.col("_extracted")
+        if df.schema["_extracted"].dataType.typeName() == "timestamp":
+            extracted = F.unix_millis(extracted)
+        millis = extracted.cast("bigint")
+        bad = millis.isNull() | (millis < 0)
+        said = F.concat(F.lit("the timestamp "), F.coalesce(millis.cast("string"), F.lit("null")))
+        fault = F.to_json(
+            F.struct(
+                F.lit("dropped" if invalid == "skip" else "timestamp").alias("kind"),
+                F.lit("skipped_timestamp" if invalid == "skip" else "timestamp").alias("code"),
+                F.lit(node).alias("node"),
+                F.lit("timestamp").alias("parameter"),
+                F.concat(said, F.lit(" is no time: it must be 0 or later")).alias("message"),
+            )
+        )
+        df = df.withColumn(
+            "_fault", F.when(F.col("_fault").isNull() & bad, fault).otherwise(F.col("_fault"))
+        )
+        sound = F.timestamp_millis(F.when(~bad, millis))
+        return df.withColumn("timestamp", F.coalesce(sound, F.col("timestamp"))).drop("_extracted")
+
+    def write(
+        self,
+        id: str,
+        df: DataFrame,
+        *,
+        topic: str | None = None,
+        topic_expression: str | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
+        partition: str | None = None,
+        node: str | None = None,
+    ) -> None:
+        """Writes a DataFrame of records to a topic."""
+        named = node or id
+        key = key or default_format(df, "key")
+        value = value or default_format(df, "value")
+        dest = self.graph.add(
+            "sink", id, named, 0, 0, topic=topic, topic_expression=topic_expression, key=key,
+            value=value, partition=partition,
+        )  # fmt: skip
+        chosen = F.lit(topic) if topic is not None else topic_expression or "null"
+        results: dict[str, tuple[str | Column, str]] = {
+            "_out_key": (columns.encode(F.col("key"), key), "key"),
+            "_out_value": (columns.encode(F.col("value"), value), "value"),
+            "_out_topic": (chosen, "topic_expression"),
+            "_out_partition": (partition or F.lit(None).cast("int"), "partition"),
+        }
+        df = guarded(df, results, named)
+        self._into_sinks.append(
+            self._envelope(
+                df, dest=F.lit(dest), task=F.lit(0), key=F.col("_out_key"),
+                value=F.col("_out_value"), out_topic=F.col("_out_topic"),
+                out_partition=F.col("_out_partition"),
+            )
+        )  # fmt: skip
+
+    def print_(
+        self, id: str, df: DataFrame, label: str | None = None, *, node: str | None = None
+    ) -> None:
+        """Writes a DataFrame of records to the log."""
+        key, value = default_format(df, "key"), default_format(df, "value")
+        dest = self.graph.add(
+            "sink", id, node or id, 0, 0, print=True, label=label, key=key, value=value
+        )
+        self._into_sinks.append(
+            self._envelope(
+                df, dest=F.lit(dest), task=F.lit(0), key=columns.encode(F.col("key"), key),
+                value=columns.encode(F.col("value"), value),
+            )
+        )  # fmt: skip
+
+    def repartition(
+        self,
+        id: str,
+        df: DataFrame,
+        *,
+        partitions: int,
+        keep_null_keys: bool = False,
+        node: str | None = None,
+    ) -> None:
+        """Sends records to the tasks of their keys; `Task.repartitioned` takes them there.
+
+        A null key is dropped, silently, unless the next operator keeps it.
+        """
+        named = node or id
+        self.graph.add(
+            "repartition", id, named, 0, 0, key=_sql_type(df, "key"),
+            value=_sql_type(df, "value"), partitions=partitions, keep_null_keys=keep_null_keys,
+        )  # fmt: skip
+        if not keep_null_keys:
+            df = df.where(F.col("_fault").isNotNull() | F.col("key").isNotNull())
+        df = self._packed(df, named)
+
+        def rows() -> DataFrame:
+            task = columns.partition_for(F.col("_out_key"), partitions)
+            dests = self._hops.get(id, [])
+            return self._to_tasks(df, task, dests)
+
+        self._into_tasks.append(rows)
+
+    def into(self, id: str, df: DataFrame, task: Task, *, node: str | None = None) -> Stream:
+        """Hands the records of a DataFrame to the stream task of the same sub-topology."""
+        named = node or id
+        dest = self.graph.add(
+            "into", id, named, task.sub, task.level, key=_sql_type(df, "key"),
+            value=_sql_type(df, "value"),
+        )  # fmt: skip
+        df = self._packed(df, named)
+        tasks = task.tasks
+        self._into_tasks.append(
+            lambda: self._to_tasks(df, F.col("partition") % F.lit(tasks), [dest])
+        )
+        return Stream(task, id)
+
+    def _packed(self, df: DataFrame, node: str) -> DataFrame:
+        return guarded(
+            df,
+            {
+                "_out_key": (columns.encode(F.col("key"), default_format(df, "key")), "key"),
+                "_out_value": (columns.pack(F.col("value")), "value"),
+            },
+            node,
+        )
+
+    def _to_tasks(self, df: DataFrame, task: Column, dests: Sequence[int]) -> DataFrame:
+        dest = F.lit(dests[0]) if len(dests) == 1 else F.explode(F.array(*map(F.lit, dests)))
+        df = df.withColumn("_dest", dest)
+        return self._envelope(
+            df,
+            dest=F.col("_dest"),
+            task=columns.salt(task, self.shuffle_partitions),
+            key=F.col("_out_key"),
+            value=F.col("_out_value"),
+        )
+
+    def _envelope(
+        self,
+        df: DataFrame,
+        *,
+        dest: Column,
+        task: Column,
+        key: Column,
+        value: Column,
+        out_topic: Column | None = None,
+        out_partition: Column | None = None,
+    ) -> DataFrame:
+        sound = F.col("_fault").isNull()
+        made = {
+            "task": task,
+            "dest": dest,
+            "merge": F.col("_merge"),
+            "topic": F.col("topic"),
+            "partition": F.col("partition"),
+            "offset": F.col("offset"),
+            "path": F.col("_path"),
+            "key": F.when(sound, key).otherwise(F.col("_raw_key")),
+            "value": F.when(sound, value).otherwise(F.col("_raw_value")),
+            "timestamp": F.unix_millis("timestamp"),
+            "headers": F.col("_headers"),
+            "out_topic": out_topic if out_topic is not None else F.lit(None),
+            "out_partition": out_partition if out_partition is not None else F.lit(None),
+            "partition_key": F.lit(None),
+            "fault": F.col("_fault"),
+        }
+        return df.select(*(made[name].cast(kind).alias(name) for name, kind in ENVELOPE.items()))
+
+    # -- stream tasks ----------------------------------------------------------------------------
+
+    def subtopology(self, number: int, *, level: int = 0, tasks: int | None = None) -> Task:
+        """The nodes of a sub-topology on one level, as a context manager."""
+        self.tasks = max(self.tasks, tasks or 1)
+        return Task(self, number, level, tasks or self.tasks)
+
+    def reads(
+        self,
+        task: Task,
+        id: str,
+        *,
+        topics: Sequence[str],
+        pattern: str | None = None,
+        start: str,
+        everywhere: bool = False,
+    ) -> None:
+        """Notes that a source node of a task takes the records of some topics."""
+        self._readings.append(
+            Reading(task, self.graph.index(id), tuple(topics), pattern, start, everywhere)
+        )
+
+    def receives(self, repartition: str, id: str) -> None:
+        """Notes which node takes what a repartition of a DataFrame sends."""
+        self._hops.setdefault(repartition, []).append(self.graph.index(id))
+
+    @property
+    def uses_wall_clock(self) -> bool:
+        """Whether anything in the job may ask what time it is: processors do."""
+        return any(node["op"] in ("process", "process_values") for node in self.graph.nodes)
+
+    @property
+    def shuffle_partitions(self) -> int:
+        """The number of tasks of the widest sub-topology; task i runs on shuffle partition i."""
+        hops = [node["params"].get("partitions", 1) for node in self.graph.nodes]
+        return max([self.tasks, *hops])
+
+    def formats_of(self, topic: str) -> tuple[Format, Format] | None:
+        """Formats of key and value by which the job reads a topic, or None if it does not."""
+        for topics, pattern, key, value in self._formats:
+            if topic in topics or (pattern and re.fullmatch(pattern, topic)):
+                return key, value
+        return None
+
+    def noted(
+        self, topics: Sequence[str], pattern: str | None, key: Format, value: Format
+    ) -> None:
+        """Notes the formats of topics that are read."""
+        self._formats.append((tuple(topics), pattern, key, value))
+
+    # -- the query -------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        """Everything that was built, as one DataFrame of envelope rows for the sinks."""
+        graph = {"tasks": self.shuffle_partitions, "settings": self.settings}
+        graph["nodes"] = self.graph.nodes
+        inputs = [make() for make in self._into_tasks] + self._task_inputs()
+        outputs = list(self._into_sinks)
+        if inputs:
+            outputs.append(self._attach(_union(inputs), graph))
+        if not outputs:
+            raise ValueError("the topology has no sink: nothing would run")
+        return Plan(_union(outputs), graph, self.shuffle_partitions)
+
+    def _task_inputs(self) -> list[DataFrame]:
+        """Rows for the source nodes of stream tasks: one read per start position."""
+        made = []
+        for start in dict.fromkeys(reading.start for reading in self._readings):
+            readings = [reading for reading in self._readings if reading.start == start]
+            topics = tuple(dict.fromkeys(topic for r in readings for topic in r.topics))
+            patterns = [r.pattern for r in readings if r.pattern]
+            raw = self.environment.read(topics, "|".join(patterns) or None, start)
+            made.append(self._addressed(raw, readings))
+        control = self.environment.control()
+        if control is not None and (made or self._into_tasks):
+            every = F.explode(F.array(*(F.lit(i) for i in range(self.shuffle_partitions))))
+            addressed = control.withColumn("_task", every).withColumn("_dest", F.lit(CONTROL))
+            made.append(self._source_envelope(addressed))
+        return made
+
+    def _addressed(self, raw: DataFrame, readings: list[Reading]) -> DataFrame:
+        """One row per record and source node that reads it, with the task that takes it."""
+        targets = []
+        for reading in readings:
+            takes = F.col("topic").isin(*reading.topics) if reading.topics else F.lit(False)
+            if reading.pattern:
+                takes = takes | F.col("topic").rlike(f"^(?:{reading.pattern})$")
+            if reading.everywhere:
+                tasks = F.array(*(F.lit(i) for i in range(self.shuffle_partitions)))
+            else:
+                tasks = F.array(F.col("partition") % F.lit(reading.task.tasks))
+            entries = F.transform(
+                tasks,
+                lambda task, dest=reading.dest: F.struct(  # type: ignore[misc]
+                    task.alias("task"), F.lit(dest).alias("dest")
+                ),
+            )
+            targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
+        only = readings[0]
+        if len(readings) == 1 and not only.everywhere:
+            addressed = raw.withColumn("_task", F.col("partition") % F.lit(only.task.tasks))
+            addressed = addressed.withColumn("_dest", F.lit(only.dest))
+        else:
+            addressed = raw.withColumn("_target", F.explode(F.concat(*targets)))
+            addressed = addressed.withColumn("_task", F.col("_target.task"))
+            addressed = addressed.withColumn("_dest", F.col("_target.dest"))
+        return self._source_envelope(addressed)
+
+    def _source_envelope(self, df: DataFrame) -> DataFrame:
+        made = {
+            "task": columns.salt(F.col("_task"), self.shuffle_partitions),
+            "dest": F.col("_dest"),
+            "path": F.lit(b""),
+            "timestamp": F.unix_millis("timestamp"),
+        }
+        kept = ("merge", "topic", "partition", "offset", "key", "value", "headers")
+        made.update({name: F.col(name) for name in kept})
+        return df.select(
+            *(
+                made.get(name, F.lit(None)).cast(kind).alias(name)
+                for name, kind in ENVELOPE.items()
+            )
+        )
+
+    def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
+        options = {
+            "shuffle_partitions": self.shuffle_partitions,
+            "run": self.run,
+            "python": sys.executable,
+            "python_path": os.pathsep.join(path for path in sys.path if path),
+            "simulation": self.environment.simulation,
+        }
+        java = columns.gateway().StreamTasks.attach(
+            rows._jdf, json.dumps(graph), json.dumps(options)
+        )
+        return DataFrame(java, self.session)
+
+
+def entries_type() -> str:
+    """The type of a list of (task, node) addresses."""
+    return "ARRAY<STRUCT<task: INT, dest: INT>>"
+
+
+def _sql_type(df: DataFrame, column: str) -> str:
+    java = df._jdf.schema().apply(column).dataType()  # type: ignore[operator]
+    return str(java.sql())
+
+
+_FORMATS = {
+    "string": "string",
+    "int": "integer",
+    "bigint": "long",
+    "float": "float",
+    "double": "double",
+    "boolean": "boolean",
+    "binary": "bytes",
+}
+
+
+def default_format(df: DataFrame, column: str) -> Format:
+    """The format that fits a column's type: its own, or JSON."""
+    kind = df.schema[column].dataType.simpleString()
+    if kind in _FORMATS:
+        return {"format": _FORMATS[kind]}
+    return {"format": "json", "schema": _sql_type(df, column)}
+
+
+def _union(parts: Sequence[DataFrame]) -> DataFrame:
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.unionByName(part)
+    return result

@@ -1,0 +1,133 @@
+"""The Spark session of a job, a simulation or the analyzer: one place for every setting."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from millrace_runtime.jars import PACKAGE, cache_dir, connector_jars, java, operator_jar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Checkpoint files of a local folder, without a chmod process for each.
+LOCAL_CHECKPOINTS = "org.apache.spark.sql.millrace.LocalCheckpoints"
+
+# Settings that results depend on. They hold for every session, whatever a person passes.
+SEMANTICS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # A stream task is timed by records and control rows, never by empty batches.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    # Task i must stay on shuffle partition i.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+
+COMMON = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "1g",
+    "spark.sql.streaming.pollingDelay": "2ms",
+    "spark.sql.streaming.metricsEnabled": "false",
+    "spark.sql.streaming.numRecentProgressUpdates": "5",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.debug.maxToStringFields": "100",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.ui.retainedJobs": "1",
+    "spark.ui.retainedStages": "1",
+    "spark.ui.retainedTasks": "10",
+    "spark.cleaner.referenceTracking.blocking": "false",
+    "spark.log.structuredLogging.enabled": "false",
+}
+
+
+def java_options(*extra: str) -> str:
+    """JVM options of a driver: the quiet log, and no banner about internals that Spark opens."""
+    return " ".join(
+        (
+            f"-Dlog4j2.configurationFile={PACKAGE / 'log4j2.properties'}",
+            "-Duser.timezone=UTC",
+            *extra,
+        )
+    )
+
+
+def _java_home() -> Path:
+    """A JAVA_HOME whose java leaves out the incubator module that Spark always asks for.
+
+    Spark uses it for linear algebra only; the JVM warns about it at every start, and some runtimes
+    lack it and do not start at all.
+    """
+    given = os.environ.get("JAVA_HOME", "")
+    if Path(given).parent == cache_dir() / "java":
+        return Path(given)
+    real = Path(java()).resolve()
+    home = cache_dir() / "java" / hashlib.sha256(str(real).encode()).hexdigest()[:12]
+    script = home / "bin" / "java"
+    if not script.exists():
+        script.parent.mkdir(parents=True, exist_ok=True)
+        partial = script.with_name(f"java.{os.getpid()}")
+        partial.write_text(
+            "#!/usr/bin/env bash\n"
+            "kept=()\n"
+            'for word in "$@"; do\n'
+            '  [ "$word" = "--add-modules=jdk.incubator.vector" ] || kept+=("$word")\n'
+            "done\n"
+            f'exec "{real}" "${{kept[@]}}"\n',
+            encoding="utf-8",
+        )
+        partial.chmod(0o755)
+        os.replace(partial, script)
+    return home
+
+
+def local_dir() -> str:
+    """Where Spark keeps shuffle files: memory if the machine has it as a folder."""
+    shm = Path("/dev/shm")
+    base = shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
+    return str(base)
+
+
+def create(
+    name: str,
+    *,
+    master: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    java_extra: tuple[str, ...] = (),
+) -> SparkSession:
+    """A classic Spark session with the operator and the Kafka connector on its class path.
+
+    `master`: a Spark master URL; default SPARK_MASTER, else local[*]. `settings` add to the
+    defaults and replace them, save for those that results depend on.
+    """
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ["JAVA_HOME"] = str(_java_home())
+    chosen = master or os.environ.get("SPARK_MASTER") or "local[*]"
+    jars = ",".join(str(jar) for jar in [operator_jar(), *connector_jars()])
+    conf = {**COMMON, **(settings or {})}
+    conf.update({key: SEMANTICS[key] for key in SEMANTICS if key != "spark.sql.shuffle.partitions"})
+    conf.setdefault("spark.sql.shuffle.partitions", "1")
+    if chosen.startswith("local"):
+        conf.setdefault("spark.driver.host", "127.0.0.1")
+        conf.setdefault("spark.driver.bindAddress", "127.0.0.1")
+    builder = SparkSession.builder.appName(name).master(chosen)
+    builder = builder.config("spark.jars", jars)
+    builder = builder.config("spark.driver.extraJavaOptions", java_options(*java_extra))
+    for key, value in conf.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session

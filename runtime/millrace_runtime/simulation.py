@@ -1,0 +1,398 @@
+"""A simulation: the compiled job on Spark, on given records, with no Kafka.
+
+The query, its operator, its state and its checkpoints are those of a deployment; only the source
+(a stream in memory), the sink (a list) and the wall clock (it moves by input lines) differ.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import random
+import shutil
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from millrace_runtime import columns, session
+from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
+from millrace_runtime.formats import Format
+from millrace_runtime.job import Job, Plan
+
+CONTROL_TOPIC = "$control"
+STOP, DUMP = -1, -3
+
+Line = dict[str, Any]
+Topology = Callable[[Job], None]
+
+# A micro-batch of a simulation has a handful of rows: interpreted expressions and the first
+# compiler tier cost less than the code that would be generated for them.
+SETTINGS = {
+    "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.minBatchesToRetain": "2",
+}
+
+
+def simulation_session(master: str = "local[1]") -> SparkSession:
+    """A warm session for any number of simulations, one after the other."""
+    return session.create(
+        "millrace-simulation", master=master, settings=SETTINGS,
+        java_extra=("-XX:TieredStopAtLevel=1",),
+    )  # fmt: skip
+
+
+class Memory:
+    """Sources and the sink of one simulated run, in this JVM's memory."""
+
+    simulation = True
+
+    def __init__(self, spark: SparkSession, run: str) -> None:
+        self.run = run
+        self._frame = DataFrame(columns.gateway().Simulation.open(spark._jsparkSession, run), spark)
+
+    def read(self, topics: tuple[str, ...], pattern: str | None, start: str) -> DataFrame:
+        """The records of some topics; `start` means nothing here, all records are new."""
+        takes = F.col("topic").isin(*topics) if topics else F.lit(False)
+        if pattern:
+            takes = takes | F.col("topic").rlike(f"^(?:{pattern})$")
+        return self._frame.where(takes & (F.col("topic") != CONTROL_TOPIC))
+
+    def control(self) -> DataFrame | None:
+        """Wall clock and dump requests."""
+        return self._frame.where(F.col("topic") == CONTROL_TOPIC)
+
+    def writer(self, graph: dict[str, Any], settings: dict[str, Any]) -> Any:
+        """The writer that keeps rows."""
+        handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
+        sinks = {
+            str(dest): {"key": node["params"]["key"], "value": node["params"]["value"]}
+            for dest, node in enumerate(graph["nodes"])
+            if node["op"] == "sink"
+        }
+        told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": sinks}
+        session = self._frame.sparkSession._jsparkSession
+        return columns.gateway().Simulation.writer(session, self.run, json.dumps(told))
+
+    def add(self, records: Sequence[dict[str, Any]]) -> None:
+        """Makes records available, all of them to one micro-batch."""
+        columns.gateway().Simulation.add(self.run, json.dumps(records))
+
+    def take(self) -> list[dict[str, Any]]:
+        """What came since the last call, in the order in which it reached the topics."""
+        rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
+        return rows
+
+    def close(self) -> None:
+        """Forgets the run's data."""
+        columns.gateway().Simulation.close(self.run)
+
+
+@dataclasses.dataclass
+class Result:
+    """What a simulation gave; see the result files of `conformance`."""
+
+    outputs: list[dict[str, Any]]
+    dropped: int = 0
+    stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
+    error: dict[str, Any] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """How input lines become micro-batches: `each`, `all`, or random cuts by a seed."""
+
+    kind: str = "each"
+    seed: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Cut:
+        """`each`, `all` or `random:SEED`."""
+        if text in ("each", "all"):
+            return cls(text)
+        kind, _, seed = text.partition(":")
+        if kind != "random" or not seed.lstrip("-").isdigit():
+            raise MillraceError(
+                "cut_unknown", f"There is no cut {text!r}: it must be each, all or random:SEED."
+            )
+        return cls(kind, int(seed))
+
+    def batches(self, lines: Sequence[tuple[int, Line]]) -> Iterator[list[tuple[int, Line]]]:
+        """Lines in batches; a line that is no record is a batch of its own."""
+        chance = random.Random(self.seed)
+        batch: list[tuple[int, Line]] = []
+        for number, line in lines:
+            alone = "topic" not in line
+            ends = self.kind == "each" or (self.kind == "random" and chance.random() < 0.4)
+            if batch and (alone or ends):
+                yield batch
+                batch = []
+            batch.append((number, line))
+            if alone:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+
+class Simulator:
+    """Runs one job on input lines."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        topology: Topology,
+        *,
+        name: str = "simulation",
+        settings: Mapping[str, Any] | None = None,
+        tasks: int = 1,
+        partitions: Mapping[str, int] | None = None,
+        cut: Cut | None = None,
+        restart_each: bool = False,
+    ) -> None:
+        self.spark = spark
+        self.cut = cut or Cut()
+        self.restart_each = restart_each
+        self.settings = dict(settings or {})
+        self.partitions = dict(partitions or {})
+        self._run = f"{name}-{uuid.uuid4().hex[:8]}"
+        self._memory = Memory(spark, self._run)
+        job = Job(
+            spark, self._memory, name=name, settings=settings, tasks=tasks, run=self._run
+        )
+        topology(job)
+        self._job = job
+        spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        self._plan: Plan = job.plan()
+        self._folder = Path(tempfile.mkdtemp(prefix="millrace-", dir=session.local_dir()))
+        self._query: Any = None
+        self._sequence = 0
+        self._wall_clock = 0
+        self._offsets: dict[tuple[str, int], int] = {}
+
+    def run(self, lines: Sequence[Line]) -> Result:
+        """Feeds the lines, batch by batch, until nothing moves any more."""
+        result = Result([])
+        after = 0
+        try:
+            self._start()
+            for batch in self.cut.batches(list(enumerate(lines, 1))):
+                after = batch[-1][0]
+                self._feed(batch, result, after)
+                if self.restart_each:
+                    self._restart()
+            self._finish(result)
+        except StreamStopped as stopped:
+            result.error = {"kind": "stopped", **stopped.as_dict()}
+            if self.cut.kind == "each":
+                result.error["after"] = after
+        finally:
+            self.close()
+        return result
+
+    def close(self) -> None:
+        """Ends the query and leaves nothing behind."""
+        if self._query is not None:
+            self._query.stop()
+            self._query = None
+        self._memory.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    # -- the query -------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        writer = (
+            self._plan.rows.writeStream.outputMode("append")
+            .option("checkpointLocation", str(self._folder / "stream"))
+            .trigger(processingTime="0 seconds")
+        )
+        java = self._memory.writer(self._plan.graph, self.settings)
+        writer._jwrite = writer._jwrite.foreach(java)
+        self._query = writer.start()
+
+    def _restart(self) -> None:
+        self._query.stop()
+        self._start()
+
+    def _process(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """One micro-batch; its rows in the order in which they reach the topics."""
+        self._memory.add(records)
+        try:
+            self._query._jsq.processAllAvailable()
+        except StreamingQueryException as error:
+            raise _stopped(error) from None
+        except Exception as error:
+            if self._query.exception() is None:
+                raise
+            raise _stopped(error) from None
+        return self._memory.take()
+
+    # -- lines -----------------------------------------------------------------------------------
+
+    def _feed(self, batch: list[tuple[int, Line]], result: Result, after: int) -> None:
+        number, line = batch[0]
+        if "restart" in line:
+            self._restart()
+            return
+        if "advance_wall_clock" in line:
+            self._wall_clock += int(line["advance_wall_clock"])
+            rows = self._process([self._control({"wall_clock": self._wall_clock})])
+            self._collect(rows, result, after)
+            return
+        records = [record for _, line in batch for record in self._records(line)]
+        if records:
+            self._collect(self._process(records), result, after)
+
+    def _records(self, line: Line) -> list[dict[str, Any]]:
+        topic = str(line["topic"])
+        formats = self._job.formats_of(topic)
+        if formats is None:
+            return []
+        partition = int(line.get("partition") or 0)
+        headers = [
+            [name, None if value is None else _base64(str(value).encode())]
+            for name, value in (line.get("headers") or {}).items()
+        ]
+        return [
+            self._record(
+                topic,
+                partition,
+                int(line.get("timestamp") or 0),
+                _line_bytes(line, "key", formats[0]),
+                _line_bytes(line, "value", formats[1]),
+                headers,
+            )
+        ]
+
+    def _record(
+        self,
+        topic: str,
+        partition: int,
+        timestamp: int,
+        key: str | None,
+        value: str | None,
+        headers: list[list[str | None]],
+    ) -> dict[str, Any]:
+        offset = self._offsets.get((topic, partition), 0)
+        self._offsets[(topic, partition)] = offset + 1
+        self._sequence += 1
+        return {
+            "topic": topic,
+            "partition": partition,
+            "offset": offset,
+            "timestamp": timestamp,
+            "merge": self._sequence,
+            "key": key,
+            "value": value,
+            "headers": headers,
+        }
+
+    def _control(self, command: dict[str, Any]) -> dict[str, Any]:
+        value = _base64(json.dumps(command).encode())
+        return self._record(CONTROL_TOPIC, 0, 0, None, value, [])
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def _collect(self, rows: list[dict[str, Any]], result: Result, after: int) -> None:
+        """Notes outputs and feeds back what the job itself reads, until nothing moves."""
+        while rows:
+            again = []
+            for row in rows:
+                if row["dest"] == STOP:
+                    raise StreamStopped(json.loads(row["fault"]))
+                shown = _shown(row)
+                if self.cut.kind == "each":
+                    shown = {"after": after, **shown}
+                result.outputs.append(shown)
+                if self._job.formats_of(shown["topic"]) is not None:
+                    again.append(self._looped(row, shown["topic"]))
+            rows = self._process(again) if again else []
+
+    def _looped(self, row: dict[str, Any], topic: str) -> dict[str, Any]:
+        """An output that the job reads again, as an input."""
+        partitions = self.partitions.get(topic, 1)
+        partition = row["partition"]
+        if partition is None:
+            key = row["partition_key"] or row["key_bytes"]
+            raw = base64.b64decode(key) if key else None
+            partition = columns.gateway().Partitioner.partition(raw, partitions)
+        return self._record(
+            topic, partition, row["timestamp"], row["key_bytes"], row["value_bytes"],
+            row["headers"],
+        )  # fmt: skip
+
+    def _finish(self, result: Result) -> None:
+        """Contents of the named stores, and the number of dropped records."""
+        stores: dict[str, dict[str, dict[str, Any]]] = {}
+        for row in self._process([self._control({"dump": True})]):
+            if row["dest"] != DUMP:
+                continue
+            entry = row["value"]
+            key = json.dumps(entry["key"], sort_keys=True, ensure_ascii=False)
+            stores.setdefault(row["topic"], {})[key] = entry
+        for name in _named_stores(self._plan.graph):
+            rows = stores.get(name, {})
+            result.stores[name] = [rows[key] for key in sorted(rows)]
+        statistics = json.loads(columns.gateway().Reports.statistics(self._run))
+        result.dropped = statistics["dropped"]
+
+
+def _named_stores(graph: dict[str, Any]) -> list[str]:
+    """The stores that the document names by a store node."""
+    names: dict[str, None] = {}
+    for node in graph["nodes"]:
+        own = node["params"].get("store")
+        for store in [own] if own else node["params"].get("stores", []):
+            names[store["name"]] = None
+    return list(names)
+
+
+def _stopped(error: Exception) -> Exception:
+    fault = fault_of(str(error))
+    if fault is not None:
+        return StreamStopped(fault)
+    return error
+
+
+def _base64(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
+def _header(text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return base64.b64decode(text).decode()
+    except UnicodeDecodeError:
+        return text
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """The output line of a row; a dead letter is shown without what says why it is one."""
+    line = {name: row[name] for name in ("topic", "key", "value", "timestamp")}
+    headers = {
+        name: _header(text)
+        for name, text in row["headers"]
+        if not name.startswith("__streams.errors.")
+    }
+    return {**line, "headers": headers} if headers else line
+
+
+def _line_bytes(line: Line, name: str, format: Format) -> str | None:
+    given = line.get(f"{name}_bytes")
+    if given is not None:
+        return str(given)
+    if line.get(name) is None:
+        return None
+    encoded = columns.gateway().Simulation.encode(json.dumps(format), json.dumps(line[name]))
+    return None if encoded is None else str(encoded)
