@@ -6,7 +6,7 @@ import sys
 
 
 class Problem(Exception):
-    """Something outside the program stands in the way; the text says what was found and what would do."""
+    """Something outside the program stands in the way; the text says what, and what would do."""
 
 
 def say(text: str) -> None:

@@ -46,7 +46,8 @@ ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
 }
 HEADER = """\
 # Jars by group: coordinates and sha256. Written by `./millrace jars --write`; no addresses.
-# broker: the embedded Kafka. connector: Spark's Kafka source and sink. oracle: Kafka Streams itself, for `verify`.
+# broker: the embedded Kafka. connector: Spark's Kafka source and sink.
+# oracle: Kafka Streams itself, for `verify`.
 """
 
 
@@ -283,7 +284,9 @@ def _ivy(
 def _ivy_jar() -> Path:
     spec = importlib.util.find_spec("pyspark")
     found = (
-        sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar")) if spec and spec.origin else []
+        sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+        if spec and spec.origin
+        else []
     )
     if not found:
         raise Problem("pyspark's jars have no Ivy. Delete the folder .venv and try again.")

@@ -1,0 +1,64 @@
+"""Starting, finding and ending processes so that none is left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+
+import psutil
+
+PR_SET_PDEATHSIG = 1
+#: two readings of one process's start time never differ by more (kernel ticks)
+SAME_START_SECONDS = 1.0
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
+
+
+def end_with_parent() -> None:
+    """In a child, before exec: ask the kernel for SIGTERM when the parent dies (Linux)."""
+    if _LIBC is not None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def is_alive(pid: int, started: float) -> bool:
+    """Whether the process that had this pid at that start time (epoch seconds) still runs."""
+    try:
+        found = psutil.Process(pid)
+        same = abs(found.create_time() - started) < SAME_START_SECONDS
+        return same and found.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def signal_group(group: int, number: signal.Signals) -> bool:
+    """Send a signal to a whole process group; False if there is none."""
+    try:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def group_members(groups: Iterable[int]) -> list[psutil.Process]:
+    """The living processes of these groups."""
+    wanted = set(groups)
+    found = []
+    for process in psutil.process_iter():
+        with suppress(ProcessLookupError, PermissionError, psutil.Error):
+            if os.getpgid(process.pid) in wanted and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def stop_groups(groups: Iterable[int], grace: float) -> None:
+    """TERM to all groups together, then KILL to what is left after `grace` seconds."""
+    wanted = [group for group in groups if signal_group(group, signal.SIGTERM)]
+    deadline = time.monotonic() + grace
+    while wanted and group_members(wanted) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for group in wanted:
+        signal_group(group, signal.SIGKILL)

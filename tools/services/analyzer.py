@@ -1,0 +1,37 @@
+"""The analyzer: one warm Spark session that judges expressions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from tools.ports import HOST
+from tools.services import System
+from tools.supervisor import Running, Service
+
+
+def service(system: System) -> Service:
+    """Needs nothing, so that its session warms up while the others start."""
+    port = system.ports["analyzer"]
+    return Service(
+        name="analyzer",
+        command=[system.python, "-m", "millrace_runtime.analyzer", "--port", str(port)],
+        ready=_answers,
+        deadline=180,
+        environment={**system.environment, "MILLRACE_ANALYZER": f"{HOST}:{port}"},
+    )
+
+
+async def _answers(running: Running) -> bool:
+    if not running.said("READY"):
+        return False
+    host, _, port = running.service.environment["MILLRACE_ANALYZER"].partition(":")
+    try:
+        async with asyncio.timeout(10):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b'{"id": 0, "expressions": [], "types": ["STRING"]}\n')
+            answer = await reader.readline()
+            writer.close()
+            return "types" in json.loads(answer or b"{}")
+    except (OSError, TimeoutError, ValueError):
+        return False

@@ -1,0 +1,22 @@
+"""The generator of the sample: sentences into a topic, so that the first page is alive."""
+
+from __future__ import annotations
+
+from tools.services import System
+from tools.supervisor import Running, Service
+
+
+def service(system: System) -> Service:
+    """Some twenty sentences a second into the topic `sentences`."""
+    return Service(
+        name="sample",
+        command=[system.python, "-m", "tools.sample"],
+        ready=_writes,
+        needs=("broker",),
+        deadline=60,
+        environment=system.environment,
+    )
+
+
+async def _writes(running: Running) -> bool:
+    return running.said("READY")

@@ -1,0 +1,27 @@
+"""The database: migrated, with a first administrator, a workspace and a sign-in link."""
+
+from __future__ import annotations
+
+from tools import places
+from tools.services import System
+from tools.supervisor import Running, Service
+
+
+def service(system: System) -> Service:
+    """One run of the management command; what it prints is read by `up`."""
+    return Service(
+        name="setup",
+        command=[
+            system.python, "-W", "ignore::DeprecationWarning",
+            str(places.REPOSITORY / "backend" / "manage.py"), "millrace_setup",
+        ],
+        ready=_never_asked,
+        once=True,
+        deadline=120,
+        environment=system.environment,
+        hint="The database is named by DATABASE_URL, or is db.sqlite3 in the data folder.",
+    )  # fmt: skip
+
+
+async def _never_asked(_running: Running) -> bool:
+    return False
