@@ -94,7 +94,12 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="the most records that a micro-batch takes (200000)",
     )
     p.add_argument("--master", default=None, help="a Spark master (SPARK_MASTER, else local[*])")
-    p.add_argument("--report", metavar="URL", help="a Redis that is told how the job does")
+    p.add_argument(
+        "--report",
+        metavar="URL",
+        default=os.environ.get("MILLRACE_REPORT"),
+        help="a Redis that is told how the job does (default: MILLRACE_REPORT)",
+    )
     p.add_argument("--run", default="local", help="what this run is called in reports")
     p.add_argument(
         "--kafka-config",
@@ -216,7 +221,8 @@ def run(
             raise
         if isinstance(error, StreamStopped):
             return STOPPED_BY_RECORD
-        return REFUSED if error.node or error.code.startswith("option_") else FAILED
+        lasting = error.code.startswith("option_") or error.code == "checkpoint_mismatch"
+        return REFUSED if error.node or lasting else FAILED
     report.state("stopped")
     report.close()
     return 0

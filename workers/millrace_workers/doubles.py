@@ -1,4 +1,4 @@
-"""Stand-ins for the outside parts of a step, for tests: each has one bad mood it can be put into."""
+"""Stand-ins for the outside parts of a step, for tests: each has a bad mood it can be put into."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ class Bench:
             self.compiler,
             self.topics,
             lambda: self.now,
-            ("--bootstrap-servers", "nowhere:1"),
+            lambda _deployment: ("--bootstrap-servers", "nowhere:1"),
             {},
         )
 

@@ -144,13 +144,21 @@ def tools_for(deployment: Deployment) -> Tools:
         compiler=jobs(),
         topics=KafkaTopics(here.bootstrap_servers),
         now=time.time,
-        driver_arguments=(
-            "--bootstrap-servers",
-            here.bootstrap_servers,
-            *(("--master", here.spark_master) if here.spark_master else ()),
-        ),
+        driver_arguments=driver_arguments,
         # An address with a password belongs in the environment: command lines can be read by all.
         driver_environment={"MILLRACE_REPORT": here.redis_url},
+    )
+
+
+def driver_arguments(deployment: Deployment) -> tuple[str, ...]:
+    """Broker and Spark master; without a cluster, as many threads as the deployment may use."""
+    here = configuration()
+    cores = deployment.settings.get("cores")
+    master = here.spark_master or (f"local[{cores}]" if cores else "")
+    return (
+        "--bootstrap-servers",
+        here.bootstrap_servers,
+        *(("--master", master) if master else ()),
     )
 
 

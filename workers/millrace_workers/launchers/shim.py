@@ -1,8 +1,8 @@
 """Parent of one driver: starts it, waits for it, writes down how it ended.
 
-Runs detached from the worker, so that neither the worker's end nor its restart touches the driver.
-Usage: ``python shim.py DIRECTORY LOG -- COMMAND...``. Writes ``process.json`` and ``exit.json`` into
-DIRECTORY. Standard library only.
+Runs detached from the worker: neither the worker's end nor its restart touches the driver.
+Usage: ``python shim.py DIRECTORY LOG -- COMMAND...``. Writes ``process.json`` and ``exit.json``
+into DIRECTORY. Standard library only.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
                 str(deployment.checkpoint),
                 "--run",
                 report_id,
-                *tools.driver_arguments,
+                *tools.driver_arguments(deployment),
                 *arguments_of(deployment.settings),
             ),
             environment={
@@ -78,8 +78,6 @@ def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
     found: list[str] = []
     if settings.get("trigger_ms") is not None:
         found += ["--trigger", f"{settings['trigger_ms']} milliseconds"]
-    if settings.get("cores"):
-        found += ["--cores", str(settings["cores"])]
     if settings.get("memory_mb"):
-        found += ["--memory", f"{settings['memory_mb']}m"]
+        found += ["--spark-config", f"spark.driver.memory={settings['memory_mb']}m"]
     return tuple(found)

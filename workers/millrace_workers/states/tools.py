@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from millrace_workers.launchers import Launcher, Process
-from millrace_workers.model import Failure, Run
+from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.monitors import Report
 
 
@@ -90,6 +90,6 @@ class Tools:
     topics: Topics
     #: seconds since the epoch
     now: Callable[[], float]
-    #: command line arguments and environment of a driver beyond what its deployment says
-    driver_arguments: tuple[str, ...]
+    #: command line arguments that say where a driver runs and what it talks to
+    driver_arguments: Callable[[Deployment], tuple[str, ...]]
     driver_environment: Mapping[str, str]

@@ -5,19 +5,9 @@ from millrace_workers.model import Deployment, Failure
 from millrace_workers.monitors import Report
 from millrace_workers.states.tools import Tools
 
-#: faults of the design or of a record: starting again would meet them again
-LASTING = frozenset(
-    {
-        "stream_stopped",
-        "processing_error",
-        "deserialization_error",
-        "invalid_timestamp",
-        "graph_refused",
-        "expression_refused",
-        "state_mismatch",
-        "not_co_partitioned",
-    }
-)
+#: exit codes of a job that say that starting it again would end the same way:
+#: 2 refused (the design, the checkpoint, an option), 3 stopped by a record
+LASTING = frozenset({2, 3})
 
 
 def after_end(
@@ -28,7 +18,7 @@ def after_end(
     if failure is None:
         how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
         failure = Failure("driver_lost", f"The driver {how}; see its log.")
-    lasting = failure.code in LASTING
+    lasting = ended.exit_code in LASTING
     tools.record.end_run("failed" if lasting else "crashed", failure)
     tools.record.fail(failure)
     return "failed" if lasting else "restarting"
