@@ -1,74 +1,102 @@
 /** The API's operations, one function each. */
 
 import type { Catalogue } from "../graph/catalogue";
-import { call, send } from "./client";
+import { answer, api } from "./client";
+import type { components } from "./schema";
 import type {
+  AddedMember,
   CompileResult,
+  CreatedToken,
   Deployment,
   DeploymentSettings,
   Draft,
   LogPage,
   Member,
-  Page,
+  NewMember,
   Role,
   RunRecord,
-  RuntimeSnapshot,
   Session,
+  Template,
   Token,
   TopologyDocument,
+  TopologyPage,
   TopologySummary,
   Version,
   VersionSummary,
 } from "./types";
 
-const at = (strings: TemplateStringsArray, ...values: (string | number)[]): string =>
-  String.raw(strings, ...values.map((value) => encodeURIComponent(value)));
-
-/** Lists may come paged or whole: both are read as a plain list. */
-async function list<T>(path: string, query: Record<string, string | number> = {}): Promise<T[]> {
-  const found = await call<T[] | Page<T>>("GET", path, { query });
-  return Array.isArray(found) ? found : found.results;
+/** The page's documents are read-only; the client's types, made for any caller, are not. */
+function body(document: TopologyDocument): components["schemas"]["DocumentRequest"] {
+  return document as unknown as components["schemas"]["DocumentRequest"];
 }
 
 // -- Session ---------------------------------------------------------------------------------------
 
-export const getSession = () => call<Session>("GET", "/api/session");
-export const signIn = (username: string, password: string) =>
-  call<Session>("POST", "/api/session", { body: { username, password } });
-export const signInByLink = (token: string) =>
-  call<Session>("POST", "/api/session/link", { body: { token } });
-export const signOut = () => call<void>("DELETE", "/api/session");
+export const getSession = (): Promise<Session> => answer(api.GET("/api/session"));
 
-export const listTokens = () => list<Token>("/api/tokens");
-export const createToken = (name: string) =>
-  call<Token & { token: string }>("POST", "/api/tokens", { body: { name } });
-export const deleteToken = (id: number | string) => call<void>("DELETE", at`/api/tokens/${id}`);
+export const signIn = (username: string, password: string): Promise<Session> =>
+  answer(api.POST("/api/session", { body: { username, password } }));
+
+export const signInByLink = (token: string): Promise<Session> =>
+  answer(api.POST("/api/session/link", { body: { token } }));
+
+export const signOut = () => api.DELETE("/api/session");
+
+export const listTokens = (): Promise<readonly Token[]> => answer(api.GET("/api/tokens"));
+
+export const createToken = (name: string, days: number): Promise<CreatedToken> =>
+  answer(api.POST("/api/tokens", { body: { name, days } }));
+
+export const deleteToken = (token: number) =>
+  api.DELETE("/api/tokens/{token}", { params: { path: { token } } });
 
 // -- Workspaces ------------------------------------------------------------------------------------
 
-export const getCatalogue = () => call<Catalogue>("GET", "/api/catalog");
+export const getCatalogue = (): Promise<Catalogue> =>
+  answer(api.GET("/api/catalog")) as Promise<unknown> as Promise<Catalogue>;
 
-export const listMembers = (ws: string) => list<Member>(at`/api/workspaces/${ws}/members`);
-export const addMember = (ws: string, member: Record<string, string>) =>
-  call<Member>("POST", at`/api/workspaces/${ws}/members`, { body: member });
-export const changeMember = (ws: string, id: number, role: Role) =>
-  call<Member>("PATCH", at`/api/workspaces/${ws}/members/${id}`, { body: { role } });
-export const removeMember = (ws: string, id: number) =>
-  call<void>("DELETE", at`/api/workspaces/${ws}/members/${id}`);
+export const listTemplates = (): Promise<readonly Template[]> => answer(api.GET("/api/templates"));
 
-export const listTopics = (ws: string) =>
-  list<{ name: string; partitions: number }>(at`/api/workspaces/${ws}/topics`);
+export const listMembers = (workspace: string): Promise<readonly Member[]> =>
+  answer(api.GET("/api/workspaces/{workspace}/members", { params: { path: { workspace } } }));
+
+export const addMember = (workspace: string, member: NewMember): Promise<AddedMember> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/members", {
+      params: { path: { workspace } },
+      body: member,
+    }),
+  );
+
+export const changeMember = (workspace: string, member: number, role: Role): Promise<Member> =>
+  answer(
+    api.PATCH("/api/workspaces/{workspace}/members/{member}", {
+      params: { path: { workspace, member } },
+      body: { role },
+    }),
+  );
+
+export const removeMember = (workspace: string, member: number) =>
+  api.DELETE("/api/workspaces/{workspace}/members/{member}", {
+    params: { path: { workspace, member } },
+  });
+
+export const listTopics = (workspace: string) =>
+  answer(api.GET("/api/workspaces/{workspace}/topics", { params: { path: { workspace } } }));
 
 export const compileDocument = (
-  ws: string,
+  workspace: string,
   document: TopologyDocument,
   revision: number,
   signal?: AbortSignal,
-) =>
-  call<CompileResult>("POST", at`/api/workspaces/${ws}/compile`, {
-    body: { document, revision },
-    ...(signal === undefined ? {} : { signal }),
-  });
+): Promise<CompileResult> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/compile", {
+      params: { path: { workspace } },
+      body: { document: body(document), revision },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  ) as Promise<unknown> as Promise<CompileResult>;
 
 // -- Topologies ------------------------------------------------------------------------------------
 
@@ -79,62 +107,140 @@ export interface TopologyQuery {
   page_size?: number;
 }
 
-export const listTopologies = (ws: string, query: TopologyQuery) =>
-  call<Page<TopologySummary>>("GET", at`/api/workspaces/${ws}/topologies`, { query: { ...query } });
-export const createTopology = (
-  ws: string,
-  topology: { name: string; document?: TopologyDocument; template?: string },
-) => call<TopologySummary>("POST", at`/api/workspaces/${ws}/topologies`, { body: topology });
-export const getTopology = (id: number) => call<TopologySummary>("GET", at`/api/topologies/${id}`);
-export const changeTopology = (id: number, change: { name?: string; description?: string }) =>
-  call<TopologySummary>("PATCH", at`/api/topologies/${id}`, { body: change });
-export const deleteTopology = (id: number) => call<void>("DELETE", at`/api/topologies/${id}`);
+export const listTopologies = (workspace: string, query: TopologyQuery): Promise<TopologyPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topologies", {
+      params: { path: { workspace }, query: query as never },
+    }),
+  );
 
-export const getDraft = (id: number) => call<Draft>("GET", at`/api/topologies/${id}/draft`);
-export const putDraft = (id: number, draft: Pick<Draft, "document" | "base_version">) =>
-  call<Draft>("PUT", at`/api/topologies/${id}/draft`, { body: draft });
-export const discardDraft = (id: number) => call<void>("DELETE", at`/api/topologies/${id}/draft`);
-
-export const listVersions = (id: number) =>
-  list<VersionSummary>(at`/api/topologies/${id}/versions`, { page_size: 100 });
-export const getVersion = (id: number, number: number) =>
-  call<Version>("GET", at`/api/topologies/${id}/versions/${number}`);
-export const createVersion = (
-  id: number,
-  version: { document: TopologyDocument; message: string; base_version: number | null },
-) => call<Version>("POST", at`/api/topologies/${id}/versions`, { body: version });
-
-export const exportPath = (id: number, number: number) =>
-  at`/api/topologies/${id}/versions/${number}/export`;
-
-export async function downloadExport(id: number, number: number): Promise<Blob> {
-  return (await send("GET", exportPath(id, number))).blob();
+export interface NewTopology {
+  name: string;
+  description?: string;
+  document?: TopologyDocument;
+  template?: string;
 }
+
+export const createTopology = (workspace: string, made: NewTopology): Promise<TopologySummary> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topologies", {
+      params: { path: { workspace } },
+      body: {
+        name: made.name,
+        description: made.description ?? "",
+        ...(made.document === undefined ? {} : { document: body(made.document) }),
+        ...(made.template === undefined ? {} : { template: made.template }),
+      },
+    }),
+  );
+
+const topologyAt = (topology: number) => ({ params: { path: { topology } } });
+const versionAt = (topology: number, number: number) => ({
+  params: { path: { topology, number } },
+});
+
+export const getTopology = (topology: number): Promise<TopologySummary> =>
+  answer(api.GET("/api/topologies/{topology}", topologyAt(topology)));
+
+export const changeTopology = (
+  topology: number,
+  change: { name?: string; description?: string },
+): Promise<TopologySummary> =>
+  answer(api.PATCH("/api/topologies/{topology}", { ...topologyAt(topology), body: change }));
+
+export const deleteTopology = (topology: number) =>
+  api.DELETE("/api/topologies/{topology}", topologyAt(topology));
+
+export const getDraft = (topology: number): Promise<Draft> =>
+  answer(
+    api.GET("/api/topologies/{topology}/draft", topologyAt(topology)),
+  ) as Promise<unknown> as Promise<Draft>;
+
+export const putDraft = (topology: number, draft: Pick<Draft, "document" | "base_version">) =>
+  api.PUT("/api/topologies/{topology}/draft", {
+    ...topologyAt(topology),
+    body: { document: body(draft.document), base_version: draft.base_version },
+  });
+
+export const discardDraft = (topology: number) =>
+  api.DELETE("/api/topologies/{topology}/draft", topologyAt(topology));
+
+/** The person in this page edits a node (or none): the others see it. */
+export const tellPresence = (topology: number, node: string | null) =>
+  api.PUT("/api/topologies/{topology}/presence", { ...topologyAt(topology), body: { node } });
+
+export const listVersions = async (topology: number): Promise<readonly VersionSummary[]> => {
+  const page = await answer(
+    api.GET("/api/topologies/{topology}/versions", {
+      params: { path: { topology }, query: { page_size: 200 } },
+    }),
+  );
+  return page.results;
+};
+
+export const getVersion = (topology: number, number: number): Promise<Version> =>
+  answer(
+    api.GET("/api/topologies/{topology}/versions/{number}", versionAt(topology, number)),
+  ) as Promise<unknown> as Promise<Version>;
+
+export const createVersion = (
+  topology: number,
+  version: { document: TopologyDocument; message: string; base_version: number | null },
+): Promise<Version> =>
+  answer(
+    api.POST("/api/topologies/{topology}/versions", {
+      ...topologyAt(topology),
+      body: { ...version, document: body(version.document) },
+    }),
+  ) as Promise<unknown> as Promise<Version>;
+
+/** The zip with the job of a version. */
+export const downloadExport = (topology: number, number: number): Promise<Blob> =>
+  answer(
+    api.GET("/api/topologies/{topology}/versions/{number}/export", {
+      ...versionAt(topology, number),
+      parseAs: "blob",
+    }),
+  ) as Promise<unknown> as Promise<Blob>;
 
 // -- Deployments -----------------------------------------------------------------------------------
 
+const deploymentAt = (deployment: number) => ({ params: { path: { deployment } } });
+
 export const createDeployment = (
-  ws: string,
-  deployment: { topology: number; version: number; target: string; settings: DeploymentSettings },
-) => call<Deployment>("POST", at`/api/workspaces/${ws}/deployments`, { body: deployment });
-export const getDeployment = (id: number) => call<Deployment>("GET", at`/api/deployments/${id}`);
-export const actOnDeployment = (id: number, action: "start" | "stop" | "restart") =>
-  call<Deployment>("POST", at`/api/deployments/${id}/${action}`);
-export const redeploy = (id: number, version: number, settings: DeploymentSettings | null) =>
-  call<Deployment>("POST", at`/api/deployments/${id}/redeploy`, {
-    body: settings === null ? { version } : { version, settings },
-  });
-export const deleteDeployment = (id: number) => call<void>("DELETE", at`/api/deployments/${id}`);
-export const listRuns = (id: number) => list<RunRecord>(at`/api/deployments/${id}/runs`);
-export const getRuntime = (id: number) =>
-  call<RuntimeSnapshot>("GET", at`/api/deployments/${id}/runtime`);
+  workspace: string,
+  deployment: { topology: number; version: number; settings: DeploymentSettings },
+): Promise<Deployment> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/deployments", {
+      params: { path: { workspace } },
+      body: { target: "local", ...deployment },
+    }),
+  );
 
-export interface LogQuery {
-  after?: string;
-  node?: string;
-  level?: string;
-  search?: string;
-}
+export const actOnDeployment = (
+  deployment: number,
+  action: "start" | "stop" | "restart",
+): Promise<Deployment> =>
+  answer(api.POST(`/api/deployments/{deployment}/${action}`, deploymentAt(deployment)));
 
-export const getLogs = (id: number, query: LogQuery) =>
-  call<LogPage>("GET", at`/api/deployments/${id}/logs`, { query: { ...query } });
+export const redeploy = (
+  deployment: number,
+  version: number,
+  settings: DeploymentSettings | null,
+): Promise<Deployment> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/redeploy", {
+      ...deploymentAt(deployment),
+      body: settings === null ? { version } : { version, settings },
+    }),
+  );
+
+export const deleteDeployment = (deployment: number) =>
+  api.DELETE("/api/deployments/{deployment}", deploymentAt(deployment));
+
+export const listRuns = async (deployment: number): Promise<readonly RunRecord[]> =>
+  (await answer(api.GET("/api/deployments/{deployment}/runs", deploymentAt(deployment)))).results;
+
+export const getLogs = (deployment: number): Promise<LogPage> =>
+  answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));

@@ -1,5 +1,8 @@
 /** One door to the API: CSRF header, JSON, and errors as `ApiError` with the server's own words. */
 
+import createClient from "openapi-fetch";
+import type { paths } from "./schema";
+
 export interface ErrorEnvelope {
   error?: {
     code?: string;
@@ -45,29 +48,12 @@ function fallback(status: number): string {
   return `The server refused this request (status ${status}).`;
 }
 
-type Query = Record<string, string | number | boolean | null | undefined>;
-
-export interface RequestOptions {
-  query?: Query;
-  body?: unknown;
-  signal?: AbortSignal;
-}
-
 export function cookie(name: string, cookies: string = document.cookie): string | null {
   for (const pair of cookies.split("; ")) {
     const at = pair.indexOf("=");
     if (pair.slice(0, at) === name) return decodeURIComponent(pair.slice(at + 1));
   }
   return null;
-}
-
-function address(path: string, query: Query | undefined): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== null && value !== undefined && value !== "") search.set(name, String(value));
-  }
-  const text = search.toString();
-  return text === "" ? path : `${path}?${text}`;
 }
 
 let onSignedOut: () => void = () => undefined;
@@ -77,38 +63,34 @@ export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
-export async function send(
-  method: string,
-  path: string,
-  options: RequestOptions = {},
-): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json" };
-  if (options.body !== undefined) headers["Content-Type"] = "application/json";
-  const token = method === "GET" ? null : cookie("csrftoken");
-  if (token !== null) headers["X-CSRFToken"] = token;
-  let response: Response;
-  try {
-    response = await fetch(address(path, options.query), {
-      method,
-      headers,
-      credentials: "same-origin",
-      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
-  } catch (error) {
-    if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, null);
-  }
-  if (!response.ok) {
-    const envelope = (await response.json().catch(() => null)) as ErrorEnvelope | null;
-    if (response.status === 401) onSignedOut();
-    throw new ApiError(response.status, envelope);
-  }
-  return response;
+async function refusal(response: Response): Promise<ApiError> {
+  const envelope = (await response.json().catch(() => null)) as ErrorEnvelope | null;
+  if (response.status === 401) onSignedOut();
+  return new ApiError(response.status, envelope);
 }
 
-export async function call<T>(method: string, path: string, options?: RequestOptions): Promise<T> {
-  const response = await send(method, path, options);
-  if (response.status === 204) return undefined as T;
-  return (await response.json()) as T;
+/** The typed client. Whatever is no success is thrown as an `ApiError`. */
+export const api = createClient<paths>({
+  baseUrl: globalThis.location?.origin ?? "",
+  credentials: "same-origin",
+});
+
+api.use({
+  onRequest: ({ request }) => {
+    const token = request.method === "GET" ? null : cookie("csrftoken");
+    if (token !== null) request.headers.set("X-CSRFToken", token);
+    return request;
+  },
+  onResponse: async ({ response }) => {
+    if (!response.ok) throw await refusal(response);
+  },
+  onError: ({ error }) => {
+    if (error instanceof DOMException && error.name === "AbortError") return error;
+    return error instanceof ApiError ? error : new ApiError(0, null);
+  },
+});
+
+/** The body of a successful answer. */
+export async function answer<T>(call: Promise<{ data?: T }>): Promise<T> {
+  return (await call).data as T;
 }

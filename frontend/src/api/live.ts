@@ -2,34 +2,32 @@
 
 import type {
   Deployment,
+  LiveSnapshot,
   LogLine,
-  Presence,
-  Progress,
-  RuntimeSnapshot,
+  PresentUser,
+  Runtime,
   TopologySummary,
   VersionSummary,
 } from "./types";
 
-export interface LiveSnapshot {
-  topology?: TopologySummary | null;
-  deployment?: Deployment | null;
-  deployments?: Deployment[];
-  runtime?: RuntimeSnapshot | null;
-  presence?: Presence["users"];
-}
-
 export type LiveEvent =
   | { type: "snapshot"; data: LiveSnapshot }
   | { type: "deployment.changed"; data: Deployment }
-  | { type: "runtime.progress"; data: Progress & { deployment?: number } }
-  | { type: "runtime.log"; data: LogLine & { deployment?: number } }
+  | { type: "deployment.deleted"; data: { id: number } }
+  | { type: "topology.changed"; data: TopologySummary }
+  | { type: "topology.deleted"; data: { id: number } }
+  | { type: "runtime.progress"; data: Runtime }
+  | { type: "runtime.log"; data: LogLine }
   | { type: "version.created"; data: VersionSummary }
-  | { type: "draft.changed"; data: { user?: string; user_id?: number } }
-  | { type: "presence"; data: Presence };
+  | { type: "draft.changed"; data: { user?: string } }
+  | { type: "presence"; data: { users: PresentUser[] } };
 
 const EVENT_TYPES: readonly LiveEvent["type"][] = [
   "snapshot",
   "deployment.changed",
+  "deployment.deleted",
+  "topology.changed",
+  "topology.deleted",
   "runtime.progress",
   "runtime.log",
   "version.created",
@@ -41,18 +39,18 @@ export type Connection = "connecting" | "open" | "lost";
 
 export interface LiveState {
   topology: TopologySummary | null;
+  /** Somebody deleted the topology while it was open. */
+  deleted: boolean;
   deployment: Deployment | null;
-  progress: Progress | null;
-  /** The server's word on the last report: too old to be the truth. */
-  stale: boolean;
-  presence: Presence["users"];
+  runtime: Runtime | null;
+  presence: readonly PresentUser[];
 }
 
 export const EMPTY_LIVE: LiveState = {
   topology: null,
+  deleted: false,
   deployment: null,
-  progress: null,
-  stale: false,
+  runtime: null,
   presence: [],
 };
 
@@ -60,23 +58,26 @@ export const EMPTY_LIVE: LiveState = {
 export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
   switch (event.type) {
     case "snapshot": {
-      const { runtime } = event.data;
-      return {
-        topology: event.data.topology ?? null,
-        deployment: event.data.deployment ?? null,
-        progress: runtime ?? null,
-        stale: runtime?.stale ?? false,
-        presence: event.data.presence ?? [],
-      };
+      const { topology, deployment, runtime, presence } = event.data;
+      return { topology, deleted: false, deployment, runtime, presence };
     }
     case "deployment.changed":
       return withDeployment(state, event.data);
+    case "deployment.deleted":
+      return event.data.id === state.deployment?.id
+        ? {
+            ...state,
+            deployment: null,
+            runtime: null,
+            topology: state.topology && { ...state.topology, deployment: null },
+          }
+        : state;
+    case "topology.changed":
+      return { ...state, topology: event.data };
+    case "topology.deleted":
+      return { ...state, deleted: true };
     case "runtime.progress":
-      return { ...state, progress: event.data, stale: false };
-    case "version.created":
-      return state.topology === null
-        ? state
-        : { ...state, topology: { ...state.topology, latest_version: event.data.number } };
+      return { ...state, runtime: event.data };
     case "presence":
       return { ...state, presence: event.data.users };
     default:
@@ -85,23 +86,22 @@ export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
 }
 
 function withDeployment(state: LiveState, deployment: Deployment): LiveState {
-  // Another, older deployment of the topology may still be winding down: the newest one counts.
-  if (state.deployment !== null && deployment.id < state.deployment.id) return state;
+  const before = state.deployment;
+  // An older deployment of the topology may still be winding down, and answers may overtake events.
+  if (before !== null && deployment.id < before.id) return state;
+  if (before?.id === deployment.id && deployment.revision < before.revision) return state;
   const sameRun =
-    state.deployment?.id === deployment.id && state.deployment.run?.id === deployment.run?.id;
-  const topology =
-    state.topology === null
-      ? null
-      : {
-          ...state.topology,
-          deployment: {
-            id: deployment.id,
-            observed: deployment.observed,
-            desired: deployment.desired,
-            version: deployment.version,
-          },
-        };
-  return { ...state, topology, deployment, progress: sameRun ? state.progress : null };
+    before?.id === deployment.id && before.run?.report_id === deployment.run?.report_id;
+  const { id, observed, desired, version } = deployment;
+  return {
+    ...state,
+    topology: state.topology && {
+      ...state.topology,
+      deployment: { id, observed, desired, version },
+    },
+    deployment,
+    runtime: sameRun ? state.runtime : null,
+  };
 }
 
 export interface Subscription {

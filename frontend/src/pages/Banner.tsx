@@ -13,7 +13,7 @@ import classes from "./header.module.css";
 /** What concerns the whole topology and cannot wait: a failure, someone's newer version, a draft that is not saved. */
 export function Banner({ editor }: { editor: boolean }) {
   const deployment = useLive((state) => state.deployment);
-  const foreign = useLive((state) => state.foreign.version);
+  const foreign = useLive((state) => state.newestVersion);
   const { baseVersion, draft, changed, topology, saving } = useEditing();
   const newer = !saving && foreign !== null && baseVersion !== null && foreign > baseVersion;
   const failed = deployment?.observed === "failed" && deployment.failure !== null;

@@ -11,7 +11,7 @@ import { t } from "../app/phrases";
 import { readDocument, type TopologyDocument } from "../graph/document";
 import { Note } from "../ui";
 import classes from "./pages.module.css";
-import { TEMPLATES } from "./templates";
+import { useTemplates } from "./templates";
 
 interface CreateDialogProps {
   ws: string;
@@ -26,8 +26,9 @@ type Start =
 
 /** A name and a beginning: empty, a template, or a document from disk. */
 export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
+  const templates = useTemplates();
   const [name, setName] = useState(
-    () => TEMPLATES.find((each) => each.id === template)?.title ?? "",
+    () => templates.find((each) => each.id === template)?.title ?? "",
   );
   const [start, setStart] = useState<Start>(
     template === undefined ? { from: "empty" } : { from: "template", id: template },
@@ -95,17 +96,17 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
             title={t("Empty canvas")}
             about={t("Draw it from the first node on.")}
           />
-          {TEMPLATES.map((each) => (
+          {templates.map((each) => (
             <Choice
               key={each.id}
               checked={start.from === "template" && start.id === each.id}
               onChoose={() => {
                 setStart({ from: "template", id: each.id });
-                if (name === "") setName(t(each.title));
+                if (name === "") setName(each.title);
               }}
               icon={<IconTemplate size={18} stroke={1.5} />}
-              title={t(each.title)}
-              about={t(each.about)}
+              title={each.title}
+              about={each.description}
             />
           ))}
           <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>

@@ -3,10 +3,11 @@ import IconArrowRight from "@tabler/icons-react/dist/esm/icons/IconArrowRight.mj
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { t } from "../app/phrases";
 import classes from "./pages.module.css";
-import { TEMPLATES } from "./templates";
+import { useTemplates } from "./templates";
 
 /** The empty list: what a topology is, and the two ways to a first one. */
 export function FirstSteps(props: { editor: boolean; onCreate: (template?: string) => void }) {
+  const templates = useTemplates();
   return (
     <section className={classes.first}>
       <div className={classes.firstPicture} aria-hidden>
@@ -28,13 +29,13 @@ export function FirstSteps(props: { editor: boolean; onCreate: (template?: strin
           >
             {t("Start with an empty canvas")}
           </Button>
-          {TEMPLATES.map((template) => (
+          {templates.map((template) => (
             <Button
               key={template.id}
               rightSection={<IconArrowRight size={16} stroke={1.5} />}
               onClick={() => props.onCreate(template.id)}
             >
-              {t("Start from {template}", { template: t(template.title) })}
+              {t("Start from {template}", { template: template.title })}
             </Button>
           ))}
         </div>

@@ -1,4 +1,4 @@
-import { Button, Modal, PasswordInput, Select, TextInput } from "@mantine/core";
+import { Button, CopyButton, Modal, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { addMember, changeMember, listMembers, removeMember } from "../api/calls";
@@ -132,31 +132,49 @@ function MemberRow(props: {
 function AddMember({ ws, onClose }: { ws: string; onClose: () => void }) {
   const [username, setUsername] = useState("");
   const [displayName, setDisplayName] = useState("");
-  const [password, setPassword] = useState("");
   const [role, setRole] = useState<Role>("editor");
-  const [error, setError] = useState<ApiError | null>(null);
-  const [busy, setBusy] = useState(false);
-  const add = async (event: FormEvent) => {
+  const add = useMutation({
+    mutationFn: () =>
+      addMember(ws, { username: username.trim(), display_name: displayName.trim(), role }),
+    onSuccess: (added) => {
+      if (added.sign_in_link === null) onClose();
+    },
+  });
+  const error = add.error instanceof ApiError ? add.error : null;
+  const link = add.data?.sign_in_link ?? null;
+  const submit = (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      await addMember(ws, {
-        username: username.trim(),
-        role,
-        ...(displayName.trim() === "" ? {} : { display_name: displayName.trim() }),
-        ...(password === "" ? {} : { password }),
-      });
-      onClose();
-    } catch (failure) {
-      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
-      setBusy(false);
-    }
+    add.mutate();
   };
+  if (link !== null) {
+    return (
+      <Modal opened onClose={onClose} title={t("{name} was added", { name: username })} size={460}>
+        <div className={classes.form}>
+          <p>{t("Hand this link over: it signs in once, and is not shown again.")}</p>
+          <div className={classes.secret}>
+            <span>{link}</span>
+            <span className={classes.space} />
+            <CopyButton value={link}>
+              {({ copied, copy }) => (
+                <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
+              )}
+            </CopyButton>
+          </div>
+          <div className={classes.formEnd}>
+            <Button variant="filled" onClick={onClose}>
+              {t("Done")}
+            </Button>
+          </div>
+        </div>
+      </Modal>
+    );
+  }
   return (
     <Modal opened onClose={onClose} title={t("Add a member")} size={420}>
-      <form onSubmit={(event) => void add(event)} className={classes.form}>
+      <form onSubmit={submit} className={classes.form}>
         <TextInput
           label={t("User name")}
+          description={t("An account that does not exist yet is made.")}
           value={username}
           onChange={(event) => setUsername(event.currentTarget.value)}
           error={error?.fields.username}
@@ -169,28 +187,25 @@ function AddMember({ ws, onClose }: { ws: string; onClose: () => void }) {
           onChange={(event) => setDisplayName(event.currentTarget.value)}
           error={error?.fields.display_name}
         />
-        <PasswordInput
-          label={t("Password")}
-          description={t("For someone who has no account yet.")}
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-          error={error?.fields.password}
-          autoComplete="new-password"
-        />
         <Select
           label={t("Role")}
           data={roleOptions()}
           value={role}
           onChange={(value) => value !== null && setRole(value as Role)}
         />
-        {error === null ? null : (
+        {error === null || Object.keys(error.fields).length > 0 ? null : (
           <Note tone="failed">
             {error.message} {error.hint}
           </Note>
         )}
         <div className={classes.formEnd}>
           <Button onClick={onClose}>{t("Cancel")}</Button>
-          <Button type="submit" variant="filled" loading={busy} disabled={username.trim() === ""}>
+          <Button
+            type="submit"
+            variant="filled"
+            loading={add.isPending}
+            disabled={username.trim() === ""}
+          >
             {t("Add")}
           </Button>
         </div>

@@ -1,4 +1,4 @@
-import { Button, CopyButton, TextInput } from "@mantine/core";
+import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/calls";
@@ -16,10 +16,11 @@ const KEY = ["tokens"];
 export function Tokens() {
   const queries = useQueryClient();
   const [name, setName] = useState("");
+  const [days, setDays] = useState(30);
   const tokens = useQuery({ queryKey: KEY, queryFn: listTokens });
   const refresh = () => queries.invalidateQueries({ queryKey: KEY });
   const create = useMutation({
-    mutationFn: () => createToken(name.trim()),
+    mutationFn: () => createToken(name.trim(), days),
     onSuccess: () => {
       setName("");
       void refresh();
@@ -48,6 +49,13 @@ export function Tokens() {
             placeholder={t("what it is for")}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Select
+            aria-label={t("Valid for")}
+            value={String(days)}
+            onChange={(value) => setDays(Number(value ?? 30))}
+            data={[7, 30, 90, 365].map((n) => ({ value: String(n), label: t("{n} days", { n }) }))}
+            w={110}
           />
           <Button type="submit" loading={create.isPending} disabled={name.trim() === ""}>
             {t("Make a token")}
@@ -91,7 +99,9 @@ export function Tokens() {
             <tbody>
               {tokens.data.map((token) => (
                 <tr key={token.id}>
-                  <td>{token.name}</td>
+                  <td>
+                    {token.name} <code className={classes.faint}>{token.prefix}…</code>
+                  </td>
                   <td title={moment(token.created_at)}>{ago(token.created_at)}</td>
                   <td>{token.expires_at === null ? t("never") : moment(token.expires_at)}</td>
                   <td className={classes.actions}>

@@ -7,7 +7,7 @@ import { useEffect, useMemo, useState } from "react";
 import { useNavigate, useParams } from "react-router";
 import { listTopologies } from "../api/calls";
 import { subscribe } from "../api/live";
-import type { Deployment, Page, TopologySummary } from "../api/types";
+import type { Deployment, TopologyPage, TopologySummary } from "../api/types";
 import { Failed } from "../app/Failed";
 import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
@@ -23,9 +23,9 @@ const PAGE_SIZE = 25;
 
 /** Changes the rows of the list as their deployments change, without asking the server again. */
 export function withDeployment(
-  page: Page<TopologySummary> | undefined,
+  page: TopologyPage | undefined,
   deployment: Deployment,
-): Page<TopologySummary> | undefined {
+): TopologyPage | undefined {
   if (page === undefined) return undefined;
   return {
     ...page,
@@ -53,7 +53,7 @@ function useLiveRows(ws: string, key: readonly unknown[]) {
       `/api/live?workspace=${encodeURIComponent(ws)}`,
       (event) => {
         if (event.type !== "deployment.changed") return;
-        queries.setQueryData<Page<TopologySummary>>(JSON.parse(text), (page) =>
+        queries.setQueryData<TopologyPage>(JSON.parse(text), (page) =>
           withDeployment(page, event.data),
         );
       },

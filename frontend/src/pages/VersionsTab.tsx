@@ -32,7 +32,7 @@ interface VersionsTabProps {
 /** All versions, the newest first; each can be restored, compared, exported and deployed. */
 export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
   const { baseVersion, changed, name } = useEditing();
-  const foreign = useLive((state) => state.foreign.version);
+  const foreign = useLive((state) => state.newestVersion);
   const deployment = useLive((state) => state.deployment);
   const [comparing, setComparing] = useState<number | null>(null);
   const versions = useQuery({

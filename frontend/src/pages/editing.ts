@@ -202,7 +202,6 @@ export async function deployDrawing(
         ? await createDeployment(before.ws, {
             topology: before.topology,
             version,
-            target: "local",
             settings: settings ?? {},
           })
         : await redeploy(current.id, version, settings);

@@ -1,8 +1,13 @@
-/** Documents that a new topology can start from, by the name the API gives them. */
-export const TEMPLATES: readonly { id: string; title: string; about: string }[] = [
-  {
-    id: "word-count",
-    title: "Word count",
-    about: "Sentences in, the running count of each word out.",
-  },
-];
+import { useQuery } from "@tanstack/react-query";
+import { listTemplates } from "../api/calls";
+import type { Template } from "../api/types";
+
+/** Documents that a new topology can start from. */
+export function useTemplates(): readonly Template[] {
+  const { data } = useQuery({
+    queryKey: ["templates"],
+    queryFn: listTemplates,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return data ?? [];
+}

@@ -86,11 +86,9 @@ function Totals({ view }: { view: RuntimeView }) {
   const executors = new Set(view.tasks.map((task) => task.executor)).size;
   return (
     <span className={classes.totals}>
-      {view.batch === null ? null : (
-        <Chip title={phases(view.batch.phases)}>
-          {t("batch {n}", { n: view.batch.number })} · {span(view.batch.duration)}
-        </Chip>
-      )}
+      <Chip title={phases(view.batch.phases)}>
+        {t("batch {n}", { n: view.batch.number })} · {known(view.batch.duration, span)}
+      </Chip>
       <Chip>
         {view.tasks.length === 1 ? t("1 task") : t("{n} tasks", { n: view.tasks.length })}
       </Chip>

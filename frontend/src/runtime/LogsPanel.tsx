@@ -36,7 +36,7 @@ export function LogsPanel() {
   const id = deployment?.id ?? null;
   const fetched = useQuery({
     queryKey: ["logs", id],
-    queryFn: () => getLogs(id ?? 0, {}),
+    queryFn: () => getLogs(id ?? 0),
     enabled: id !== null,
     staleTime: 0,
   });
@@ -164,7 +164,7 @@ function Line({ line }: { line: LogLine }) {
   );
   return (
     <>
-      <span className={classes.lineTime} title={moment(line.at)}>
+      <span className={classes.lineTime} title={line.at === null ? undefined : moment(line.at)}>
         {timeOf(line)}
       </span>
       <span className={classes.lineLevel}>{levelOf(line)}</span>

@@ -12,17 +12,17 @@ export const useRunning = create<{ view: RuntimeView | null }>()(() => ({ view: 
 const NO_SUBTOPOLOGIES: Readonly<Record<string, readonly number[]>> = {};
 
 function isStale(): boolean {
-  const { deployment, receivedAt, stale, connection } = useLive.getState();
+  const { deployment, receivedAt, runtime, connection } = useLive.getState();
   if (deployment === null) return false;
-  if (stale || deployment.observed === "unknown" || deployment.observed === "restarting")
-    return true;
+  if (runtime?.stale === true) return true;
+  if (deployment.observed === "unknown" || deployment.observed === "restarting") return true;
   if (receivedAt === null) return false;
   const silent = Date.now() - receivedAt > STALE_AFTER;
   return silent || (connection === "lost" && Date.now() - receivedAt > 2_000);
 }
 
 function compute(): RuntimeView | null {
-  const { deployment, progress, history } = useLive.getState();
+  const { deployment, runtime } = useLive.getState();
   if (deployment === null || deployment.observed === "stopped") return null;
   const { document, result } = useDesigner.getState();
   const subtopologies: Record<string, readonly number[]> = {};
@@ -31,8 +31,7 @@ function compute(): RuntimeView | null {
   }
   return viewOf({
     deployment,
-    progress,
-    history,
+    runtime,
     document,
     subtopologies: result?.plan === undefined ? NO_SUBTOPOLOGIES : subtopologies,
     stale: isStale(),
@@ -52,7 +51,7 @@ export function useRuntimeFeed(): void {
     let lastPlan = plan();
     let last = useLive.getState();
     const stopLive = useLive.subscribe((state) => {
-      if (state.progress !== last.progress || state.deployment !== last.deployment) renew();
+      if (state.runtime !== last.runtime || state.deployment !== last.deployment) renew();
       last = state;
     });
     const stopDesigner = useDesigner.subscribe(() => {

@@ -1,4 +1,4 @@
-/** The live state of the topology that is open: its deployment, the last report, the history since the page opened. */
+/** The live state of the topology that is open: its deployment, the last report, and what happened since the page opened. */
 
 import { create } from "zustand";
 import {
@@ -9,22 +9,23 @@ import {
   type LiveState,
 } from "../api/live";
 import type { Deployment, LogLine } from "../api/types";
-import { type Move, movesBetween, remember, type Sample, sampleOf } from "./view";
+import { type Move, movesBetween } from "./view";
 
 const MAX_LOG_LINES = 2_000;
 const MAX_MOVES = 200;
 
-interface LiveStore extends LiveState {
-  connection: Connection;
-  history: readonly Sample[];
-  moves: readonly Move[];
+export interface LiveStore extends LiveState {
+  readonly connection: Connection;
+  readonly moves: readonly Move[];
   /** Threads seen per executor, so that a row of the assignment does not vanish while its thread rests. */
-  threads: Readonly<Record<string, readonly string[]>>;
-  logs: readonly LogLine[];
+  readonly threads: Readonly<Record<string, readonly string[]>>;
+  readonly logs: readonly LogLine[];
   /** When the last report arrived, by this machine's clock: staleness must not depend on two clocks. */
-  receivedAt: number | null;
-  /** Counts versions and drafts that others made while this page was open. */
-  foreign: { version: number | null; draft: string | null };
+  readonly receivedAt: number | null;
+  /** The newest version of which the server told while this page was open. */
+  readonly newestVersion: number | null;
+  /** Process of the last run: between two runs the deployment itself has none. */
+  readonly lastPid: number | null;
   receive(event: LiveEvent): void;
   setConnection(connection: Connection): void;
   reset(): void;
@@ -33,69 +34,60 @@ interface LiveStore extends LiveState {
 const START = {
   ...EMPTY_LIVE,
   connection: "connecting" as Connection,
-  history: [],
   moves: [],
   threads: {},
   logs: [],
   receivedAt: null,
-  foreign: { version: null, draft: null },
+  newestVersion: null,
+  lastPid: null,
 };
 
 export const useLive = create<LiveStore>()((set) => ({
   ...START,
-  receive: (event) =>
-    set((state) => {
-      const next: Partial<LiveStore> = applyEvent(state, event);
-      if (event.type === "runtime.progress" || event.type === "snapshot") {
-        Object.assign(next, withReport(state, next as LiveState, event.type === "snapshot"));
-      }
-      if (event.type === "deployment.changed" && next.progress === null) {
-        Object.assign(next, { history: [], threads: {}, receivedAt: null });
-      }
-      if (event.type === "deployment.changed" && isNewDriver(state, event.data)) {
-        const move: Move = { kind: "restart", at: Date.now(), task: "", from: "", to: "" };
-        next.moves = [...state.moves, move].slice(-MAX_MOVES);
-      }
-      if (event.type === "runtime.log") {
-        next.logs = [...state.logs, event.data].slice(-MAX_LOG_LINES);
-      }
-      if (event.type === "version.created") {
-        next.foreign = { ...state.foreign, version: event.data.number };
-      }
-      if (event.type === "draft.changed") {
-        next.foreign = { ...state.foreign, draft: event.data.user ?? null };
-      }
-      return next;
-    }),
+  receive: (event) => set((state) => next(state, event)),
   setConnection: (connection) => set({ connection }),
   reset: () => set(START),
 }));
 
-/** The same deployment with another driver process: it came back after a crash, or was deployed anew. */
-function isNewDriver(state: LiveState, deployment: Deployment): boolean {
-  const before = state.deployment;
-  const pid = deployment.run?.pid ?? null;
-  const old = before?.run?.pid ?? null;
-  return before?.id === deployment.id && pid !== null && old !== null && pid !== old;
+function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
+  const live = applyEvent(state, event);
+  const ended = live.runtime === null ? { threads: {}, receivedAt: null } : {};
+  switch (event.type) {
+    case "snapshot":
+    case "runtime.progress":
+      return { ...live, ...ended, ...withReport(state, live, event.type === "snapshot") };
+    case "deployment.changed":
+      return { ...live, ...ended, ...withRestart(state, event.data) };
+    case "runtime.log":
+      return { logs: [...state.logs, event.data].slice(-MAX_LOG_LINES) };
+    case "version.created":
+      return { newestVersion: Math.max(state.newestVersion ?? 0, event.data.number) };
+    default:
+      return live === state ? {} : { ...live, ...ended };
+  }
 }
 
-function withReport(state: LiveStore, next: LiveState, fresh: boolean): Partial<LiveStore> {
-  const { progress } = next;
-  if (progress === null) return { history: [], threads: {}, receivedAt: null };
+/** The same deployment with another driver process came back after a crash, or was deployed anew. */
+function withRestart(state: LiveStore, deployment: Deployment): Partial<LiveStore> {
+  const before = state.deployment;
+  const pid = deployment.run?.pid ?? null;
+  const old = before?.run?.pid ?? state.lastPid;
+  if (before?.id !== deployment.id) return { lastPid: pid };
+  if (pid === null || old === null || pid === old) return { lastPid: pid ?? old };
+  const move: Move = { kind: "restart", at: Date.now(), task: "", from: "", to: "" };
+  return { lastPid: pid, moves: [...state.moves, move].slice(-MAX_MOVES) };
+}
+
+function withReport(state: LiveStore, live: LiveState, fresh: boolean): Partial<LiveStore> {
+  const { runtime } = live;
+  if (runtime === null) return {};
   const threads: Record<string, readonly string[]> = { ...state.threads };
-  for (const task of progress.tasks) {
+  for (const task of runtime.tasks) {
     const known = threads[task.executor] ?? [];
-    if (!known.includes(task.thread)) {
-      threads[task.executor] = [...known, task.thread].sort((a, b) =>
-        a.localeCompare(b, undefined, { numeric: true }),
-      );
-    }
+    if (!known.includes(task.thread)) threads[task.executor] = [...known, task.thread];
   }
-  const moves = fresh ? [] : movesBetween(state.progress, progress);
-  return {
-    history: remember(state.history, sampleOf(progress)),
-    threads,
-    moves: [...state.moves, ...moves].slice(-MAX_MOVES),
-    receivedAt: Date.now(),
-  };
+  const moves = fresh ? [] : movesBetween(state.runtime, runtime);
+  // A snapshot with a stale report brings nothing new: what it repeats was received long ago.
+  const received = runtime.stale ? state.receivedAt : Date.now();
+  return { threads, moves: [...state.moves, ...moves].slice(-MAX_MOVES), receivedAt: received };
 }

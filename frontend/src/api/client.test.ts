@@ -1,0 +1,68 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { getSession, signOut } from "./calls";
+import { ApiError, cookie, whenSignedOut } from "./client";
+
+function answering(status: number, body: unknown) {
+  const asked = vi.fn(async (_request: Request) => Response.json(body, { status }));
+  vi.stubGlobal("fetch", asked);
+  return asked;
+}
+
+afterEach(() => vi.unstubAllGlobals());
+
+describe("the API client", () => {
+  test("gives the server's own words as an error", async () => {
+    answering(409, {
+      error: {
+        code: "version_conflict",
+        message: "Ada saved.",
+        hint: "Merge.",
+        theirs: { number: 4 },
+      },
+    });
+    const error = await getSession().catch((failure: unknown) => failure);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 409,
+      code: "version_conflict",
+      message: "Ada saved.",
+      hint: "Merge.",
+      data: { theirs: { number: 4 } },
+    });
+  });
+
+  test("says so when the server does not answer at all", async () => {
+    vi.stubGlobal("fetch", async () => {
+      throw new TypeError("Failed to fetch");
+    });
+    await expect(getSession()).rejects.toMatchObject({ status: 0, code: "unreachable" });
+  });
+
+  test("says so when what answers is no API", async () => {
+    vi.stubGlobal("fetch", async () => new Response("<h1>Bad gateway</h1>", { status: 502 }));
+    await expect(getSession()).rejects.toMatchObject({ status: 502 });
+  });
+
+  test("sends the CSRF token with everything that changes something", async () => {
+    // biome-ignore lint/suspicious/noDocumentCookie: the cookie is what is tested
+    document.cookie = "csrftoken=secret";
+    const asked = answering(200, {});
+    await signOut();
+    expect(asked.mock.calls[0]?.[0].headers.get("X-CSRFToken")).toBe("secret");
+    await getSession();
+    expect(asked.mock.calls[1]?.[0].headers.get("X-CSRFToken")).toBeNull();
+  });
+
+  test("tells the page when nobody is signed in any more", async () => {
+    const told = vi.fn();
+    whenSignedOut(told);
+    answering(401, { error: { code: "not_authenticated", message: "Sign in." } });
+    await getSession().catch(() => undefined);
+    expect(told).toHaveBeenCalledOnce();
+  });
+});
+
+test("a cookie is found by its whole name", () => {
+  expect(cookie("csrftoken", "xcsrftoken=1; csrftoken=a%20b")).toBe("a b");
+  expect(cookie("token", "csrftoken=1")).toBeNull();
+});

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aDocument } from "../api/samples";
+import type { TopologyDocument } from "../graph/document";
+import { DraftKeeper, type DraftState } from "./draft";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function keeper(put: (document: TopologyDocument) => Promise<unknown>) {
+  const states: DraftState[] = [];
+  return { states, keep: new DraftKeeper({ put, onState: (state) => states.push(state) }) };
+}
+
+const named = (name: string) => aDocument({ name });
+
+test("many changes in a row are sent once, the last one", async () => {
+  const put = vi.fn(async () => undefined);
+  const { keep, states } = keeper(put);
+  keep.changed(named("a"));
+  await vi.advanceTimersByTimeAsync(300);
+  keep.changed(named("b"));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(put.mock.calls).toEqual([[named("b")]]);
+  expect(states.at(-1)).toBe("saved");
+});
+
+test("what could not be sent is tried again until it could", async () => {
+  let down = true;
+  const put = vi.fn(async () => {
+    if (down) throw new Error("no server");
+  });
+  const { keep, states } = keeper(put);
+  keep.changed(named("a"));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(states.at(-1)).toBe("failed");
+  expect(keep.dirty).toBe(true);
+  down = false;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(states.at(-1)).toBe("saved");
+  expect(keep.dirty).toBe(false);
+});
+
+test("a change while one is being sent follows it, never overtakes it", async () => {
+  const sent: string[] = [];
+  let release: () => void = () => undefined;
+  const { keep } = keeper(
+    (document) =>
+      new Promise<void>((resolve) => {
+        sent.push(document.name);
+        release = resolve;
+      }),
+  );
+  keep.changed(named("a"));
+  await vi.advanceTimersByTimeAsync(800);
+  keep.changed(named("b"));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(sent).toEqual(["a"]);
+  release();
+  await vi.advanceTimersByTimeAsync(800);
+  expect(sent).toEqual(["a", "b"]);
+});
+
+test("leaving sends at once what waits", async () => {
+  const put = vi.fn(async () => undefined);
+  const { keep } = keeper(put);
+  keep.changed(named("a"));
+  await keep.flush();
+  expect(put).toHaveBeenCalledOnce();
+});
+
+test("a saved version takes the place of the draft", async () => {
+  const put = vi.fn(async () => undefined);
+  const { keep } = keeper(put);
+  keep.changed(named("a"));
+  keep.forget();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(put).not.toHaveBeenCalled();
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { aDocument } from "../api/samples";
+import type { TopologyDocument } from "../graph/document";
+import { changesInWords, differences, merged } from "./merge";
+
+const base = aDocument();
+
+function edited(change: (nodes: TopologyDocument["nodes"]) => TopologyDocument["nodes"]) {
+  return { ...base, nodes: change(base.nodes) };
+}
+
+const withParams = (id: string, params: Record<string, string>) =>
+  edited((nodes) => nodes.map((node) => (node.id === id ? { ...node, params } : node)));
+
+test("what only one side changed needs no decision", () => {
+  const mine = withParams("lines", { topic: "a" });
+  const theirs = withParams("out", { topic: "b" });
+  const found = differences(base, mine, theirs);
+  expect(found.map((each) => [each.id, each.conflict, each.proposed])).toEqual([
+    ["lines", false, "mine"],
+    ["out", false, "theirs"],
+  ]);
+  const joined = merged(base, mine, theirs, new Map());
+  expect(joined.nodes.find((node) => node.id === "lines")?.params).toEqual({ topic: "a" });
+  expect(joined.nodes.find((node) => node.id === "out")?.params).toEqual({ topic: "b" });
+});
+
+test("what both changed differently is a conflict that the choice decides", () => {
+  const mine = withParams("out", { topic: "a" });
+  const theirs = withParams("out", { topic: "b" });
+  expect(differences(base, mine, theirs)).toMatchObject([{ id: "out", conflict: true }]);
+  const joined = merged(base, mine, theirs, new Map([["out", "theirs"]]));
+  expect(joined.nodes.find((node) => node.id === "out")?.params).toEqual({ topic: "b" });
+});
+
+test("a node that was only moved is no difference", () => {
+  const mine = edited((nodes) => nodes.map((node) => ({ ...node, position: { x: 9, y: 9 } })));
+  expect(differences(base, mine, base)).toEqual([]);
+});
+
+test("the order of fields is no difference", () => {
+  const theirs = edited((nodes) =>
+    nodes
+      .map((node) => ({
+        params: node.params ?? {},
+        kind: node.kind,
+        id: node.id,
+        label: node.label ?? "",
+      }))
+      .map(({ label, ...node }) => (label === "" ? node : { ...node, label })),
+  );
+  expect(differences(base, base, theirs)).toEqual([]);
+});
+
+test("an edge that one side added stays, one that the other removed goes, none hangs in the air", () => {
+  const mine: TopologyDocument = {
+    ...base,
+    nodes: [...base.nodes, { id: "big", kind: "filter", params: {} }],
+    edges: [...base.edges, { source: "lines", target: "big" }],
+  };
+  const theirs: TopologyDocument = {
+    ...base,
+    nodes: base.nodes.filter((node) => node.id !== "out"),
+    edges: base.edges.filter((edge) => edge.target !== "out"),
+  };
+  const joined = merged(base, mine, theirs, new Map());
+  expect(joined.nodes.map((node) => node.id)).toEqual(["lines", "count", "counts", "big"]);
+  expect(joined.edges.map((edge) => edge.target)).toEqual(["count", "count", "big"]);
+});
+
+test("changes are told in a few words", () => {
+  const mine = edited((nodes) => [
+    ...nodes.filter((node) => node.id !== "out"),
+    { id: "big", kind: "filter", label: "Big", params: {} },
+  ]);
+  expect(changesInWords(differences(base, mine, base))).toBe("added Big; removed out");
+});

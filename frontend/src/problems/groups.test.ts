@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { aDocument } from "../api/samples";
+import type { Diagnostic } from "../designer/compile";
+import { byNode } from "./groups";
+
+const problem = (node: string | null, severity: Diagnostic["severity"], message: string) => ({
+  code: "x",
+  severity,
+  node,
+  parameter: null,
+  message,
+  hint: null,
+  position: null,
+});
+
+test("problems stand by node in the drawing's order, errors first, the topology's own last", () => {
+  const groups = byNode(
+    [
+      problem(null, "error", "no sink"),
+      problem("out", "error", "no topic"),
+      problem("lines", "warning", "no such topic"),
+      problem("lines", "error", "no format"),
+    ],
+    aDocument(),
+  );
+  expect(
+    groups.map((group) => [group.node, group.diagnostics.map((each) => each.message)]),
+  ).toEqual([
+    ["lines", ["no format", "no such topic"]],
+    ["out", ["no topic"]],
+    [null, ["no sink"]],
+  ]);
+});

@@ -1,0 +1,87 @@
+import { expect, test } from "vitest";
+import { aDeployment, aDocument, aReport, aTask } from "../api/samples";
+import { lagOf, movesBetween, type ViewInput, viewOf } from "./view";
+
+function view(over: Partial<ViewInput> = {}) {
+  const found = viewOf({
+    deployment: aDeployment(),
+    runtime: aReport(),
+    document: aDocument(),
+    subtopologies: { lines: [0], count: [1], out: [1] },
+    stale: false,
+    ...over,
+  });
+  if (found === null) throw new Error("nothing to view");
+  return found;
+}
+
+test("a node shows its rates, its drops and its own tasks", () => {
+  expect(view().nodes.count).toMatchObject({
+    inRate: 50,
+    dropped: { null_key: 2 },
+    tasks: [{ task: "1_0", state: "running" }],
+  });
+});
+
+test("only a source shows a lag, that of the topics it reads", () => {
+  expect(view().nodes.lines?.lag).toBe(10);
+  expect(view().nodes.count?.lag).toBeNull();
+});
+
+test("a store shows how many rows it holds", () => {
+  expect(view().nodes.counts).toMatchObject({ storeRows: 17, storeBytes: 2048 });
+});
+
+test("figures that are too old are unknown, not the last ones known", () => {
+  const stale = view({ stale: true });
+  expect(stale.stale).toBe(true);
+  expect(stale.tasks.map((task) => [task.state, task.rate, task.lag])).toEqual([
+    ["unknown", null, null],
+    ["unknown", null, null],
+  ]);
+});
+
+test("a task that is far behind is degraded", () => {
+  const partition = { topic: "lines", partition: 0, offset: 0, end_offset: 5_000, lag: 5_000 };
+  const report = aReport({ tasks: [aTask({ rate: 10, topic_partitions: [partition] })] });
+  expect(view({ runtime: report }).tasks[0]?.state).toBe("degraded");
+});
+
+test("a failure stands at its node", () => {
+  const failure = {
+    code: "fault",
+    node: "count",
+    parameter: null,
+    message: "Overflow",
+    record: null,
+  };
+  expect(view({ deployment: aDeployment({ failure }) }).nodes.count?.failure).toBe("Overflow");
+});
+
+test("nothing is shown before the first report", () => {
+  expect(
+    viewOf({
+      deployment: aDeployment(),
+      runtime: null,
+      document: aDocument(),
+      subtopologies: {},
+      stale: false,
+    }),
+  ).toBeNull();
+});
+
+test("a lag that is not told follows from the offsets, and is unknown without them", () => {
+  const at = { topic: "a", partition: 0, offset: 3, end_offset: 10, lag: null };
+  expect(lagOf([at])).toBe(7);
+  expect(lagOf([{ ...at, end_offset: null }])).toBeNull();
+  expect(lagOf([])).toBeNull();
+});
+
+test("a task on another executor has moved, one on another thread has not", () => {
+  const before = aReport({ tasks: [aTask(), aTask({ task: "0_1" })] });
+  const after = aReport({
+    tasks: [aTask({ executor: "2" }), aTask({ task: "0_1", thread: "stream-2" })],
+  });
+  expect(movesBetween(before, after)).toMatchObject([{ task: "0_0", from: "driver", to: "2" }]);
+  expect(movesBetween(null, after)).toEqual([]);
+});
