@@ -86,7 +86,13 @@ def installed() -> bool:
 
 
 def build_page() -> Path:
-    """The folder of the built page, built anew if a source has changed."""
+    """The folder of the built page, built anew if a source has changed.
+
+    MILLRACE_PAGE names a folder with a page that somebody else has built.
+    """
+    given = os.environ.get("MILLRACE_PAGE")
+    if given:
+        return Path(given)
     folder = places.FRONTEND / "dist"
     stamp = folder / ".built-from"
     wanted = _sources()
@@ -139,5 +145,8 @@ def _why(done: subprocess.CompletedProcess[str]) -> str:
             "the package registry does not answer. Is there a network? "
             "Behind a mirror, set npm_config_registry."
         )
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines[-6:])
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    telling = [number for number, line in enumerate(lines) if re.search(r"(?i)error\b", line)]
+    first = telling[0] if telling else max(0, len(lines) - 6)
+    return " ".join(lines[first : first + 6])
