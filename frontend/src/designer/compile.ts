@@ -5,6 +5,8 @@ export interface Diagnostic {
   readonly severity: "error" | "warning";
   readonly node: string | null;
   readonly parameter: string | null;
+  /** The place inside a parameter made of parts: `branches[1].predicate`. */
+  readonly path?: string | null;
   readonly message: string;
   readonly hint: string | null;
   readonly blocks?: "compile" | "deploy" | null;

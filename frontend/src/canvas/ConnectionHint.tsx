@@ -1,0 +1,49 @@
+import { useConnection } from "@xyflow/react";
+import { knownRoles } from "../designer/derived";
+import { useDesigner } from "../designer/store";
+import { portsOf } from "../graph/catalogue";
+import { refusal } from "../graph/connect";
+import { findNode } from "../graph/document";
+import { refusalText } from "./texts";
+
+/** Why the wire does not fit the port it is held over, beside the pointer. */
+export function ConnectionHint() {
+  const hint = useConnection((connection) => {
+    if (!connection.inProgress || connection.toHandle === null || connection.isValid === true) {
+      return null;
+    }
+    const { fromHandle, fromNode, toHandle } = connection;
+    const state = useDesigner.getState();
+    if (state.catalogue === null) return null;
+    if (toHandle.nodeId === fromNode.id && toHandle.id === fromHandle.id) return null;
+    const here = { node: fromNode.id, port: fromHandle.id ?? "out" };
+    const there = { node: toHandle.nodeId, port: toHandle.id ?? "in" };
+    const [from, to] = fromHandle.type === "source" ? [here, there] : [there, here];
+    const target = findNode(state.document, to.node);
+    const isInput =
+      target !== undefined &&
+      portsOf(state.catalogue, target).some(
+        (port) => port.side !== "output" && port.name === to.port,
+      );
+    const reason = isInput
+      ? refusal(state.document, state.catalogue, knownRoles(state), from, to)
+      : ({ code: "not_an_input" } as const);
+    if (reason === null) return null;
+    return `${Math.round(toHandle.x)} ${Math.round(toHandle.y)} ${refusalText(reason)}`;
+  });
+  if (hint === null) return null;
+  const [x = "0", y = "0", ...words] = hint.split(" ");
+  return <HintAt x={Number(x)} y={Number(y)} text={words.join(" ")} />;
+}
+
+function HintAt(props: { x: number; y: number; text: string }) {
+  return (
+    <div
+      className="wire-hint"
+      role="status"
+      style={{ transform: `translate(${props.x + 12}px, ${props.y + 14}px)` }}
+    >
+      {props.text}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+import { Menu } from "@mantine/core";
+import { canRun, commandContext } from "../commands/command";
+import { commandById } from "../commands/registry";
+import { Keys } from "../ui";
+
+const NODE = [
+  "edit-node",
+  "rename-node",
+  null,
+  "copy",
+  "cut",
+  "duplicate",
+  null,
+  "connect",
+  "select-upstream",
+  "select-downstream",
+  "zoom-selection",
+  null,
+  "delete-and-reconnect",
+  "delete",
+];
+const EDGE = ["delete"];
+const PANE = [
+  "add-node",
+  "paste",
+  null,
+  "select-all",
+  "auto-layout",
+  "zoom-fit",
+  null,
+  "search",
+  "commands",
+];
+
+export interface ContextPlace {
+  readonly x: number;
+  readonly y: number;
+  readonly over: "node" | "edge" | "pane";
+}
+
+/** The commands that make sense for what is under the pointer. */
+export function ContextMenu({ onClose, place }: { place: ContextPlace; onClose: () => void }) {
+  const ids = place.over === "node" ? NODE : place.over === "edge" ? EDGE : PANE;
+  const context = commandContext();
+  return (
+    <Menu opened onClose={onClose} position="bottom-start" offset={0} width={264} returnFocus>
+      <Menu.Target>
+        <span className="context-place" style={{ left: place.x, top: place.y }} />
+      </Menu.Target>
+      <Menu.Dropdown>
+        {ids.map((id, index) => {
+          if (id === null) return <Menu.Divider key={`line-${index}`} />;
+          const command = commandById(id);
+          if (command === undefined) return null;
+          const keys = command.shortcuts?.[0];
+          return (
+            <Menu.Item
+              key={id}
+              disabled={!canRun(command, context)}
+              rightSection={keys === undefined ? null : <Keys keys={keys} />}
+              onClick={() => void command.run(commandContext())}
+            >
+              {command.title()}
+            </Menu.Item>
+          );
+        })}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,173 @@
+import { ActionIcon, Button } from "@mantine/core";
+import IconArrange from "@tabler/icons-react/dist/esm/icons/IconBinaryTree2.mjs";
+import IconMap from "@tabler/icons-react/dist/esm/icons/IconMap2.mjs";
+import IconFit from "@tabler/icons-react/dist/esm/icons/IconMaximize.mjs";
+import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import IconTypes from "@tabler/icons-react/dist/esm/icons/IconTag.mjs";
+import { MiniMap, Panel, useStore } from "@xyflow/react";
+import { addKind } from "../commands/addNode";
+import { canRun, commandContext } from "../commands/command";
+import { commandById } from "../commands/registry";
+import { canvas } from "../designer/canvasApi";
+import { hueOf } from "../designer/derived";
+import { useRuntime } from "../designer/runtime";
+import { type Layer, useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
+import { Chip, Empty, Segments, Tip } from "../ui";
+import { span } from "../ui/format";
+import type { FlowNode } from "./flow";
+import { t } from "./texts";
+
+export function LayerSwitch() {
+  const layer = useDesigner((state) => state.layer);
+  const setLayer = useDesigner((state) => state.setLayer);
+  const planned = useDesigner((state) => state.result?.plan != null);
+  const running = useRuntime((state) => state.figures !== null);
+  const staleFor = useRuntime((state) =>
+    state.figures?.stale === true ? Math.max(0, Date.now() - state.figures.at) : null,
+  );
+  const missing =
+    layer === "plan" && !planned
+      ? t("planMissing")
+      : layer === "runtime" && !running
+        ? t("runtimeMissing")
+        : null;
+  return (
+    <Panel position="top-left" className="layer-switch">
+      <Segments<Layer>
+        label={t("layers")}
+        value={layer}
+        onChange={setLayer}
+        items={[
+          { id: "design", title: t("design") },
+          { id: "plan", title: t("plan") },
+          { id: "runtime", title: t("runtime") },
+        ]}
+      />
+      {missing === null ? null : <Chip className="layer-note">{missing}</Chip>}
+      {layer === "runtime" && staleFor !== null ? (
+        <Chip tone="degraded">{t("stale", { span: span(staleFor) })}</Chip>
+      ) : null}
+    </Panel>
+  );
+}
+
+function Tool(props: {
+  command: string;
+  title: string;
+  active?: boolean;
+  children: React.ReactNode;
+}) {
+  const command = commandById(props.command);
+  return (
+    <Tip text={props.title} keys={command?.shortcuts?.[0]} position="top">
+      <ActionIcon
+        aria-label={props.title}
+        aria-pressed={props.active}
+        data-active={props.active || undefined}
+        size={26}
+        onClick={() => {
+          const context = commandContext();
+          if (command !== undefined && canRun(command, context)) void command.run(context);
+        }}
+      >
+        {props.children}
+      </ActionIcon>
+    </Tip>
+  );
+}
+
+function ZoomLevel() {
+  const zoom = useStore((state) => Math.round(state.transform[2] * 100));
+  return (
+    <button
+      type="button"
+      className="zoom-level m-figures"
+      onClick={() => canvas()?.zoomTo(1)}
+      title="100 %"
+    >
+      {zoom} %
+    </button>
+  );
+}
+
+function miniColour(node: FlowNode): string {
+  const { catalogue } = useDesigner.getState();
+  return catalogue === null
+    ? "var(--m-ghost)"
+    : `var(--m-hue-${hueOf(catalogue, node.data.node.kind)})`;
+}
+
+export function Tools() {
+  const minimap = useView((state) => state.minimap);
+  const edgeTypes = useView((state) => state.edgeTypes);
+  const many = useDesigner((state) => state.document.nodes.length > 1);
+  return (
+    <>
+      <Panel position="bottom-left" className="canvas-tools">
+        <Tool command="zoom-out" title={t("zoomOut")}>
+          <IconMinus size={15} stroke={1.5} />
+        </Tool>
+        <ZoomLevel />
+        <Tool command="zoom-in" title={t("zoomIn")}>
+          <IconPlus size={15} stroke={1.5} />
+        </Tool>
+        <i />
+        <Tool command="zoom-fit" title={t("fit")}>
+          <IconFit size={15} stroke={1.5} />
+        </Tool>
+        <Tool command="auto-layout" title={t("arrange")}>
+          <IconArrange size={15} stroke={1.5} style={{ rotate: "-90deg" }} />
+        </Tool>
+        <i />
+        <Tool command="toggle-edge-types" title={t("edgeTypes")} active={edgeTypes}>
+          <IconTypes size={15} stroke={1.5} />
+        </Tool>
+        <Tool command="toggle-minimap" title={t("minimap")} active={minimap}>
+          <IconMap size={15} stroke={1.5} />
+        </Tool>
+      </Panel>
+      {minimap && many ? (
+        <MiniMap<FlowNode>
+          position="bottom-right"
+          pannable
+          zoomable
+          nodeColor={miniColour}
+          nodeBorderRadius={6}
+          nodeStrokeWidth={0}
+          style={{ width: 148, height: 92 }}
+          ariaLabel={t("minimap")}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** What to do with a canvas that has nothing on it. */
+export function EmptyCanvas() {
+  const empty = useDesigner(
+    (state) => state.document.nodes.length === 0 && state.topologyId !== null,
+  );
+  const readOnly = useDesigner((state) => state.readOnly);
+  if (!empty) return null;
+  return (
+    <div className="canvas-empty">
+      <Empty
+        title={t("emptyTitle")}
+        action={
+          readOnly ? null : (
+            <>
+              <Button variant="filled" onClick={() => addKind("source.stream")}>
+                {t("emptyAction")}
+              </Button>
+              <small className="m-muted">{t("emptyHint")}</small>
+            </>
+          )
+        }
+      >
+        {t("emptyText")}
+      </Empty>
+    </div>
+  );
+}

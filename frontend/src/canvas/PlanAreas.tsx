@@ -1,0 +1,111 @@
+import { ViewportPortal } from "@xyflow/react";
+import { useMemo } from "react";
+import { useDesigner } from "../designer/store";
+import { portsOf } from "../graph/catalogue";
+import { sourcePort, targetPort } from "../graph/document";
+import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
+import { t } from "./texts";
+
+const MARGIN = 16;
+const COLOURS = 6;
+
+interface Area {
+  readonly id: number;
+  readonly tasks: number;
+  readonly level: number | undefined;
+  readonly boxes: readonly Box[];
+  readonly links: readonly string[];
+  readonly bounds: Box;
+}
+
+/** Sub-topologies as areas behind the nodes: what one task works through together. */
+export function PlanAreas() {
+  const document = useDesigner((state) => state.document);
+  const catalogue = useDesigner((state) => state.catalogue);
+  const plan = useDesigner((state) => state.result?.plan ?? null);
+  const areas = useMemo<Area[]>(() => {
+    if (plan === null || catalogue === null) return [];
+    const nodes = new Map(document.nodes.map((node) => [node.id, node]));
+    const portAt = (id: string, side: "input" | "output" | "store", name: string) => {
+      const node = nodes.get(id);
+      if (node === undefined) return null;
+      const box = boxOf(catalogue, node);
+      const row = portsOf(catalogue, node).filter((port) => port.side === side);
+      const at = row.findIndex((port) => port.name === name);
+      if (side === "store") return { x: box.x + box.width / 2, y: box.y + box.height };
+      const y = box.y + portTop(Math.max(at, 0), Math.max(row.length, 1), box.height);
+      return { x: side === "output" ? box.x + box.width : box.x, y };
+    };
+    const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
+    return plan.subtopologies.flatMap((each) => {
+      const mine = new Set(each.nodes);
+      const boxes = each.nodes
+        .map((id) => nodes.get(id))
+        .filter((node) => node !== undefined)
+        .map((node) => boxOf(catalogue, node));
+      const links = document.edges.flatMap((edge, index) => {
+        if (!mine.has(edge.source) || !mine.has(edge.target) || shuffled.has(index)) return [];
+        if (targetPort(edge) === "store") {
+          const up = portAt(edge.target, "store", "store");
+          const store = nodes.get(edge.source);
+          if (up === null || store === undefined) return [];
+          const box = boxOf(catalogue, store);
+          return [`M${up.x} ${up.y}L${box.x + box.width / 2} ${box.y}`];
+        }
+        const from = portAt(edge.source, "output", sourcePort(edge));
+        const to = portAt(edge.target, "input", targetPort(edge));
+        if (from === null || to === null) return [];
+        const middle = (from.x + to.x) / 2;
+        return [`M${from.x} ${from.y}H${middle}V${to.y}H${to.x}`];
+      });
+      const bounds = boundsOf(boxes);
+      if (bounds === null) return [];
+      return [{ id: each.id, tasks: each.tasks, level: each.level, boxes, links, bounds }];
+    });
+  }, [document, catalogue, plan]);
+
+  return (
+    <ViewportPortal>
+      <svg className="plan-areas" width="1" height="1" aria-hidden="true">
+        {areas.map((area) => (
+          <g
+            key={area.id}
+            style={{ color: `var(--m-area-${area.id % COLOURS})` }}
+            className="plan-area"
+          >
+            {area.links.map((link) => (
+              <path key={link} d={link} />
+            ))}
+            {area.boxes.map((box) => (
+              <rect
+                key={`${box.x} ${box.y}`}
+                x={box.x - MARGIN}
+                y={box.y - MARGIN}
+                width={box.width + MARGIN * 2}
+                height={box.height + MARGIN * 2}
+                rx={14}
+              />
+            ))}
+          </g>
+        ))}
+      </svg>
+      {areas.map((area) => {
+        const top = area.boxes.reduce((best, box) =>
+          box.x + box.y < best.x + best.y ? box : best,
+        );
+        return (
+          <div
+            key={area.id}
+            className="plan-label m-figures"
+            style={{
+              transform: `translate(${top.x - MARGIN}px, ${top.y - MARGIN - 22}px)`,
+              color: `var(--m-area-${area.id % COLOURS})`,
+            }}
+          >
+            {t("subtopology", { id: area.id, n: area.tasks })}
+          </div>
+        );
+      })}
+    </ViewportPortal>
+  );
+}

@@ -1,0 +1,93 @@
+import { Handle, Position, useConnection } from "@xyflow/react";
+import { memo, useMemo } from "react";
+import { knownRoles, type PortRoles } from "../designer/derived";
+import { useDesigner } from "../designer/store";
+import type { NodePort } from "../graph/catalogue";
+import { refusal } from "../graph/connect";
+import { portTop } from "../graph/geometry";
+import { PortShape } from "./PortShape";
+import { roleText, t } from "./texts";
+
+/** The end of the wire that is being pulled, as text that changes only when another wire is pulled. */
+function usePulledWire(): string | null {
+  return useConnection((connection) =>
+    connection.inProgress
+      ? `${connection.fromHandle.type} ${connection.fromNode.id} ${connection.fromHandle.id ?? ""}`
+      : null,
+  );
+}
+
+/** Whether the pulled wire may end in a port: `fits`, `refused`, or null while none is pulled. */
+function fitOf(wire: string | null, node: string, port: NodePort): "fits" | "refused" | null {
+  if (wire === null) return null;
+  const [end, other = "", handle = ""] = wire.split(" ");
+  if (other === node && handle === port.name) return null;
+  const state = useDesigner.getState();
+  if (state.catalogue === null) return null;
+  const isOutput = port.side === "output";
+  if ((end === "source") === isOutput) return "refused";
+  const here = { node, port: port.name };
+  const there = { node: other, port: handle };
+  const [from, to] = isOutput ? [here, there] : [there, here];
+  const reason = refusal(state.document, state.catalogue, knownRoles(state), from, to);
+  return reason === null ? "fits" : "refused";
+}
+
+/** The ports of a node on its edges: inputs left, outputs right, the store port below. */
+export const Ports = memo(function Ports(props: {
+  node: string;
+  ports: readonly NodePort[];
+  roles: PortRoles;
+  height: number;
+}) {
+  const { height, node, ports, roles } = props;
+  const wire = usePulledWire();
+  const rows = useMemo(
+    () => ({
+      input: ports.filter((port) => port.side === "input"),
+      output: ports.filter((port) => port.side === "output"),
+    }),
+    [ports],
+  );
+  return (
+    <>
+      {ports.map((port) => {
+        const role = roles[`${port.side}/${port.name}`] ?? "stream";
+        const fit = fitOf(wire, node, port);
+        const row = port.side === "store" ? [] : rows[port.side];
+        const style =
+          port.side === "store"
+            ? undefined
+            : { top: portTop(row.indexOf(port), row.length, height) };
+        const named = row.length > 1 || port.side === "store";
+        return (
+          <Handle
+            key={`${port.side}/${port.name}`}
+            id={port.name}
+            type={port.side === "output" ? "source" : "target"}
+            position={
+              port.side === "store"
+                ? Position.Bottom
+                : port.side === "input"
+                  ? Position.Left
+                  : Position.Right
+            }
+            style={style}
+            className="port"
+            data-side={port.side}
+            data-role={role}
+            data-fit={fit ?? undefined}
+            title={`${port.name}: ${roleText(role)}`}
+            aria-label={t(port.side === "output" ? "outputPort" : "inputPort", {
+              name: port.name,
+              role: roleText(role),
+            })}
+          >
+            <PortShape flow={role} />
+            {named ? <span className="port-name">{port.name}</span> : null}
+          </Handle>
+        );
+      })}
+    </>
+  );
+});

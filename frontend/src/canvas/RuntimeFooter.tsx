@@ -1,0 +1,120 @@
+import { useEffect, useRef } from "react";
+import { type NodeFigures, subscribeNode, useRuntime } from "../designer/runtime";
+import { count, exact, rate } from "../ui/format";
+import { t } from "./texts";
+
+function dropped(figures: NodeFigures): number {
+  return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
+}
+
+function right(figures: NodeFigures): { text: string; title: string; tone: string } {
+  const drops = dropped(figures);
+  if (drops > 0) {
+    const reasons = Object.entries(figures.dropped).filter(([, n]) => n > 0);
+    const only = reasons.length === 1 ? reasons[0]?.[0] : undefined;
+    return {
+      text: `${count(drops)} ${only === "late" ? t("late") : t("droppedShort")}`,
+      title: reasons.map(([reason, n]) => `${reason.replaceAll("_", " ")}: ${exact(n)}`).join("\n"),
+      tone: "degraded",
+    };
+  }
+  if (figures.lag !== null) {
+    return {
+      text: `${t("lag")} ${count(figures.lag)}`,
+      title: t("lagTitle", { n: exact(figures.lag) }),
+      tone: "",
+    };
+  }
+  if (figures.outRate > 0 && Math.abs(figures.outRate - figures.inRate) > figures.inRate * 0.02) {
+    return { text: `→ ${rate(figures.outRate)}`, title: t("outTitle"), tone: "" };
+  }
+  return { text: "", title: "", tone: "" };
+}
+
+const MAX_DOTS = 8;
+
+function drawDots(element: HTMLElement, figures: NodeFigures | null) {
+  const tasks = figures?.tasks ?? [];
+  const sign = tasks.map((task) => `${task.task}${task.state}`).join();
+  if (element.dataset.sign === sign) return;
+  element.dataset.sign = sign;
+  const dots = tasks.slice(0, MAX_DOTS).map((task) => {
+    const dot = document.createElement("i");
+    dot.dataset.state = task.state;
+    dot.dataset.task = task.task;
+    dot.title = `${t("task")} ${task.task}: ${task.state}`;
+    return dot;
+  });
+  element.replaceChildren(...dots);
+  if (tasks.length > MAX_DOTS) element.append(`+${tasks.length - MAX_DOTS}`);
+  if (tasks.length > 0) {
+    element.setAttribute("aria-label", t("tasks", { n: tasks.length }));
+  }
+}
+
+/** A dot per task in the colour of its state. Written straight into the page: React draws nothing. */
+export function TaskDots({ node }: { node: string }) {
+  const box = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const stop = subscribeNode(node, (figures) => drawDots(element, figures));
+    const stopHover = useRuntime.subscribe((state, before) => {
+      if (state.hoveredTask === before.hoveredTask) return;
+      for (const dot of element.querySelectorAll<HTMLElement>("i")) {
+        dot.toggleAttribute("data-lit", dot.dataset.task === state.hoveredTask);
+      }
+    });
+    return () => {
+      stop();
+      stopHover();
+    };
+  }, [node]);
+  return (
+    <span
+      className="task-dots"
+      ref={box}
+      role="img"
+      onPointerOver={(event) => {
+        const task = (event.target as HTMLElement).dataset.task;
+        if (task !== undefined) useRuntime.getState().setHoveredTask(task);
+      }}
+      onPointerLeave={() => useRuntime.getState().setHoveredTask(null)}
+    />
+  );
+}
+
+/** The live figures of a node, in a strip below it. */
+export function RuntimeFooter({ node, source }: { node: string; source: boolean }) {
+  const strip = useRef<HTMLDivElement>(null);
+  const left = useRef<HTMLSpanElement>(null);
+  const end = useRef<HTMLSpanElement>(null);
+  useEffect(
+    () =>
+      subscribeNode(node, (figures) => {
+        if (strip.current === null || left.current === null || end.current === null) return;
+        strip.current.toggleAttribute("data-failed", figures?.failure != null);
+        if (figures === null) {
+          left.current.textContent = "–";
+          end.current.textContent = "";
+          return;
+        }
+        const shown = source ? figures.outRate : figures.inRate;
+        left.current.textContent = rate(shown);
+        left.current.title = `${exact(Math.round(shown * 10) / 10)} /s · ${t("total")} ${exact(
+          source ? figures.outTotal : figures.inTotal,
+        )}`;
+        const other = right(figures);
+        end.current.textContent = other.text;
+        end.current.title = other.title;
+        end.current.dataset.tone = other.tone;
+      }),
+    [node, source],
+  );
+  return (
+    <div className="node-footer m-figures" ref={strip}>
+      <span ref={left} />
+      <span ref={end} />
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import { Handle, type NodeProps, Position } from "@xyflow/react";
+import { memo, useEffect, useRef } from "react";
+import { subscribeNode } from "../designer/runtime";
+import { useDesigner } from "../designer/store";
+import { labelOf, paramsOf } from "../graph/document";
+import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
+import { bytes, count } from "../ui/format";
+import type { FlowNode } from "./flow";
+import { ProblemBadge } from "./OperatorNode";
+import { PortShape } from "./PortShape";
+import { t } from "./texts";
+
+const RIM = 7;
+
+/** How many rows a store holds, written straight into the page. */
+function StoreFigures({ node }: { node: string }) {
+  const box = useRef<HTMLSpanElement>(null);
+  useEffect(
+    () =>
+      subscribeNode(node, (figures) => {
+        if (box.current === null) return;
+        const rows = figures?.storeRows ?? null;
+        box.current.textContent = rows === null ? "" : t("rows", { n: count(rows) });
+        const size = figures?.storeBytes ?? null;
+        box.current.title = size === null ? "" : bytes(size);
+      }),
+    [node],
+  );
+  return <span className="store-figures m-figures" ref={box} />;
+}
+
+/** A store: a cylinder that hangs below what uses it. */
+export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNode>) {
+  const { node } = data;
+  const runtime = useDesigner((state) => state.layer === "runtime");
+  const summary = useDesigner((state) => state.result?.summary[id]);
+  const lit = useDesigner((state) => state.hovered === id);
+  const failing = useDesigner((state) =>
+    (state.nodeDiagnostics[id] ?? []).some((each) => each.severity === "error"),
+  );
+  const name = paramsOf(node).name;
+  const shown = typeof name === "string" && name !== "" ? name : labelOf(node);
+  const w = STORE_WIDTH - 1;
+  const h = STORE_HEIGHT - 1;
+  return (
+    <div className="store" data-error={failing || undefined} data-lit={lit || undefined}>
+      <svg width={STORE_WIDTH} height={STORE_HEIGHT} aria-hidden="true">
+        <path
+          className="store-body"
+          d={`M.5 ${RIM}V${h - RIM}A${w / 2} ${RIM} 0 0 0 ${w} ${h - RIM}V${RIM}`}
+        />
+        <ellipse
+          className="store-lid"
+          cx={w / 2 + 0.25}
+          cy={RIM + 0.5}
+          rx={w / 2 - 0.25}
+          ry={RIM}
+        />
+      </svg>
+      <div className="store-text">
+        <span className="store-name m-cut" title={summary ?? shown}>
+          {shown}
+        </span>
+        {runtime ? <StoreFigures node={id} /> : null}
+      </div>
+      <ProblemBadge node={id} />
+      <Handle
+        id="out"
+        type="source"
+        position={Position.Top}
+        className="port"
+        data-side="store"
+        data-role="store"
+        title={t("storePort")}
+        aria-label={t("storePort")}
+      >
+        <PortShape flow="store" />
+      </Handle>
+    </div>
+  );
+});

@@ -1,0 +1,90 @@
+/** From the document to what React Flow draws, keeping every object that did not change. */
+
+import type { Edge, Node } from "@xyflow/react";
+import type { Catalogue } from "../graph/catalogue";
+import {
+  type DocumentEdge,
+  type DocumentNode,
+  edgeId,
+  isStoreKind,
+  positionOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "../graph/document";
+import { sizeOf } from "../graph/geometry";
+
+export type FlowNode = Node<{ node: DocumentNode }, "operator" | "store">;
+export type FlowEdge = Edge<{ edge: DocumentEdge; index: number; store: boolean }, "record">;
+
+export function flowNodes(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  selected: ReadonlySet<string>,
+  before: readonly FlowNode[],
+  readOnly: boolean,
+): FlowNode[] {
+  const old = new Map(before.map((node) => [node.id, node]));
+  return document.nodes.map((node) => {
+    const last = old.get(node.id);
+    const isSelected = selected.has(node.id);
+    if (last !== undefined && last.data.node === node && last.draggable === !readOnly) {
+      return last.selected === isSelected ? last : { ...last, selected: isSelected };
+    }
+    const size = sizeOf(catalogue, node);
+    return {
+      ...last,
+      id: node.id,
+      type: isStoreKind(node.kind) ? ("store" as const) : ("operator" as const),
+      position: positionOf(node),
+      width: size.width,
+      height: size.height,
+      data: { node },
+      selected: isSelected,
+      draggable: !readOnly,
+      ariaLabel: node.label ?? node.id,
+    };
+  });
+}
+
+export function flowEdges(
+  document: TopologyDocument,
+  selected: ReadonlySet<string>,
+  before: readonly FlowEdge[],
+): FlowEdge[] {
+  const old = new Map(before.map((edge) => [edge.id, edge]));
+  const labels = new Map(document.nodes.map((node) => [node.id, node.label ?? node.id]));
+  const kinds = new Map(document.nodes.map((node) => [node.id, node.kind]));
+  const seen = new Set<string>();
+  return document.edges.flatMap((edge, index) => {
+    const id = edgeId(edge);
+    if (seen.has(id)) return [];
+    seen.add(id);
+    const isSelected = selected.has(id);
+    const last = old.get(id);
+    const ariaLabel = `${labels.get(edge.source)} → ${labels.get(edge.target)}`;
+    if (
+      last !== undefined &&
+      last.data?.edge === edge &&
+      last.data.index === index &&
+      last.selected === isSelected &&
+      last.ariaLabel === ariaLabel
+    ) {
+      return [last];
+    }
+    const store = isStoreKind(kinds.get(edge.source) ?? "");
+    return [
+      {
+        id,
+        type: "record" as const,
+        source: edge.source,
+        target: edge.target,
+        sourceHandle: sourcePort(edge),
+        targetHandle: targetPort(edge),
+        data: { edge, index, store },
+        selected: isSelected,
+        ariaLabel,
+      },
+    ];
+  });
+}

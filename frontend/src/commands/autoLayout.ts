@@ -1,0 +1,34 @@
+import type { ELK } from "elkjs/lib/elk-api";
+import workerUrl from "elkjs/lib/elk-worker.min.js?url";
+import { moveNodes } from "../graph/changes";
+import { layout } from "../graph/layout";
+import { type Command, editable } from "./command";
+import { t } from "./texts";
+
+let elk: Promise<ELK> | null = null;
+
+/** elk is large and slow on big graphs: it is loaded when first asked for and works beside the page. */
+function loadElk(): Promise<ELK> {
+  elk ??= import("elkjs/lib/elk-api").then(
+    ({ default: Elk }) => new Elk({ workerFactory: () => new Worker(workerUrl) }),
+  );
+  return elk;
+}
+
+export const autoLayout: Command = {
+  id: "auto-layout",
+  group: "arrange",
+  title: () => t("autoLayout"),
+  shortcuts: ["Shift+L"],
+  enabled: (context) => editable(context) && context.designer.document.nodes.length > 0,
+  run: async ({ canvas, designer }) => {
+    const { catalogue, document, selection } = designer;
+    if (catalogue === null) return;
+    const some = selection.nodes.length > 1;
+    const chosen = new Set(some ? selection.nodes : document.nodes.map((node) => node.id));
+    const positions = await layout(await loadElk(), document, catalogue, chosen);
+    await canvas?.glide(positions);
+    designer.change(t("autoLayout"), (now) => moveNodes(now, positions));
+    if (!some) requestAnimationFrame(() => canvas?.fit());
+  },
+};

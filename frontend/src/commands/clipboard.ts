@@ -1,0 +1,65 @@
+import { canvas } from "../designer/canvasApi";
+import { useDesigner } from "../designer/store";
+import { removeNodes } from "../graph/changes";
+import { cut, paste, readFragment, writeFragment } from "../graph/clipboard";
+import { isTyping } from "./shortcuts";
+import { t } from "./texts";
+
+/** The selected nodes as text; null if nothing is selected. */
+export function copiedText(): string | null {
+  const { document, selection } = useDesigner.getState();
+  if (selection.nodes.length === 0) return null;
+  return writeFragment(cut(document, new Set(selection.nodes)));
+}
+
+/** Adds the nodes in a text, their middle where the pointer is; false if the text holds none. */
+export function pasteText(text: string): boolean {
+  const { catalogue, change, document, readOnly } = useDesigner.getState();
+  const fragment = readFragment(text);
+  if (fragment === null || catalogue === null || readOnly) return false;
+  const api = canvas();
+  const at = api?.pointer() ?? api?.centre() ?? null;
+  const copy = paste(document, catalogue, fragment, at);
+  change(t("pasted", { n: copy.ids.length }), () => copy.document, {
+    select: { nodes: copy.ids, edges: [] },
+  });
+  return true;
+}
+
+export function removeCopied() {
+  const { change, selection } = useDesigner.getState();
+  change(
+    t("cutNodes", { n: selection.nodes.length }),
+    (document) => removeNodes(document, new Set(selection.nodes)),
+    { select: { nodes: [], edges: [] } },
+  );
+}
+
+function textIsSelected(): boolean {
+  return (window.getSelection()?.toString() ?? "") !== "";
+}
+
+/** Makes the clipboard keys and the browser's own menu work on nodes; returns how to stop. */
+export function listenToClipboard(): () => void {
+  function onCopy(event: ClipboardEvent) {
+    if (isTyping(event.target) || textIsSelected()) return;
+    const text = copiedText();
+    if (text === null) return;
+    event.preventDefault();
+    event.clipboardData?.setData("text/plain", text);
+    if (event.type === "cut") removeCopied();
+  }
+  function onPaste(event: ClipboardEvent) {
+    if (isTyping(event.target)) return;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (pasteText(text)) event.preventDefault();
+  }
+  document.addEventListener("copy", onCopy);
+  document.addEventListener("cut", onCopy);
+  document.addEventListener("paste", onPaste);
+  return () => {
+    document.removeEventListener("copy", onCopy);
+    document.removeEventListener("cut", onCopy);
+    document.removeEventListener("paste", onPaste);
+  };
+}

@@ -1,0 +1,40 @@
+/** What a command is: a name, perhaps a shortcut, when it can run, and what it does. */
+
+import { type CanvasApi, canvas } from "../designer/canvasApi";
+import { type DesignerState, useDesigner } from "../designer/store";
+
+export type CommandGroup = "edit" | "select" | "view" | "arrange" | "add" | "go" | "topology";
+
+export interface CommandContext {
+  readonly designer: DesignerState;
+  readonly canvas: CanvasApi | null;
+}
+
+export interface Command {
+  readonly id: string;
+  readonly group: CommandGroup;
+  title(): string;
+  /** `Mod` is Ctrl, and ⌘ on a Mac. The first is shown; all of them work. */
+  readonly shortcuts?: readonly string[];
+  /** Runs while a text field has the cursor, too. */
+  readonly everywhere?: boolean;
+  enabled?(context: CommandContext): boolean;
+  run(context: CommandContext): void | Promise<void>;
+}
+
+export function commandContext(): CommandContext {
+  return { designer: useDesigner.getState(), canvas: canvas() };
+}
+
+export function canRun(command: Command, context: CommandContext): boolean {
+  return command.enabled === undefined || command.enabled(context);
+}
+
+/** For `enabled`: there is a document that may be changed. */
+export function editable({ designer }: CommandContext): boolean {
+  return designer.topologyId !== null && !designer.readOnly;
+}
+
+export function hasNodes(context: CommandContext): boolean {
+  return context.designer.selection.nodes.length > 0;
+}

@@ -1,0 +1,43 @@
+import { knownRoles } from "../designer/derived";
+import type { DesignerState } from "../designer/store";
+import { portsOf } from "../graph/catalogue";
+import { connect } from "../graph/changes";
+import { firstFit } from "../graph/connect";
+import { findNode } from "../graph/document";
+import { type Command, editable } from "./command";
+import { t } from "./texts";
+
+/** The wire between two selected nodes, first to second or, if that does not fit, back. */
+function wire(designer: DesignerState) {
+  const { catalogue, document, selection } = designer;
+  const [first, second] = selection.nodes;
+  if (catalogue === null || first === undefined || second === undefined) return null;
+  if (selection.nodes.length !== 2) return null;
+  for (const [source, target] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    const node = findNode(document, source);
+    if (node === undefined) continue;
+    for (const port of portsOf(catalogue, node)) {
+      if (port.side !== "output") continue;
+      const from = { node: source, port: port.name };
+      const to = firstFit(document, catalogue, knownRoles(designer), from, target);
+      if (to !== null) return { from, to };
+    }
+  }
+  return null;
+}
+
+export const connectNodes: Command = {
+  id: "connect",
+  group: "edit",
+  title: () => t("connect"),
+  shortcuts: ["C"],
+  enabled: (context) => editable(context) && wire(context.designer) !== null,
+  run: ({ designer }) => {
+    const found = wire(designer);
+    if (found === null) return;
+    designer.change(t("connected"), (document) => connect(document, found.from, found.to));
+  },
+};

@@ -1,0 +1,76 @@
+/** All commands: the designer's own and those that the page adds. */
+
+import { addNode } from "./addNode";
+import * as arrange from "./arrange";
+import { autoLayout } from "./autoLayout";
+import type { Command } from "./command";
+import { connectNodes } from "./connectNodes";
+import { copy } from "./copy";
+import { cutNodes } from "./cutNodes";
+import { duplicate } from "./duplicate";
+import { editNode } from "./editNode";
+import { exportDocument } from "./exportDocument";
+import { nextProblem } from "./nextProblem";
+import { openCommands } from "./openCommands";
+import { openShortcuts } from "./openShortcuts";
+import { pasteNodes } from "./pasteNodes";
+import { redo } from "./redo";
+import { remove } from "./remove";
+import { removeAndReconnect } from "./removeAndReconnect";
+import { renameNode } from "./renameNode";
+import { searchCanvas } from "./searchCanvas";
+import { searchPalette } from "./searchPalette";
+import { selectAll } from "./selectAll";
+import { selectDownstream } from "./selectDownstream";
+import { selectNone } from "./selectNone";
+import { selectUpstream } from "./selectUpstream";
+import { undo } from "./undo";
+import * as view from "./view";
+import * as walk from "./walk";
+
+const own: readonly Command[] = [
+  openCommands,
+  addNode,
+  searchPalette,
+  searchCanvas,
+  undo,
+  redo,
+  cutNodes,
+  copy,
+  pasteNodes,
+  duplicate,
+  remove,
+  removeAndReconnect,
+  connectNodes,
+  editNode,
+  renameNode,
+  selectAll,
+  selectNone,
+  selectUpstream,
+  selectDownstream,
+  ...Object.values(walk),
+  nextProblem,
+  autoLayout,
+  ...Object.values(arrange),
+  ...Object.values(view),
+  exportDocument,
+  openShortcuts,
+];
+
+const added = new Map<string, Command>();
+
+/** Adds a command of the page around the designer; returns how to take it away again. */
+export function registerCommand(command: Command): () => void {
+  added.set(command.id, command);
+  return () => {
+    if (added.get(command.id) === command) added.delete(command.id);
+  };
+}
+
+export function allCommands(): readonly Command[] {
+  return [...added.values(), ...own];
+}
+
+export function commandById(id: string): Command | undefined {
+  return allCommands().find((command) => command.id === id);
+}

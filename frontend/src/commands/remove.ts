@@ -1,0 +1,24 @@
+import { removeEdges, removeNodes } from "../graph/changes";
+import { type Command, type CommandContext, editable } from "./command";
+import { t } from "./texts";
+
+export function hasSelection({ designer }: CommandContext): boolean {
+  return designer.selection.nodes.length + designer.selection.edges.length > 0;
+}
+
+export const remove: Command = {
+  id: "delete",
+  group: "edit",
+  title: () => t("delete"),
+  shortcuts: ["Delete", "Backspace"],
+  enabled: (context) => editable(context) && hasSelection(context),
+  run: ({ designer }) => {
+    const { nodes, edges } = designer.selection;
+    const label = nodes.length > 0 ? t("deletedNodes", { n: nodes.length }) : t("deletedEdges");
+    designer.change(
+      label,
+      (document) => removeNodes(removeEdges(document, new Set(edges)), new Set(nodes)),
+      { select: { nodes: [], edges: [] } },
+    );
+  },
+};

@@ -1,0 +1,17 @@
+import { useView } from "../designer/view";
+import { type Command, editable } from "./command";
+import { t } from "./texts";
+
+export const renameNode: Command = {
+  id: "rename-node",
+  group: "edit",
+  title: () => t("renameNode"),
+  shortcuts: ["F2"],
+  enabled: (context) => editable(context) && context.designer.selection.nodes.length === 1,
+  run: ({ designer }) => {
+    const node = designer.selection.nodes[0];
+    if (node === undefined) return;
+    useView.getState().set({ rightOpen: true });
+    designer.goTo(node, "label");
+  },
+};

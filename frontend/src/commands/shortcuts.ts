@@ -1,0 +1,59 @@
+/** From key presses to commands. */
+
+import { canRun, commandContext } from "./command";
+import { allCommands } from "./registry";
+
+const mac = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** A key press as shortcuts are written: `Mod+Shift+Z`, `Delete`, `ArrowLeft`. */
+export function pressed(event: KeyboardEvent): string {
+  const parts: string[] = [];
+  if (mac ? event.metaKey : event.ctrlKey) parts.push("Mod");
+  if (event.altKey) parts.push("Alt");
+  const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
+  // Shift is part of what a sign like ? is; with letters and named keys it is a key of its own.
+  if (event.shiftKey && (event.key.length > 1 || /[A-Z]/.test(key))) parts.push("Shift");
+  parts.push(key);
+  return parts.join("+");
+}
+
+export function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    target.closest("input, textarea, select, [contenteditable]:not([contenteditable=false])") !==
+      null
+  );
+}
+
+function inList(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    target.closest("[role=dialog], [role=menu], [role=listbox], [data-own-keys]") !== null
+  );
+}
+
+/** Runs the command of a key press; true if there was one. */
+export function dispatch(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.isComposing) return false;
+  const keys = pressed(event);
+  const typing = isTyping(event.target);
+  const context = commandContext();
+  for (const command of allCommands()) {
+    if (!command.shortcuts?.includes(keys)) continue;
+    if ((typing || inList(event.target)) && command.everywhere !== true) continue;
+    // Enter and Space press the button that has the focus, arrows move in a row of tabs.
+    if (
+      command.everywhere !== true &&
+      event.target instanceof HTMLElement &&
+      event.target.closest("button, a, [role=tab], [role=radio]") !== null &&
+      /^(Enter|Arrow.*| )$/.test(keys)
+    ) {
+      continue;
+    }
+    if (!canRun(command, context)) continue;
+    event.preventDefault();
+    void command.run(context);
+    return true;
+  }
+  return false;
+}

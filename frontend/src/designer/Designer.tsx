@@ -1,0 +1,222 @@
+import "./designer.css";
+import { ActionIcon } from "@mantine/core";
+import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
+import IconChevronUp from "@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs";
+import IconLeft from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebar.mjs";
+import IconRight from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebarRight.mjs";
+import { type ComponentType, type ReactNode, useEffect, useMemo } from "react";
+import { Canvas } from "../canvas/Canvas";
+import { listenToClipboard } from "../commands/clipboard";
+import { openDialog } from "../commands/dialogs";
+import { dispatch } from "../commands/shortcuts";
+import { Inspector } from "../inspector/Inspector";
+import { Palette } from "../palette/Palette";
+import { Keys, Tabs, Tip } from "../ui";
+import { Dialogs } from "./Dialogs";
+import { Outline } from "./Outline";
+import { Resizer } from "./Resizer";
+import type { DesignerServices } from "./services";
+import { ServicesContext } from "./servicesContext";
+import { t } from "./texts";
+import { useCompile } from "./useCompile";
+import { type LeftTab, useView } from "./view";
+
+export interface BottomTab {
+  readonly id: string;
+  readonly title: string;
+  /** A number or a dot beside the title. */
+  readonly badge?: ReactNode;
+  readonly panel: ReactNode;
+  /** Shown at the right end of the row of tabs while this one is open. */
+  readonly actions?: ReactNode;
+}
+
+export interface DesignerProps {
+  readonly services: DesignerServices;
+  readonly header: { readonly left: ReactNode; readonly right: ReactNode };
+  readonly versions: ReactNode;
+  readonly bottom: readonly BottomTab[];
+  /** A line under the top bar, for what concerns the whole topology. */
+  readonly banner?: ReactNode;
+  /** More about a running node, at the end of its inspector. */
+  readonly nodeRuntime?: ComponentType<{ node: string }>;
+}
+
+function LeftPanel({ versions }: { versions: ReactNode }) {
+  const tab = useView((state) => state.leftTab);
+  const set = useView((state) => state.set);
+  const items = useMemo<{ id: LeftTab; title: string }[]>(
+    () => [
+      { id: "palette", title: t("palette") },
+      { id: "outline", title: t("outline") },
+      { id: "versions", title: t("versions") },
+    ],
+    [],
+  );
+  return (
+    <aside className="designer-left" aria-label={t("leftPanel")}>
+      <Tabs
+        label={t("leftPanel")}
+        idPrefix="left"
+        items={items}
+        active={tab}
+        onChange={(leftTab) => set({ leftTab })}
+      />
+      <div className="designer-panel" role="tabpanel" aria-labelledby={`left-${tab}`}>
+        {tab === "palette" ? <Palette /> : tab === "outline" ? <Outline /> : versions}
+      </div>
+    </aside>
+  );
+}
+
+function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
+  const { bottomHeight, bottomOpen, bottomTab, set } = useView();
+  const active = tabs.find((tab) => tab.id === bottomTab) ?? tabs[0];
+  if (active === undefined) return null;
+  return (
+    <section
+      className="designer-bottom"
+      data-open={bottomOpen || undefined}
+      aria-label={t("bottomPanel")}
+      style={bottomOpen ? { height: bottomHeight } : undefined}
+    >
+      {bottomOpen ? (
+        <Resizer
+          side="top"
+          label={t("resizeBottom")}
+          size={bottomHeight}
+          min={120}
+          max={Math.max(160, window.innerHeight - 240)}
+          onResize={(size) => set({ bottomHeight: size })}
+        />
+      ) : null}
+      <Tabs
+        label={t("bottomPanel")}
+        idPrefix="bottom"
+        items={tabs}
+        active={bottomOpen ? active.id : null}
+        onChange={(id) =>
+          bottomOpen && id === active.id
+            ? set({ bottomOpen: false })
+            : set({ bottomTab: id, bottomOpen: true })
+        }
+        right={
+          <>
+            {bottomOpen ? active.actions : null}
+            <Tip text={t(bottomOpen ? "fold" : "unfold")} keys="`" position="top">
+              <ActionIcon
+                aria-label={t(bottomOpen ? "fold" : "unfold")}
+                aria-expanded={bottomOpen}
+                onClick={() => set({ bottomOpen: !bottomOpen })}
+              >
+                {bottomOpen ? (
+                  <IconChevronDown size={16} stroke={1.5} />
+                ) : (
+                  <IconChevronUp size={16} stroke={1.5} />
+                )}
+              </ActionIcon>
+            </Tip>
+          </>
+        }
+      />
+      {bottomOpen ? (
+        <div
+          className="designer-panel m-scroll"
+          role="tabpanel"
+          aria-labelledby={`bottom-${active.id}`}
+        >
+          {active.panel}
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+function TopBar({ header }: Pick<DesignerProps, "header">) {
+  const leftOpen = useView((state) => state.leftOpen);
+  const rightOpen = useView((state) => state.rightOpen);
+  const set = useView((state) => state.set);
+  return (
+    <header className="designer-top">
+      <div className="designer-top-left">{header.left}</div>
+      <div className="designer-top-right">
+        <button type="button" className="designer-commands" onClick={() => openDialog("commands")}>
+          <span className="m-hidden">{t("openCommands")}</span>
+          <Keys keys="Mod+K" />
+        </button>
+        <Tip text={t("toggleLeft")} keys="[">
+          <ActionIcon
+            aria-label={t("toggleLeft")}
+            aria-pressed={leftOpen}
+            onClick={() => set({ leftOpen: !leftOpen })}
+          >
+            <IconLeft size={17} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+        <Tip text={t("toggleRight")} keys="]">
+          <ActionIcon
+            aria-label={t("toggleRight")}
+            aria-pressed={rightOpen}
+            onClick={() => set({ rightOpen: !rightOpen })}
+          >
+            <IconRight size={17} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+        {header.right}
+      </div>
+    </header>
+  );
+}
+
+/** The designer of the topology that the store has open. The page gives what surrounds it. */
+export function Designer(props: DesignerProps) {
+  const { banner, bottom, header, nodeRuntime, services, versions } = props;
+  const { leftOpen, rightOpen, rightWidth, set } = useView();
+  useCompile(services);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => void dispatch(event);
+    window.addEventListener("keydown", onKey);
+    const stopClipboard = listenToClipboard();
+    return () => {
+      window.removeEventListener("keydown", onKey);
+      stopClipboard();
+    };
+  }, []);
+  return (
+    <ServicesContext.Provider value={services}>
+      <div className="designer">
+        <TopBar header={header} />
+        {banner}
+        <div className="designer-middle">
+          {leftOpen ? <LeftPanel versions={versions} /> : null}
+          <main className="designer-main">
+            <div className="designer-canvas">
+              <Canvas />
+            </div>
+            <BottomPanel tabs={bottom} />
+          </main>
+          {rightOpen ? (
+            <aside
+              className="designer-right"
+              aria-label={t("inspector")}
+              style={{ width: rightWidth }}
+            >
+              <Resizer
+                side="left"
+                label={t("resizeRight")}
+                size={rightWidth}
+                min={280}
+                max={620}
+                onResize={(size) => set({ rightWidth: size })}
+              />
+              <Inspector nodeRuntime={nodeRuntime} />
+            </aside>
+          ) : null}
+        </div>
+        <Dialogs />
+      </div>
+    </ServicesContext.Provider>
+  );
+}
+
+export default Designer;

@@ -1,0 +1,251 @@
+import { Modal } from "@mantine/core";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { addKind } from "../commands/addNode";
+import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
+import { openDialog, useDialogs } from "../commands/dialogs";
+import { allCommands } from "../commands/registry";
+import { kindOf } from "../graph/catalogue";
+import { labelOf } from "../graph/document";
+import { searchKinds, searchNodes } from "../graph/search";
+import { Keys } from "../ui";
+import { KindIcon } from "../ui/KindIcon";
+import { hueOf } from "./derived";
+import { useDesigner } from "./store";
+import { t } from "./texts";
+
+interface Choice {
+  readonly id: string;
+  readonly title: string;
+  readonly note?: string;
+  readonly icon?: string | undefined;
+  readonly hue?: string;
+  readonly keys?: string | undefined;
+  readonly disabled?: boolean;
+  run(): void;
+}
+
+/** A list to type into: arrows move, Enter runs, Escape closes. */
+function Chooser(props: {
+  label: string;
+  placeholder: string;
+  find: (wish: string) => Choice[];
+  onClose: () => void;
+  empty: string;
+}) {
+  const { empty, find, label, onClose, placeholder } = props;
+  const [wish, setWish] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const choices = useMemo(() => find(wish), [find, wish]);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const run = (choice: Choice | undefined) => {
+    if (choice === undefined || choice.disabled === true) return;
+    onClose();
+    requestAnimationFrame(() => choice.run());
+  };
+  return (
+    <>
+      <input
+        // biome-ignore lint/a11y/noAutofocus: the dialog opens on request, to be typed into
+        autoFocus
+        data-autofocus=""
+        className="chooser-input"
+        value={wish}
+        placeholder={placeholder}
+        aria-label={label}
+        role="combobox"
+        aria-expanded
+        aria-controls="chooser-list"
+        aria-activedescendant={choices[chosen] === undefined ? undefined : `chooser-${chosen}`}
+        onChange={(event) => {
+          setWish(event.currentTarget.value);
+          setChosen(0);
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[event.key];
+          if (step !== undefined) {
+            setChosen(Math.max(0, Math.min(choices.length - 1, chosen + step)));
+          } else if (event.key === "Enter") run(choices[chosen]);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <div
+        className="chooser-list m-scroll"
+        id="chooser-list"
+        role="listbox"
+        ref={list}
+        aria-label={label}
+      >
+        {choices.map((choice, index) => (
+          <div
+            key={choice.id}
+            id={`chooser-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            aria-disabled={choice.disabled}
+            className="chooser-item"
+            data-hue={choice.hue}
+            onPointerMove={() => setChosen(index)}
+            onClick={() => run(choice)}
+            onKeyDown={() => undefined}
+          >
+            {choice.icon === undefined ? (
+              <span className="chooser-none" />
+            ) : (
+              <KindIcon name={choice.icon} size={16} className="kind-icon" />
+            )}
+            <span className="m-cut">{choice.title}</span>
+            <small className="m-cut">{choice.note}</small>
+            {choice.keys === undefined ? null : <Keys keys={choice.keys} />}
+          </div>
+        ))}
+        {choices.length === 0 ? <p className="chooser-empty m-muted">{empty}</p> : null}
+      </div>
+    </>
+  );
+}
+
+function matches(text: string, wish: string): boolean {
+  const words = wish.toLowerCase().split(/\s+/);
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
+}
+
+function findCommands(wish: string): Choice[] {
+  const context = commandContext();
+  const commands = allCommands()
+    .filter((command) => matches(command.title(), wish))
+    .map((command) => ({
+      id: command.id,
+      title: command.title(),
+      keys: command.shortcuts?.[0],
+      disabled: !canRun(command, context),
+      run: () => void command.run(commandContext()),
+    }))
+    .sort((a, b) => Number(a.disabled) - Number(b.disabled));
+  const { catalogue } = context.designer;
+  if (wish.trim() === "" || catalogue === null) return commands;
+  const kinds = context.designer.readOnly
+    ? []
+    : searchKinds(catalogue, wish)
+        .slice(0, 8)
+        .map((kind) => ({
+          id: `add ${kind.kind}`,
+          title: t("addKind", { title: kind.title }),
+          note: kind.description,
+          icon: kind.icon,
+          hue: hueOf(catalogue, kind.kind),
+          run: () => void addKind(kind.kind),
+        }));
+  return [...findNodes(wish).slice(0, 8), ...commands, ...kinds];
+}
+
+function findNodes(wish: string): Choice[] {
+  const { catalogue, document, goTo } = useDesigner.getState();
+  if (catalogue === null) return [];
+  const hits =
+    wish.trim() === ""
+      ? document.nodes.map((node) => ({ node, where: "label", text: labelOf(node) }))
+      : searchNodes(document, wish);
+  return hits.map(({ node, text, where }) => ({
+    id: `node ${node.id}`,
+    title: labelOf(node),
+    note:
+      where === "label"
+        ? (kindOf(catalogue, node.kind)?.title ?? node.kind)
+        : where === "id"
+          ? node.id
+          : `${where}: ${text}`,
+    icon: kindOf(catalogue, node.kind)?.icon,
+    hue: hueOf(catalogue, node.kind),
+    run: () => goTo(node.id),
+  }));
+}
+
+const GROUPS: readonly CommandGroup[] = [
+  "topology",
+  "add",
+  "edit",
+  "select",
+  "go",
+  "arrange",
+  "view",
+];
+
+function Shortcuts() {
+  const commands = allCommands().filter((command) => (command.shortcuts?.length ?? 0) > 0);
+  return (
+    <div className="shortcuts">
+      {GROUPS.map((group) => {
+        const mine = commands.filter((command: Command) => command.group === group);
+        if (mine.length === 0) return null;
+        return (
+          <section key={group}>
+            <h3>{t(`group_${group}`)}</h3>
+            {mine.map((command) => (
+              <div key={command.id} className="shortcuts-row">
+                <span>{command.title()}</span>
+                <span className="shortcuts-keys">
+                  {command.shortcuts?.map((keys) => (
+                    <Keys key={keys} keys={keys} />
+                  ))}
+                </span>
+              </div>
+            ))}
+          </section>
+        );
+      })}
+      <section>
+        <h3>{t("group_mouse")}</h3>
+        {(["mouseBox", "mouseAdd", "mouseInsert", "mousePull", "mouseEdge"] as const).map(
+          (name) => (
+            <div key={name} className="shortcuts-row">
+              <span>{t(name)}</span>
+              <span className="ui-kbd">{t(`${name}Keys`)}</span>
+            </div>
+          ),
+        )}
+      </section>
+    </div>
+  );
+}
+
+export function Dialogs() {
+  const open = useDialogs((state) => state.open);
+  const close = () => openDialog(null);
+  if (open === "shortcuts") {
+    return (
+      <Modal opened onClose={close} title={t("shortcuts")} size={760}>
+        <Shortcuts />
+      </Modal>
+    );
+  }
+  return (
+    <Modal
+      opened={open !== null}
+      onClose={close}
+      withCloseButton={false}
+      centered={false}
+      yOffset="14vh"
+      padding={0}
+      size={560}
+      classNames={{ body: "chooser" }}
+      aria-label={t(open === "search" ? "findNodes" : "openCommands")}
+    >
+      {open === null ? null : (
+        <Chooser
+          key={open}
+          label={t(open === "search" ? "findNodes" : "openCommands")}
+          placeholder={t(open === "search" ? "findPlaceholder" : "commandPlaceholder")}
+          find={open === "search" ? findNodes : findCommands}
+          empty={t("nothingFound")}
+          onClose={close}
+        />
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,97 @@
+import { TextInput } from "@mantine/core";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { useMemo, useState } from "react";
+import { kindOf } from "../graph/catalogue";
+import { type DocumentNode, isStoreKind, labelOf } from "../graph/document";
+import { inOrder } from "../graph/order";
+import { searchNodes } from "../graph/search";
+import { Empty } from "../ui";
+import { KindIcon } from "../ui/KindIcon";
+import { hueOf } from "./derived";
+import { useDesigner, useDiagnosticsOf } from "./store";
+import { t } from "./texts";
+
+function Row({ node }: { node: DocumentNode }) {
+  const catalogue = useDesigner((state) => state.catalogue);
+  const selected = useDesigner((state) => state.selection.nodes.includes(node.id));
+  const lit = useDesigner((state) => state.hovered === node.id);
+  const diagnostics = useDiagnosticsOf(node.id);
+  const errors = diagnostics.filter((each) => each.severity === "error").length;
+  if (catalogue === null) return null;
+  return (
+    <button
+      type="button"
+      className="outline-row"
+      data-selected={selected || undefined}
+      data-lit={lit || undefined}
+      data-hue={hueOf(catalogue, node.kind)}
+      onClick={() => useDesigner.getState().goTo(node.id)}
+      onPointerEnter={() => useDesigner.getState().setHovered(node.id)}
+      onPointerLeave={() => useDesigner.getState().setHovered(null)}
+    >
+      <KindIcon name={kindOf(catalogue, node.kind)?.icon} size={15} className="kind-icon" />
+      <span className="m-cut">{labelOf(node)}</span>
+      <small className="m-cut">{kindOf(catalogue, node.kind)?.title ?? node.kind}</small>
+      {diagnostics.length > 0 ? (
+        <i className="outline-badge m-figures" data-severity={errors > 0 ? "error" : "warning"}>
+          {errors > 0 ? errors : diagnostics.length}
+        </i>
+      ) : null}
+    </button>
+  );
+}
+
+/** All nodes as a list, from sources to sinks, by sub-topology once the plan is known. */
+export function Outline() {
+  const document = useDesigner((state) => state.document);
+  const plan = useDesigner((state) => state.result?.plan ?? null);
+  const [wish, setWish] = useState("");
+  const groups = useMemo(() => {
+    const ordered = inOrder(document);
+    if (wish.trim() !== "") {
+      return [{ title: null, nodes: searchNodes(document, wish).map((hit) => hit.node) }];
+    }
+    if (plan === null || plan.subtopologies.length < 2) return [{ title: null, nodes: ordered }];
+    const shown = new Set<string>();
+    const byArea = plan.subtopologies.map((area) => {
+      const nodes = ordered.filter((node) => area.nodes.includes(node.id) && !shown.has(node.id));
+      for (const node of nodes) shown.add(node.id);
+      return { title: t("subtopology", { id: area.id, n: area.tasks }), nodes };
+    });
+    const rest = ordered.filter((node) => !shown.has(node.id));
+    return rest.length === 0 ? byArea : [...byArea, { title: t("notPlanned"), nodes: rest }];
+  }, [document, plan, wish]);
+  if (document.nodes.length === 0)
+    return <Empty title={t("outlineEmpty")}>{t("outlineHint")}</Empty>;
+  const stores = document.nodes.filter((node) => isStoreKind(node.kind)).length;
+  return (
+    <div className="side">
+      <div className="side-search">
+        <TextInput
+          value={wish}
+          onChange={(event) => setWish(event.currentTarget.value)}
+          placeholder={t("filterNodes")}
+          aria-label={t("filterNodes")}
+          leftSection={<IconSearch size={14} stroke={1.5} />}
+        />
+      </div>
+      <div className="side-list m-scroll">
+        {groups.map((group, index) => (
+          <div key={group.title ?? index}>
+            {group.title === null ? null : <h3 className="side-title">{group.title}</h3>}
+            {group.nodes.map((node) => (
+              <Row key={node.id} node={node} />
+            ))}
+          </div>
+        ))}
+      </div>
+      <footer className="side-foot m-figures">
+        {t("counted", {
+          nodes: document.nodes.length - stores,
+          stores,
+          edges: document.edges.length,
+        })}
+      </footer>
+    </div>
+  );
+}

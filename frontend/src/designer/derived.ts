@@ -1,0 +1,86 @@
+/** What follows from the state of the designer, worked out once per change and shared by all views. */
+
+import { type Catalogue, portsOf, type Role } from "../graph/catalogue";
+import { isStoreKind, sourcePort, type TopologyDocument, targetPort } from "../graph/document";
+import { type KnownRoles, roleOfOutput } from "../graph/roles";
+import type { CompileResult } from "./compile";
+import { shareEntries } from "./share";
+import type { DesignerState } from "./store";
+
+/** Role of every port of a node, by `side/name`; an input has the role of what is connected to it. */
+export type PortRoles = Readonly<Record<string, Role>>;
+
+const NO_ROLES: PortRoles = {};
+
+function work(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+): Record<string, PortRoles> {
+  const roles: Record<string, Record<string, Role>> = {};
+  for (const node of document.nodes) {
+    const mine: Record<string, Role> = {};
+    for (const port of portsOf(catalogue, node)) {
+      if (port.side === "output") {
+        const role = isStoreKind(node.kind)
+          ? "store"
+          : roleOfOutput(document, catalogue, node, port.name, known);
+        mine[`output/${port.name}`] = role === null || role === "same" ? "stream" : role;
+      } else {
+        mine[`${port.side}/${port.name}`] =
+          port.side === "store" ? "store" : (port.roles[0] ?? "stream");
+      }
+    }
+    roles[node.id] = mine;
+  }
+  for (const edge of document.edges) {
+    const role = roles[edge.source]?.[`output/${sourcePort(edge)}`];
+    const target = roles[edge.target];
+    const key = `input/${targetPort(edge)}`;
+    if (role !== undefined && target?.[key] !== undefined) target[key] = role;
+  }
+  return roles;
+}
+
+let last: {
+  document: TopologyDocument;
+  catalogue: Catalogue;
+  result: CompileResult | null;
+  roles: Readonly<Record<string, PortRoles>>;
+} | null = null;
+
+function rolesOf(state: DesignerState): Readonly<Record<string, PortRoles>> {
+  const { document, catalogue, result } = state;
+  if (catalogue === null) return {};
+  if (
+    last !== null &&
+    last.document === document &&
+    last.catalogue === catalogue &&
+    last.result === result
+  ) {
+    return last.roles;
+  }
+  const roles = shareEntries(last?.roles, work(document, catalogue, result?.ports ?? {}));
+  last = { document, catalogue, result, roles };
+  return roles;
+}
+
+export function portRoles(state: DesignerState, node: string): PortRoles {
+  return rolesOf(state)[node] ?? NO_ROLES;
+}
+
+/** What the compiler knows of roles; for the rules of connecting. */
+export function knownRoles(state: DesignerState): KnownRoles {
+  return state.result?.ports ?? {};
+}
+
+/** Families of kinds by hue: a source that gives a table has the hue of tables. */
+export function hueOf(catalogue: Catalogue, kind: string): string {
+  const entry = catalogue.kinds.find((candidate) => candidate.kind === kind);
+  if (entry === undefined) return "stateless";
+  const family = entry.family.replace(/([^s])s$/, "$1");
+  if (family === "source" && entry.outputs.some((output) => output.role.includes("table"))) {
+    return "table";
+  }
+  return family;
+}

@@ -1,0 +1,307 @@
+/** Every change of a document, as a function from the old one to the new one. */
+
+import { type Catalogue, kindOf, portsOf, startingParams } from "./catalogue";
+import { firstFit, firstSource, type PortAddress } from "./connect";
+import {
+  type DocumentEdge,
+  type DocumentNode,
+  edgeId,
+  findNode,
+  type Json,
+  makeEdge,
+  type Position,
+  paramsOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+import { snap } from "./geometry";
+import type { KnownRoles } from "./roles";
+
+/** An id made from words, not yet in `taken`: `count`, `count-2`, … */
+export function freshId(taken: ReadonlySet<string>, words: string): string {
+  const cleaned = words
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^[^a-z]+|-+$/g, "");
+  const base = cleaned === "" ? "node" : cleaned;
+  if (!taken.has(base)) return base;
+  let number = 2;
+  while (taken.has(`${base}-${number}`)) number += 1;
+  return `${base}-${number}`;
+}
+
+function ids(document: TopologyDocument): Set<string> {
+  return new Set(document.nodes.map((node) => node.id));
+}
+
+function idWords(kind: string): string {
+  const [family = "", name = ""] = kind.split(".");
+  if (family === "source") return name === "stream" ? "stream" : name;
+  if (family === "store") return "store";
+  if (family === "sink") return name === "topic" ? "sink" : name;
+  return name === "" ? family : name;
+}
+
+function freshStoreName(document: TopologyDocument, wished: string): string {
+  const names = new Set(
+    document.nodes
+      .map((node) => paramsOf(node).name)
+      .filter((name): name is string => typeof name === "string"),
+  );
+  if (!names.has(wished)) return wished;
+  let number = 2;
+  while (names.has(`${wished}-${number}`)) number += 1;
+  return `${wished}-${number}`;
+}
+
+/** Adds a node of a kind with the parameters it starts with. */
+export function addNode(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  kind: string,
+  position: Position,
+): { document: TopologyDocument; id: string } {
+  const entry = kindOf(catalogue, kind);
+  const id = freshId(ids(document), idWords(kind));
+  const params: Record<string, Json> = entry === undefined ? {} : startingParams(entry);
+  if (kind.startsWith("store.")) params.name = freshStoreName(document, id);
+  const node: DocumentNode = {
+    id,
+    kind,
+    label: entry?.title ?? kind,
+    position: snap(position),
+    params,
+  };
+  return { document: { ...document, nodes: [...document.nodes, node] }, id };
+}
+
+export function connect(
+  document: TopologyDocument,
+  from: PortAddress,
+  to: PortAddress,
+): TopologyDocument {
+  const edge = makeEdge(from.node, from.port, to.node, to.port);
+  if (document.edges.some((other) => edgeId(other) === edgeId(edge))) return document;
+  return { ...document, edges: [...document.edges, edge] };
+}
+
+/** Moves an end of an edge; its place among its siblings stays, and with it the order of children. */
+export function reconnect(
+  document: TopologyDocument,
+  edge: DocumentEdge,
+  from: PortAddress,
+  to: PortAddress,
+): TopologyDocument {
+  const moved = makeEdge(from.node, from.port, to.node, to.port);
+  return {
+    ...document,
+    edges: document.edges.map((other) => (edgeId(other) === edgeId(edge) ? moved : other)),
+  };
+}
+
+export function removeEdges(
+  document: TopologyDocument,
+  edges: ReadonlySet<string>,
+): TopologyDocument {
+  const kept = document.edges.filter((edge) => !edges.has(edgeId(edge)));
+  return kept.length === document.edges.length ? document : { ...document, edges: kept };
+}
+
+export function removeNodes(
+  document: TopologyDocument,
+  nodes: ReadonlySet<string>,
+): TopologyDocument {
+  const kept = document.nodes.filter((node) => !nodes.has(node.id));
+  if (kept.length === document.nodes.length) return document;
+  return {
+    ...document,
+    nodes: kept,
+    edges: document.edges.filter((edge) => !nodes.has(edge.source) && !nodes.has(edge.target)),
+  };
+}
+
+/**
+ * Removes nodes and joins what fed them to what they fed, where the ports fit. Only what a removed
+ * node reads as its main input is passed on: of a join the left side.
+ */
+export function removeAndReconnect(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  nodes: ReadonlySet<string>,
+): TopologyDocument {
+  let now = document;
+  for (const id of nodes) {
+    const node = findNode(now, id);
+    if (node === undefined) continue;
+    const main = portsOf(catalogue, node).find((port) => port.side === "input")?.name;
+    const before = now.edges.filter((edge) => edge.target === id && targetPort(edge) === main);
+    const after = now.edges.filter((edge) => edge.source === id);
+    now = removeNodes(now, new Set([id]));
+    for (const out of after) {
+      for (const feeding of before) {
+        const from = { node: feeding.source, port: sourcePort(feeding) };
+        const wished = { node: out.target, port: targetPort(out) };
+        const to = firstFitOf(now, catalogue, known, from, wished);
+        if (to !== null) now = connect(now, from, to);
+      }
+    }
+  }
+  return now;
+}
+
+function firstFitOf(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  from: PortAddress,
+  wished: PortAddress,
+): PortAddress | null {
+  const fit = firstSource(document, catalogue, known, from.node, wished);
+  return fit?.port === from.port ? wished : null;
+}
+
+/**
+ * Puts a node that stands alone into an edge. The edge to the new node takes the place of the old
+ * one, so that the order of children stays.
+ */
+export function insertOnEdge(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  edge: DocumentEdge,
+  node: string,
+): TopologyDocument {
+  const without = removeEdges(document, new Set([edgeId(edge)]));
+  const from = { node: edge.source, port: sourcePort(edge) };
+  const to = { node: edge.target, port: targetPort(edge) };
+  const entry = firstFit(without, catalogue, known, from, node);
+  if (entry === null) return document;
+  const exit = firstSource(connect(without, from, entry), catalogue, known, node, to);
+  const first = makeEdge(from.node, from.port, entry.node, entry.port);
+  const edges = document.edges.map((other) => (edgeId(other) === edgeId(edge) ? first : other));
+  const joined = { ...document, edges };
+  return exit === null ? joined : connect(joined, exit, to);
+}
+
+export function moveNodes(
+  document: TopologyDocument,
+  positions: ReadonlyMap<string, Position>,
+): TopologyDocument {
+  let moved = false;
+  const nodes = document.nodes.map((node) => {
+    const position = positions.get(node.id);
+    if (position === undefined) return node;
+    const old = node.position;
+    if (old !== undefined && old.x === position.x && old.y === position.y) return node;
+    moved = true;
+    return { ...node, position: { x: position.x, y: position.y } };
+  });
+  return moved ? { ...document, nodes } : document;
+}
+
+function changeNode(
+  document: TopologyDocument,
+  id: string,
+  how: (node: DocumentNode) => DocumentNode,
+): TopologyDocument {
+  return { ...document, nodes: document.nodes.map((node) => (node.id === id ? how(node) : node)) };
+}
+
+export function setLabel(document: TopologyDocument, id: string, label: string): TopologyDocument {
+  return changeNode(document, id, (node) => ({ ...node, label }));
+}
+
+export function setDescription(document: TopologyDocument, id: string, description: string) {
+  return changeNode(document, id, ({ description: _old, ...node }) =>
+    description === "" ? node : { ...node, description },
+  );
+}
+
+function outputNames(catalogue: Catalogue, node: DocumentNode, side: "input" | "output") {
+  return portsOf(catalogue, node)
+    .filter((port) => port.side === side)
+    .map((port) => port.name);
+}
+
+/**
+ * Sets a parameter, or takes it out with `undefined`. If that renames one of the node's ports, its
+ * edges go with it; edges of ports that are gone go too.
+ */
+export function setParam(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  id: string,
+  name: string,
+  value: Json | undefined,
+): TopologyDocument {
+  const node = findNode(document, id);
+  if (node === undefined) return document;
+  const { [name]: old, ...others } = paramsOf(node);
+  if (JSON.stringify(old) === JSON.stringify(value)) return document;
+  const params = value === undefined ? others : { ...paramsOf(node), [name]: value };
+  const changed = { ...node, params };
+  let edges = document.edges;
+  for (const side of ["output", "input"] as const) {
+    const before = outputNames(catalogue, node, side);
+    const after = outputNames(catalogue, changed, side);
+    if (before.join("\n") === after.join("\n")) continue;
+    const renames = new Map<string, string>();
+    if (before.length === after.length) {
+      before.forEach((port, index) => {
+        const now = after[index];
+        if (now !== undefined && now !== port && !after.includes(port)) renames.set(port, now);
+      });
+    }
+    edges = edges.flatMap((edge) => {
+      const mine = side === "output" ? edge.source === id : edge.target === id;
+      const port = side === "output" ? sourcePort(edge) : targetPort(edge);
+      if (!mine || after.includes(port) || (side === "input" && port === "store")) return [edge];
+      const now = renames.get(port);
+      if (now === undefined) return [];
+      return [
+        side === "output"
+          ? makeEdge(edge.source, now, edge.target, targetPort(edge))
+          : makeEdge(edge.source, sourcePort(edge), edge.target, now),
+      ];
+    });
+  }
+  return { ...changeNode(document, id, () => changed), edges };
+}
+
+export function setSetting(
+  document: TopologyDocument,
+  name: string,
+  value: Json | undefined,
+): TopologyDocument {
+  const { [name]: _old, ...others } = document.settings ?? {};
+  return { ...document, settings: value === undefined ? others : { ...others, [name]: value } };
+}
+
+export function setPartitions(
+  document: TopologyDocument,
+  topic: string,
+  partitions: number | undefined,
+): TopologyDocument {
+  const { [topic]: old, ...others } = document.topics ?? {};
+  if (partitions === undefined) return { ...document, topics: others };
+  return { ...document, topics: { ...document.topics, [topic]: { ...old, partitions } } };
+}
+
+/** The order in which the children of a node get a record: moves one of its edges by one place. */
+export function moveChild(document: TopologyDocument, edge: string, by: 1 | -1): TopologyDocument {
+  const at = document.edges.findIndex((other) => edgeId(other) === edge);
+  const moved = document.edges[at];
+  if (moved === undefined) return document;
+  const siblings = document.edges
+    .map((other, index) => ({ other, index }))
+    .filter(({ other }) => other.source === moved.source);
+  const place = siblings.findIndex(({ index }) => index === at);
+  const other = siblings[place + by];
+  if (other === undefined) return document;
+  const edges = [...document.edges];
+  edges[at] = other.other;
+  edges[other.index] = moved;
+  return { ...document, edges };
+}

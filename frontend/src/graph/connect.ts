@@ -1,0 +1,145 @@
+/** Whether a wire may go from one port to another, and if not, why not. */
+
+import { type Catalogue, kindOf, portsOf, type Role } from "./catalogue";
+import {
+  type DocumentEdge,
+  edgeId,
+  findNode,
+  isStoreKind,
+  makeEdge,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+import { type KnownRoles, roleOfOutput } from "./roles";
+
+export interface PortAddress {
+  readonly node: string;
+  readonly port: string;
+}
+
+export type Refusal =
+  | { readonly code: "itself" }
+  | { readonly code: "not_an_input" }
+  | { readonly code: "exists" }
+  | { readonly code: "taken"; readonly port: string }
+  | { readonly code: "cycle" }
+  | { readonly code: "role"; readonly found: Role; readonly needs: readonly Role[] }
+  | { readonly code: "not_a_store" }
+  | { readonly code: "store_only_below" }
+  | { readonly code: "store_kind"; readonly needs: readonly string[] };
+
+/** Whether records can come back from `from` to `to` along the edges. */
+function reaches(document: TopologyDocument, from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const open = [from];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node === to) return true;
+    if (seen.has(node)) continue;
+    seen.add(node);
+    for (const edge of document.edges) if (edge.source === node) open.push(edge.target);
+  }
+  return false;
+}
+
+/** A windowed table is a table, whatever takes one takes the other. */
+export function accepts(needs: readonly Role[], found: Role): boolean {
+  return needs.includes(found) || (found === "windowed_table" && needs.includes("table"));
+}
+
+/**
+ * Null if the wire may be drawn. `ignored` is an edge that is being moved and counts as gone.
+ * An output whose role is not known yet fits everywhere: the compiler has the last word.
+ */
+export function refusal(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  from: PortAddress,
+  to: PortAddress,
+  ignored?: DocumentEdge,
+): Refusal | null {
+  if (from.node === to.node) return { code: "itself" };
+  const source = findNode(document, from.node);
+  const target = findNode(document, to.node);
+  if (source === undefined || target === undefined) return { code: "not_an_input" };
+  const port = portsOf(catalogue, target).find(
+    (candidate) => candidate.side !== "output" && candidate.name === to.port,
+  );
+  if (port === undefined) return { code: "not_an_input" };
+  const edges =
+    ignored === undefined
+      ? document.edges
+      : document.edges.filter((edge) => edgeId(edge) !== edgeId(ignored));
+  const wished = edgeId(makeEdge(from.node, from.port, to.node, to.port));
+  if (edges.some((edge) => edgeId(edge) === wished)) return { code: "exists" };
+
+  if (port.side === "store") {
+    if (!isStoreKind(source.kind)) return { code: "not_a_store" };
+    return port.roles.includes(source.kind) ? null : { code: "store_kind", needs: port.roles };
+  }
+  if (isStoreKind(source.kind)) return { code: "store_only_below" };
+
+  const role = roleOfOutput(document, catalogue, source, from.port, known);
+  if (role !== null && role !== "same" && port.roles.length > 0 && !accepts(port.roles, role)) {
+    return { code: "role", found: role, needs: port.roles };
+  }
+  const taken = edges.some((edge) => edge.target === to.node && targetPort(edge) === to.port);
+  if (taken && !port.many) return { code: "taken", port: to.port };
+  if (reaches({ ...document, edges }, to.node, from.node)) return { code: "cycle" };
+  return null;
+}
+
+/** The first port of `node` that a wire from `from` may end in; null if none. */
+export function firstFit(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  from: PortAddress,
+  node: string,
+): PortAddress | null {
+  const target = findNode(document, node);
+  if (target === undefined) return null;
+  for (const port of portsOf(catalogue, target)) {
+    if (port.side === "output") continue;
+    const to = { node, port: port.name };
+    if (refusal(document, catalogue, known, from, to) === null) return to;
+  }
+  return null;
+}
+
+/** The first port of `node` from which a wire may go to `to`; null if none. */
+export function firstSource(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  node: string,
+  to: PortAddress,
+): PortAddress | null {
+  const source = findNode(document, node);
+  if (source === undefined) return null;
+  for (const port of portsOf(catalogue, source)) {
+    if (port.side !== "output") continue;
+    const from = { node, port: port.name };
+    if (refusal(document, catalogue, known, from, to) === null) return from;
+  }
+  return null;
+}
+
+/** Whether a kind could be inserted into an edge: it has an input for what flows and an output. */
+export function fitsOnEdge(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  known: KnownRoles,
+  kind: string,
+  edge: DocumentEdge,
+): boolean {
+  const entry = kindOf(catalogue, kind);
+  if (entry === undefined || isStoreKind(kind) || targetPort(edge) === "store") return false;
+  const source = findNode(document, edge.source);
+  if (source === undefined || entry.outputs.length === 0) return false;
+  const role = roleOfOutput(document, catalogue, source, sourcePort(edge), known);
+  return entry.inputs.some(
+    (input) => role === null || input.roles.length === 0 || accepts(input.roles, role),
+  );
+}

@@ -1,0 +1,110 @@
+/** Sizes of what is drawn, known before it is drawn: layout, areas and hit tests need them too. */
+
+import { type Catalogue, type NodePort, portsOf } from "./catalogue";
+import {
+  type DocumentNode,
+  isStoreKind,
+  type Position,
+  positionOf,
+  type TopologyDocument,
+} from "./document";
+
+export const GRID = 8;
+export const NODE_WIDTH = 216;
+export const NODE_HEIGHT = 56;
+/** The strip of live figures under a node; it hangs below, so that no node moves when it appears. */
+export const FOOTER_HEIGHT = 22;
+export const STORE_WIDTH = 112;
+export const STORE_HEIGHT = 48;
+/** How far below its processor a store hangs. */
+export const STORE_DROP = 40;
+const PORT_PITCH = 20;
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Box extends Position, Size {}
+
+export function sizeOfPorts(ports: readonly NodePort[]): Size {
+  const inputs = ports.filter((port) => port.side === "input").length;
+  const outputs = ports.filter((port) => port.side === "output").length;
+  const rows = Math.max(inputs, outputs);
+  const height = rows <= 2 ? NODE_HEIGHT : Math.ceil((rows * PORT_PITCH + 16) / GRID) * GRID;
+  return { width: NODE_WIDTH, height };
+}
+
+export function sizeOf(catalogue: Catalogue, node: DocumentNode): Size {
+  if (isStoreKind(node.kind)) return { width: STORE_WIDTH, height: STORE_HEIGHT };
+  return sizeOfPorts(portsOf(catalogue, node));
+}
+
+/** Distance of a port from the top of its node. */
+export function portTop(index: number, count: number, height: number): number {
+  if (count === 1) return NODE_HEIGHT / 2;
+  return (height * (index + 1)) / (count + 1);
+}
+
+export function snap(position: Position): Position {
+  return { x: Math.round(position.x / GRID) * GRID, y: Math.round(position.y / GRID) * GRID };
+}
+
+export function boxOf(catalogue: Catalogue, node: DocumentNode): Box {
+  return { ...positionOf(node), ...sizeOf(catalogue, node) };
+}
+
+/** The smallest box around boxes; null around none. */
+export function boundsOf(boxes: readonly Box[]): Box | null {
+  if (boxes.length === 0) return null;
+  const left = Math.min(...boxes.map((box) => box.x));
+  const top = Math.min(...boxes.map((box) => box.y));
+  const right = Math.max(...boxes.map((box) => box.x + box.width));
+  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function overlap(one: Box, other: Box, margin: number): boolean {
+  return (
+    one.x < other.x + other.width + margin &&
+    other.x < one.x + one.width + margin &&
+    one.y < other.y + other.height + margin &&
+    other.y < one.y + one.height + margin
+  );
+}
+
+/** The first free place at or below a wished one, so that a new node covers no other. */
+export function freePlace(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  wished: Position,
+  size: Size,
+): Position {
+  const taken = document.nodes.map((node) => boxOf(catalogue, node));
+  const place = { ...snap(wished) };
+  for (let tries = 0; tries < 200; tries += 1) {
+    const box = { ...place, ...size };
+    if (!taken.some((other) => overlap(box, other, GRID * 2))) break;
+    place.y += GRID * 3;
+  }
+  return place;
+}
+
+/** Where a new node goes that follows another one: to its right; a store below it. */
+export function placeBeside(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  beside: DocumentNode,
+  kind: string,
+): Position {
+  const box = boxOf(catalogue, beside);
+  if (isStoreKind(kind)) {
+    const wished = {
+      x: box.x + (box.width - STORE_WIDTH) / 2,
+      y: box.y + box.height + STORE_DROP,
+    };
+    return freePlace(document, catalogue, wished, { width: STORE_WIDTH, height: STORE_HEIGHT });
+  }
+  const wished = { x: box.x + box.width + GRID * 8, y: box.y };
+  return freePlace(document, catalogue, wished, { width: NODE_WIDTH, height: NODE_HEIGHT });
+}

@@ -1,0 +1,196 @@
+/** Automatic layout: layers from left to right by elk, stores hung below what uses them. */
+
+import type { ELK, ElkNode } from "elkjs/lib/elk-api";
+import { type Catalogue, portsOf } from "./catalogue";
+import {
+  isStoreKind,
+  type Position,
+  positionOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+import {
+  boundsOf,
+  boxOf,
+  FOOTER_HEIGHT,
+  GRID,
+  portTop,
+  STORE_DROP,
+  STORE_HEIGHT,
+  STORE_WIDTH,
+  sizeOf,
+  snap,
+} from "./geometry";
+
+/** The store nodes hung below each node: every store belongs to the first node that uses it. */
+function storesBelow(
+  document: TopologyDocument,
+  chosen: ReadonlySet<string>,
+): Map<string, string[]> {
+  const kinds = new Map(document.nodes.map((node) => [node.id, node.kind]));
+  const owned = new Set<string>();
+  const below = new Map<string, string[]>();
+  for (const edge of document.edges) {
+    if (!isStoreKind(kinds.get(edge.source) ?? "") || owned.has(edge.source)) continue;
+    if (!chosen.has(edge.source) || !chosen.has(edge.target)) continue;
+    owned.add(edge.source);
+    below.set(edge.target, [...(below.get(edge.target) ?? []), edge.source]);
+  }
+  return below;
+}
+
+/** The graph as elk wants it: fixed ports, room below for the live figures and for stores. */
+export function elkGraph(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  chosen: ReadonlySet<string>,
+): ElkNode {
+  const below = storesBelow(document, chosen);
+  const hung = new Set([...below.values()].flat());
+  const nodes = document.nodes.filter((node) => chosen.has(node.id) && !hung.has(node.id));
+  const children = nodes.map((node) => {
+    const size = sizeOf(catalogue, node);
+    const stores = below.get(node.id)?.length ?? 0;
+    const ports = portsOf(catalogue, node);
+    const place = (side: "input" | "output") => {
+      const row = ports.filter((port) => port.side === side);
+      return row.map((port, index) => ({
+        id: `${node.id}/${side}/${port.name}`,
+        x: side === "input" ? 0 : size.width,
+        y: portTop(index, row.length, size.height),
+        width: 0,
+        height: 0,
+        layoutOptions: { "elk.port.side": side === "input" ? "WEST" : "EAST" },
+      }));
+    };
+    return {
+      id: node.id,
+      width: Math.max(size.width, stores * (STORE_WIDTH + GRID * 2) - GRID * 2),
+      height: size.height + (stores > 0 ? STORE_DROP + STORE_HEIGHT : FOOTER_HEIGHT),
+      ports: [...place("input"), ...place("output")],
+      layoutOptions: { "elk.portConstraints": "FIXED_POS" },
+    };
+  });
+  const known = new Set(children.flatMap((child) => child.ports.map((port) => port.id)));
+  const edges = document.edges.flatMap((edge, index) => {
+    const source = `${edge.source}/output/${sourcePort(edge)}`;
+    const target = `${edge.target}/input/${targetPort(edge)}`;
+    if (!known.has(source) || !known.has(target)) return [];
+    return [{ id: `e${index}`, sources: [source], targets: [target] }];
+  });
+  return {
+    id: "root",
+    layoutOptions: {
+      "elk.algorithm": "layered",
+      "elk.direction": "RIGHT",
+      "elk.layered.spacing.nodeNodeBetweenLayers": "64",
+      "elk.spacing.nodeNode": "32",
+      "elk.spacing.edgeNode": "20",
+      "elk.spacing.edgeEdge": "12",
+      "elk.spacing.componentComponent": "56",
+      "elk.layered.nodePlacement.strategy": "NETWORK_SIMPLEX",
+      "elk.layered.nodePlacement.favorStraightEdges": "true",
+      "elk.layered.crossingMinimization.strategy": "LAYER_SWEEP",
+      "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
+      "elk.separateConnectedComponents": "true",
+    },
+    children,
+    edges,
+  };
+}
+
+/** Positions out of elk's answer, stores included, the upper left corner kept where it was. */
+export function positionsFrom(
+  answer: ElkNode,
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  chosen: ReadonlySet<string>,
+): Map<string, Position> {
+  const below = storesBelow(document, chosen);
+  const all = document.nodes.filter((node) => chosen.has(node.id));
+  const whole = all.length === document.nodes.length;
+  const old = whole ? null : boundsOf(all.map((node) => boxOf(catalogue, node)));
+  const origin = old ?? { x: 0, y: 0 };
+  const positions = new Map<string, Position>();
+  for (const child of answer.children ?? []) {
+    const node = all.find((candidate) => candidate.id === child.id);
+    if (node === undefined) continue;
+    const place = snap({ x: origin.x + (child.x ?? 0), y: origin.y + (child.y ?? 0) });
+    positions.set(node.id, place);
+    const size = sizeOf(catalogue, node);
+    const stores = below.get(node.id) ?? [];
+    const row = stores.length * (STORE_WIDTH + GRID * 2) - GRID * 2;
+    stores.forEach((store, index) => {
+      positions.set(store, {
+        x: place.x + (size.width - row) / 2 + index * (STORE_WIDTH + GRID * 2),
+        y: place.y + size.height + STORE_DROP,
+      });
+    });
+  }
+  for (const node of all) if (!positions.has(node.id)) positions.set(node.id, positionOf(node));
+  return positions;
+}
+
+export async function layout(
+  elk: Pick<ELK, "layout">,
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  chosen: ReadonlySet<string>,
+): Promise<Map<string, Position>> {
+  const answer = await elk.layout(elkGraph(document, catalogue, chosen));
+  return positionsFrom(answer, document, catalogue, chosen);
+}
+
+export type Alignment = "left" | "right" | "top" | "bottom" | "middle" | "centre";
+
+/** Lines nodes up by an edge or by their middles. */
+export function align(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  chosen: ReadonlySet<string>,
+  how: Alignment,
+): Map<string, Position> {
+  const nodes = document.nodes.filter((node) => chosen.has(node.id));
+  const bounds = boundsOf(nodes.map((node) => boxOf(catalogue, node)));
+  const positions = new Map<string, Position>();
+  if (bounds === null) return positions;
+  for (const node of nodes) {
+    const box = boxOf(catalogue, node);
+    let { x, y } = box;
+    if (how === "left") x = bounds.x;
+    if (how === "right") x = bounds.x + bounds.width - box.width;
+    if (how === "centre") x = bounds.x + (bounds.width - box.width) / 2;
+    if (how === "top") y = bounds.y;
+    if (how === "bottom") y = bounds.y + bounds.height - box.height;
+    if (how === "middle") y = bounds.y + (bounds.height - box.height) / 2;
+    positions.set(node.id, { x, y });
+  }
+  return positions;
+}
+
+/** Spreads nodes so that the gaps between them are equal; the outer two stay. */
+export function distribute(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  chosen: ReadonlySet<string>,
+  axis: "x" | "y",
+): Map<string, Position> {
+  const side = axis === "x" ? "width" : "height";
+  const boxes = document.nodes
+    .filter((node) => chosen.has(node.id))
+    .map((node) => ({ id: node.id, ...boxOf(catalogue, node) }))
+    .sort((a, b) => a[axis] - b[axis]);
+  const first = boxes[0];
+  const last = boxes.at(-1);
+  const positions = new Map<string, Position>();
+  if (first === undefined || last === undefined || boxes.length < 3) return positions;
+  const inner = boxes.reduce((sum, box) => sum + box[side], 0);
+  const gap = (last[axis] + last[side] - first[axis] - inner) / (boxes.length - 1);
+  let at = first[axis];
+  for (const box of boxes) {
+    positions.set(box.id, axis === "x" ? { x: at, y: box.y } : { x: box.x, y: at });
+    at += box[side] + gap;
+  }
+  return positions;
+}

@@ -1,0 +1,80 @@
+/** What flows out of a port, as far as the page can tell before the compiler has answered. */
+
+import { type Catalogue, kindOf, portsOf, type Role } from "./catalogue";
+import {
+  type DocumentEdge,
+  type DocumentNode,
+  findNode,
+  isStoreKind,
+  paramsOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "./document";
+
+/** Roles by node and output port, as the compiler gave them. */
+export type KnownRoles = Readonly<
+  Record<string, Readonly<Record<string, { readonly role: string }>>>
+>;
+
+function inferred(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  node: DocumentNode,
+  port: string,
+  known: KnownRoles,
+  visited: ReadonlySet<string>,
+): Role | null {
+  if (isStoreKind(node.kind)) return "store";
+  const kind = kindOf(catalogue, node.kind);
+  if (kind === undefined) return null;
+  const output = portsOf(catalogue, node).find(
+    (candidate) => candidate.side === "output" && candidate.name === port,
+  );
+  const role = output?.roles[0];
+  if (role === undefined) return null;
+  if (role === "table" && paramsOf(node).window != null) return "windowed_table";
+  if (role !== "same") return role;
+  const feeding = document.edges.find(
+    (edge) => edge.target === node.id && targetPort(edge) !== "store",
+  );
+  if (feeding === undefined || visited.has(feeding.source)) return null;
+  const source = findNode(document, feeding.source);
+  if (source === undefined) return null;
+  return (
+    known[source.id]?.[sourcePort(feeding)]?.role ??
+    inferred(
+      document,
+      catalogue,
+      source,
+      sourcePort(feeding),
+      known,
+      new Set([...visited, node.id]),
+    )
+  );
+}
+
+/** The role of an output port; null if it is not known yet. What the compiler said comes first. */
+export function roleOfOutput(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  node: DocumentNode,
+  port: string,
+  known: KnownRoles = {},
+): Role | null {
+  return (
+    known[node.id]?.[port]?.role ?? inferred(document, catalogue, node, port, known, new Set())
+  );
+}
+
+export function roleOnEdge(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  edge: DocumentEdge,
+  known: KnownRoles = {},
+): Role | null {
+  const source = findNode(document, edge.source);
+  return source === undefined
+    ? null
+    : roleOfOutput(document, catalogue, source, sourcePort(edge), known);
+}

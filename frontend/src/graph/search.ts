@@ -1,0 +1,105 @@
+/** Search in the palette by name, synonym and intent, and in a document through all it says. */
+
+import type { Catalogue, Kind } from "./catalogue";
+import { type DocumentNode, labelOf, paramsOf, type TopologyDocument } from "./document";
+
+function words(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter((word) => word !== "");
+}
+
+/** Words that say nothing about what is wanted. */
+const FILLERS = new Set([
+  "a",
+  "an",
+  "the",
+  "of",
+  "by",
+  "to",
+  "for",
+  "with",
+  "and",
+  "or",
+  "in",
+  "my",
+]);
+
+function scoreWord(word: string, kind: Kind): number {
+  const title = kind.title.toLowerCase();
+  if (title === word) return 120;
+  if (title.startsWith(word)) return 100;
+  if (words(title).some((part) => part.startsWith(word))) return 80;
+  const synonyms = kind.synonyms.map((synonym) => synonym.toLowerCase());
+  if (synonyms.includes(word)) return 75;
+  if (synonyms.some((synonym) => words(synonym).some((part) => part.startsWith(word)))) return 60;
+  if (kind.kind.includes(word)) return 50;
+  if (
+    synonyms.some(
+      (synonym) => synonym.includes(word) || (synonym.length > 1 && word.includes(synonym)),
+    )
+  ) {
+    return 40;
+  }
+  if (words(kind.description).some((part) => part.startsWith(word))) return 20;
+  if (words(kind.help).some((part) => part.startsWith(word))) return 8;
+  return 0;
+}
+
+/** Kinds that answer a wish, best first. An empty wish gives all in the order of the catalogue. */
+export function searchKinds(catalogue: Catalogue, wish: string): Kind[] {
+  const text = wish.trim().toLowerCase();
+  if (text === "") return [...catalogue.kinds];
+  const all = words(text);
+  const asked = all.filter((word) => !FILLERS.has(word));
+  const wanted = asked.length === 0 ? all : asked;
+  const scored = catalogue.kinds.map((kind) => {
+    const whole = scoreWord(text, kind) * 2;
+    const parts = wanted.map((word) => scoreWord(word, kind));
+    const hits = parts.filter((part) => part > 0).length;
+    // A sentence may hold words that no kind knows; half of them have to mean something.
+    const enough = hits * 2 >= wanted.length;
+    return { kind, score: whole + (enough ? parts.reduce((sum, part) => sum + part, 0) : 0) };
+  });
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ kind }) => kind);
+}
+
+/** Where in a node a text was found: its label, its id, or the parameter of that name. */
+export interface Hit {
+  readonly node: DocumentNode;
+  readonly where: string;
+  readonly text: string;
+}
+
+export function searchNodes(document: TopologyDocument, wish: string): Hit[] {
+  const text = wish.trim().toLowerCase();
+  if (text === "") return [];
+  const hits: (Hit & { rank: number })[] = [];
+  for (const node of document.nodes) {
+    const label = labelOf(node);
+    if (label.toLowerCase().includes(text)) {
+      hits.push({
+        node,
+        where: "label",
+        text: label,
+        rank: label.toLowerCase().startsWith(text) ? 0 : 1,
+      });
+      continue;
+    }
+    if (node.id.includes(text) || node.kind.includes(text)) {
+      hits.push({ node, where: "id", text: node.id, rank: 2 });
+      continue;
+    }
+    for (const [name, value] of Object.entries(paramsOf(node))) {
+      const shown = typeof value === "string" ? value : JSON.stringify(value);
+      if (!shown.toLowerCase().includes(text)) continue;
+      hits.push({ node, where: name, text: shown, rank: 3 });
+      break;
+    }
+  }
+  return hits.sort((a, b) => a.rank - b.rank);
+}

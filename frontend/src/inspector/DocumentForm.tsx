@@ -1,0 +1,183 @@
+import { ActionIcon, Autocomplete, Button, Textarea, TextInput } from "@mantine/core";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
+import { useCallback, useMemo, useState } from "react";
+import { useDesigner } from "../designer/store";
+import { isAsked } from "../graph/catalogue";
+import { setPartitions, setSetting } from "../graph/changes";
+import { type Json, paramsOf } from "../graph/document";
+import { FieldProblems } from "./Field";
+import { Section } from "./NodeForm";
+import { ParameterField } from "./ParameterField";
+import { t } from "./texts";
+import { useTopics } from "./useTopics";
+
+/** The topics that the nodes of the document name. */
+function useNamedTopics(): string[] {
+  const nodes = useDesigner((state) => state.document.nodes);
+  return useMemo(() => {
+    const names = nodes.flatMap((node) => {
+      const { topic, topics } = paramsOf(node);
+      return [topic, ...(Array.isArray(topics) ? topics : [])];
+    });
+    return [
+      ...new Set(names.filter((name): name is string => typeof name === "string" && name !== "")),
+    ];
+  }, [nodes]);
+}
+
+/** How many partitions the design assumes of each topic. */
+function Topics() {
+  const topics = useDesigner((state) => state.document.topics);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const named = useNamedTopics();
+  const found = useTopics();
+  const [adding, setAdding] = useState("");
+  const names = [...new Set([...named, ...Object.keys(topics ?? {})])].sort();
+  const set = (topic: string, text: string) => {
+    const partitions = Number.parseInt(text, 10);
+    useDesigner
+      .getState()
+      .change(
+        t("changed", { title: topic }),
+        (document) =>
+          setPartitions(document, topic, Number.isInteger(partitions) ? partitions : undefined),
+        { gesture: `partitions ${topic}` },
+      );
+  };
+  return (
+    <Section title={t("topicsTitle")}>
+      <p className="inspector-hint">{t("topicsHint")}</p>
+      {names.map((topic) => (
+        <div className="topic-row" key={topic}>
+          <span className="m-cut m-mono" title={topic}>
+            {topic}
+          </span>
+          <TextInput
+            value={topics?.[topic]?.partitions ?? ""}
+            placeholder="–"
+            inputMode="numeric"
+            className="m-figures"
+            aria-label={t("partitionsOf", { topic })}
+            readOnly={readOnly}
+            onChange={(event) => set(topic, event.currentTarget.value)}
+            onBlur={() => useDesigner.getState().endGesture()}
+          />
+          {readOnly || named.includes(topic) ? (
+            <span />
+          ) : (
+            <ActionIcon size={22} aria-label={t("remove")} onClick={() => set(topic, "")}>
+              <IconX size={13} stroke={1.5} />
+            </ActionIcon>
+          )}
+        </div>
+      ))}
+      {readOnly ? null : (
+        <form
+          className="topic-row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (adding.trim() === "") return;
+            set(adding.trim(), "1");
+            useDesigner.getState().endGesture();
+            setAdding("");
+          }}
+        >
+          <Autocomplete
+            value={adding}
+            onChange={setAdding}
+            data={found.filter((name) => !names.includes(name))}
+            placeholder={t("addTopic")}
+            aria-label={t("addTopic")}
+            maxDropdownHeight={200}
+          />
+          <Button
+            type="submit"
+            variant="default"
+            disabled={adding.trim() === ""}
+            aria-label={t("add")}
+          >
+            <IconPlus size={14} stroke={1.5} />
+          </Button>
+        </form>
+      )}
+    </Section>
+  );
+}
+
+/** What concerns the whole topology: shown when nothing is selected. */
+export function DocumentForm() {
+  const document = useDesigner((state) => state.document);
+  const catalogue = useDesigner((state) => state.catalogue);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const result = useDesigner((state) => state.result);
+  const failure = useDesigner((state) => state.compileFailure);
+  const diagnostics = useMemo(
+    () => (result?.diagnostics ?? []).filter((each) => each.node === null),
+    [result?.diagnostics],
+  );
+  const set = useCallback((name: string, value: Json | undefined) => {
+    const state = useDesigner.getState();
+    const title = state.catalogue?.settings?.find((each) => each.name === name)?.title ?? name;
+    state.change(t("changed", { title }), (now) => setSetting(now, name, value), {
+      gesture: `setting ${name}`,
+    });
+  }, []);
+  const settings = catalogue?.settings ?? [];
+  const values = { ...document.settings };
+  const named = new Set(settings.map((each) => each.name));
+  const general = diagnostics.filter(
+    (each) => each.parameter === null || !named.has(each.parameter.split(/[.[]/)[0] ?? ""),
+  );
+  const describe = (description: string) =>
+    useDesigner
+      .getState()
+      .change(
+        t("changed", { title: t("description") }),
+        ({ description: _old, ...now }) => (description === "" ? now : { ...now, description }),
+        { gesture: "description" },
+      );
+  return (
+    <div className="inspector-body m-scroll">
+      <h2 className="inspector-heading">{t("topology")}</h2>
+      {failure === null ? null : (
+        <p className="field-problem" data-severity="warning">
+          {t("compilerAway", { message: failure })}
+        </p>
+      )}
+      <FieldProblems diagnostics={general} />
+      <div className="field">
+        <div className="field-head">
+          <span className="field-title">{t("description")}</span>
+          <span className="field-optional">{t("optional")}</span>
+        </div>
+        <Textarea
+          value={document.description ?? ""}
+          placeholder={t("descriptionHint")}
+          aria-label={t("description")}
+          readOnly={readOnly}
+          autosize
+          minRows={2}
+          maxRows={10}
+          onChange={(event) => describe(event.currentTarget.value)}
+          onBlur={() => useDesigner.getState().endGesture()}
+        />
+      </div>
+      <div className="inspector-parameters">
+        {settings
+          .filter((each) => isAsked(each, values, settings) || values[each.name] !== undefined)
+          .map((each) => (
+            <ParameterField
+              key={each.name}
+              parameter={each}
+              node={null}
+              value={values[each.name]}
+              diagnostics={diagnostics}
+              onSet={set}
+            />
+          ))}
+      </div>
+      <Topics />
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import { Button } from "@mantine/core";
+import { roleText } from "../canvas/texts";
+import { canvas } from "../designer/canvasApi";
+import { useDesigner } from "../designer/store";
+import { removeEdges } from "../graph/changes";
+import {
+  type DocumentEdge,
+  edgeId,
+  findNode,
+  isStoreKind,
+  labelOf,
+  sourcePort,
+  targetPort,
+} from "../graph/document";
+import { readType, type SparkType, writeType } from "../graph/types";
+import { Chip, Note } from "../ui";
+import { Section } from "./NodeForm";
+import { t } from "./texts";
+
+/** A type with its fields below one another. */
+function TypeTree({ name, type, depth = 0 }: { name: string; type: SparkType; depth?: number }) {
+  const nested = type.fields.length > 0;
+  return (
+    <>
+      <div className="type-row" style={{ paddingLeft: depth * 14 }}>
+        <span className="m-cut">{name}</span>
+        <code className="m-cut" title={writeType(type)}>
+          {nested ? "STRUCT" : writeType(type)}
+        </code>
+      </div>
+      {type.fields.map((field) => (
+        <TypeTree key={field.name} name={field.name} type={field.type} depth={depth + 1} />
+      ))}
+    </>
+  );
+}
+
+export function EdgeForm({ edge }: { edge: DocumentEdge }) {
+  const document = useDesigner((state) => state.document);
+  const type = useDesigner((state) => state.result?.ports[edge.source]?.[sourcePort(edge)]);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const shuffle = useDesigner((state) => {
+    const index = state.document.edges.indexOf(edge);
+    return state.result?.plan?.edges.some((each) => each.index === index && each.shuffle) ?? false;
+  });
+  const source = findNode(document, edge.source);
+  const target = findNode(document, edge.target);
+  if (source === undefined || target === undefined) return null;
+  const store = isStoreKind(source.kind);
+  const ends = [
+    { node: source, port: sourcePort(edge), usual: "out" },
+    { node: target, port: targetPort(edge), usual: "in" },
+  ];
+  return (
+    <div className="inspector-body m-scroll">
+      <h2 className="inspector-heading">{t(store ? "storeEdge" : "edge")}</h2>
+      <div className="inspector-facts">
+        {type === undefined ? null : <Chip>{roleText(type.role)}</Chip>}
+        {type?.key_changed === true ? <Chip>{t("keyChanged")}</Chip> : null}
+      </div>
+      <Section>
+        {ends.map((end, index) => (
+          <button
+            key={index}
+            type="button"
+            className="link-row"
+            onClick={() => useDesigner.getState().goTo(end.node.id)}
+          >
+            <span className="m-muted edge-end">{t(index === 0 ? "from" : "to")}</span>
+            <span className="m-cut">{labelOf(end.node)}</span>
+            {end.port === end.usual ? null : <small>{end.port}</small>}
+          </button>
+        ))}
+      </Section>
+      {shuffle ? <Note tone="degraded">{t("shuffleSays")}</Note> : null}
+      {type === undefined ? (
+        store ? null : (
+          <p className="inspector-hint">{t("typeUnknown")}</p>
+        )
+      ) : (
+        <Section title={t("whatFlows")}>
+          <div className="type-tree">
+            <TypeTree name="key" type={readType(type.key)} />
+            <TypeTree name="value" type={readType(type.value)} />
+          </div>
+        </Section>
+      )}
+      {readOnly ? null : (
+        <div className="button-row">
+          {store ? null : (
+            <Button onClick={() => canvas()?.openAddMenu({ edge: edgeId(edge) })}>
+              {t("insertNode")}
+            </Button>
+          )}
+          <Button
+            onClick={() =>
+              useDesigner
+                .getState()
+                .change(t("deleteEdge"), (now) => removeEdges(now, new Set([edgeId(edge)])), {
+                  select: { nodes: [], edges: [] },
+                })
+            }
+          >
+            {t("deleteEdge")}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { Tooltip } from "@mantine/core";
+import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
+import { type ReactNode, useId } from "react";
+import type { Diagnostic } from "../designer/compile";
+import { t } from "./texts";
+
+/** What is wrong with a field, and what would do. */
+export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
+  return diagnostics.map((each, index) => (
+    <p key={`${each.code}${index}`} className="field-problem" data-severity={each.severity}>
+      {each.message}
+      {each.hint === null || each.hint === "" ? null : <span> {each.hint}</span>}
+    </p>
+  ));
+}
+
+/** A labelled field: title, type, help, the control, what is wrong with it. */
+export function Field(props: {
+  title: string;
+  help?: string | null | undefined;
+  /** What the field gives or is measured in, at the right of the title. */
+  aside?: ReactNode;
+  optional?: boolean;
+  diagnostics?: readonly Diagnostic[];
+  children: (labelId: string) => ReactNode;
+  name?: string;
+}) {
+  const { aside, children, diagnostics = [], help, name, optional, title } = props;
+  const id = useId();
+  return (
+    <div className="field" data-parameter={name}>
+      <div className="field-head">
+        <span id={id} className="field-title">
+          {title}
+        </span>
+        {optional === true ? <span className="field-optional">{t("optional")}</span> : null}
+        {help === null || help === undefined || help === "" ? null : (
+          <Tooltip
+            label={help}
+            multiline
+            w={260}
+            events={{ hover: true, focus: true, touch: true }}
+          >
+            <button
+              type="button"
+              className="field-help"
+              aria-label={`${title}: ${help}`}
+              tabIndex={-1}
+            >
+              <IconHelp size={13} stroke={1.5} />
+            </button>
+          </Tooltip>
+        )}
+        {aside === undefined || aside === null ? null : (
+          <span className="field-aside m-cut">{aside}</span>
+        )}
+      </div>
+      {children(id)}
+      <FieldProblems diagnostics={diagnostics} />
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import "./inspector.css";
+import type { ComponentType } from "react";
+import { useDesigner } from "../designer/store";
+import { edgeId, findNode } from "../graph/document";
+import { DocumentForm } from "./DocumentForm";
+import { EdgeForm } from "./EdgeForm";
+import { ManyForm } from "./ManyForm";
+import { NodeForm } from "./NodeForm";
+
+/** What is selected, as a form: a node, an edge, several nodes, or the whole topology. */
+export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> | undefined }) {
+  const selection = useDesigner((state) => state.selection);
+  const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  const node = useDesigner((state) =>
+    only === undefined ? undefined : findNode(state.document, only),
+  );
+  const chosen =
+    selection.nodes.length === 0 && selection.edges.length === 1 ? selection.edges[0] : undefined;
+  const edge = useDesigner((state) =>
+    chosen === undefined ? undefined : state.document.edges.find((each) => edgeId(each) === chosen),
+  );
+  if (node !== undefined) {
+    return <NodeForm key={node.id} node={node} nodeRuntime={props.nodeRuntime} />;
+  }
+  if (edge !== undefined) return <EdgeForm key={chosen} edge={edge} />;
+  if (selection.nodes.length > 1) return <ManyForm count={selection.nodes.length} />;
+  return <DocumentForm />;
+}

@@ -1,0 +1,62 @@
+import { Button } from "@mantine/core";
+import { canRun, commandContext } from "../commands/command";
+import { commandById } from "../commands/registry";
+import { Keys } from "../ui";
+import { Section } from "./NodeForm";
+import { t } from "./texts";
+
+const GROUPS = [
+  {
+    title: "align",
+    ids: [
+      "align-left",
+      "align-centre",
+      "align-right",
+      "align-top",
+      "align-middle",
+      "align-bottom",
+      "distribute-x",
+      "distribute-y",
+      "auto-layout",
+    ],
+  },
+  {
+    title: "doWith",
+    ids: ["connect", "duplicate", "copy", "zoom-selection", "delete-and-reconnect", "delete"],
+  },
+] as const;
+
+/** What can be done with several nodes at once. */
+export function ManyForm({ count }: { count: number }) {
+  const context = commandContext();
+  return (
+    <div className="inspector-body m-scroll">
+      <h2 className="inspector-heading">{t("manySelected", { n: count })}</h2>
+      {GROUPS.map((group) => (
+        <Section key={group.title} title={t(group.title)}>
+          <div className="command-list">
+            {group.ids.map((id) => {
+              const command = commandById(id);
+              if (command === undefined) return null;
+              const keys = command.shortcuts?.[0];
+              return (
+                <Button
+                  key={id}
+                  variant="subtle"
+                  color="gray"
+                  justify="space-between"
+                  fullWidth
+                  disabled={!canRun(command, context)}
+                  rightSection={keys === undefined ? null : <Keys keys={keys} />}
+                  onClick={() => void command.run(commandContext())}
+                >
+                  {command.title()}
+                </Button>
+              );
+            })}
+          </div>
+        </Section>
+      ))}
+    </div>
+  );
+}

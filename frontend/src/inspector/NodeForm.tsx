@@ -1,0 +1,343 @@
+import { ActionIcon, Button, Textarea } from "@mantine/core";
+import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
+import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import { type ComponentType, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
+import { roleText } from "../canvas/texts";
+import { addKind } from "../commands/addNode";
+import { hueOf } from "../designer/derived";
+import { useDesigner, useDiagnosticsOf } from "../designer/store";
+import { isAsked, kindOf, portsOf } from "../graph/catalogue";
+import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
+import {
+  type DocumentNode,
+  edgeId,
+  findNode,
+  type Json,
+  labelOf,
+  paramsOf,
+  sourcePort,
+} from "../graph/document";
+import { Chip, Note } from "../ui";
+import { KindIcon } from "../ui/KindIcon";
+import { FieldProblems } from "./Field";
+import { ParameterField } from "./ParameterField";
+import { RuntimeSection } from "./RuntimeSection";
+import { t } from "./texts";
+
+export function Section(props: { title?: string; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="inspector-section">
+      {props.title === undefined ? null : (
+        <h3>
+          {props.title}
+          {props.aside === undefined ? null : <span className="m-muted">{props.aside}</span>}
+        </h3>
+      )}
+      {props.children}
+    </section>
+  );
+}
+
+/** How a node runs, in words; a way that this page does not know by its own name. */
+function runsText(way: string): string {
+  if (way === "dataframe") return t("runs_dataframe");
+  if (way === "stream_task") return t("runs_stream_task");
+  return way === "python" ? t("runs_python") : way;
+}
+
+/** How the node runs and what it gives, from the plan. */
+function Facts({ node }: { node: DocumentNode }) {
+  const catalogue = useDesigner((state) => state.catalogue);
+  const plan = useDesigner((state) => state.result?.plan?.nodes[node.id]);
+  const ports = useDesigner((state) => state.result?.ports[node.id]);
+  if (catalogue === null) return null;
+  const kind = kindOf(catalogue, node.kind);
+  const roles = [...new Set(Object.values(ports ?? {}).map((port) => port.role))];
+  const how = plan === undefined ? null : runsText(plan.runs_as);
+  return (
+    <div className="inspector-facts">
+      <Chip>
+        <i className="hue-dot" data-hue={hueOf(catalogue, node.kind)} />
+        {kind?.title ?? node.kind}
+      </Chip>
+      {how === null ? null : (
+        <Chip title={plan?.why ?? undefined}>
+          {[how, plan?.guarantee ?? ""].filter((part) => part !== "").join(" · ")}
+        </Chip>
+      )}
+      {roles.map((role) => (
+        <Chip key={role}>{roleText(role)}</Chip>
+      ))}
+    </div>
+  );
+}
+
+/** The stores that hang below the node, and the button that adds one. */
+function Stores({ node }: { node: DocumentNode }) {
+  const document = useDesigner((state) => state.document);
+  const catalogue = useDesigner((state) => state.catalogue);
+  const readOnly = useDesigner((state) => state.readOnly);
+  if (catalogue === null) return null;
+  const takes = kindOf(catalogue, node.kind)?.takes_store ?? null;
+  if (takes === null || takes.length === 0) return null;
+  const connected = document.edges
+    .filter((edge) => edge.target === node.id && edge.target_port === "store")
+    .map((edge) => findNode(document, edge.source))
+    .filter((store) => store !== undefined);
+  return (
+    <Section title={t("stores")}>
+      {connected.map((store) => (
+        <button
+          key={store.id}
+          type="button"
+          className="link-row"
+          onClick={() => useDesigner.getState().goTo(store.id)}
+        >
+          <KindIcon name={kindOf(catalogue, store.kind)?.icon} size={15} />
+          <span className="m-cut">{String(paramsOf(store).name ?? labelOf(store))}</span>
+          <small>{kindOf(catalogue, store.kind)?.title}</small>
+        </button>
+      ))}
+      {readOnly ? null : (
+        <div className="button-row">
+          {takes.map((kind) => (
+            <Button
+              key={kind}
+              size="compact-xs"
+              variant="subtle"
+              leftSection={<IconPlus size={13} stroke={1.5} />}
+              onClick={() => addKind(kind)}
+            >
+              {kindOf(catalogue, kind)?.title ?? kind}
+            </Button>
+          ))}
+        </div>
+      )}
+      {connected.length === 0 ? <p className="inspector-hint">{t("storesHint")}</p> : null}
+    </Section>
+  );
+}
+
+/** The order in which the children get a record, where there are several. */
+function Children({ node }: { node: DocumentNode }) {
+  const document = useDesigner((state) => state.document);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const edges = document.edges.filter((edge) => edge.source === node.id);
+  if (edges.length < 2) return null;
+  const move = (edge: string, by: 1 | -1) =>
+    useDesigner.getState().change(t("reordered"), (now) => moveChild(now, edge, by));
+  return (
+    <Section title={t("children")}>
+      <p className="inspector-hint">{t("childrenHint")}</p>
+      {edges.map((edge, index) => {
+        const child = findNode(document, edge.target);
+        return (
+          <div className="child-row" key={edgeId(edge)}>
+            <span className="list-number m-figures">{index + 1}</span>
+            <button
+              type="button"
+              className="m-cut link-text"
+              onClick={() => useDesigner.getState().goTo(edge.target)}
+            >
+              {child === undefined ? edge.target : labelOf(child)}
+            </button>
+            {sourcePort(edge) === "out" ? null : (
+              <code className="m-muted">{sourcePort(edge)}</code>
+            )}
+            {readOnly ? null : (
+              <span className="list-tools">
+                <ActionIcon
+                  size={22}
+                  aria-label={t("moveUp")}
+                  disabled={index === 0}
+                  onClick={() => move(edgeId(edge), -1)}
+                >
+                  <IconUp size={13} stroke={1.5} />
+                </ActionIcon>
+                <ActionIcon
+                  size={22}
+                  aria-label={t("moveDown")}
+                  disabled={index === edges.length - 1}
+                  onClick={() => move(edgeId(edge), 1)}
+                >
+                  <IconDown size={13} stroke={1.5} />
+                </ActionIcon>
+              </span>
+            )}
+          </div>
+        );
+      })}
+    </Section>
+  );
+}
+
+/** The name of a node, edited in place. */
+function Name({ node }: { node: DocumentNode }) {
+  const readOnly = useDesigner((state) => state.readOnly);
+  return (
+    <div className="inspector-name" data-parameter="label">
+      <input
+        value={node.label ?? ""}
+        placeholder={node.id}
+        readOnly={readOnly}
+        aria-label={t("label")}
+        spellCheck={false}
+        onChange={(event) => {
+          const label = event.currentTarget.value;
+          useDesigner
+            .getState()
+            .change(t("renamed"), (document) => setLabel(document, node.id, label), {
+              gesture: `label ${node.id}`,
+            });
+        }}
+        onBlur={() => useDesigner.getState().endGesture()}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
+        }}
+      />
+      <code title={t("idTitle")}>{node.id}</code>
+    </div>
+  );
+}
+
+/** Puts the cursor where a problem or a command wants it. */
+function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
+  const request = useDesigner((state) => state.focusRequest);
+  const handled = useRef(request?.number ?? 0);
+  useEffect(() => {
+    if (request === null || request.node !== node || request.parameter === null) return;
+    if (handled.current === request.number) return;
+    handled.current = request.number;
+    const wanted =
+      request.parameter === ""
+        ? ".inspector-parameters .field"
+        : `[data-parameter="${CSS.escape(request.parameter)}"]`;
+    // An editor may still be loading; it gets the cursor when it is there.
+    let tries = 0;
+    const look = () => {
+      const field = form.current?.querySelector<HTMLElement>(wanted);
+      const control = field?.querySelector<HTMLElement>(
+        "input:not([type=hidden]), textarea, [contenteditable=true]",
+      );
+      if (control === undefined || control === null) {
+        tries += 1;
+        if (tries < 20) timer = setTimeout(look, 60);
+        return;
+      }
+      control.focus();
+      if (control instanceof HTMLInputElement && request.parameter === "label") control.select();
+      field?.scrollIntoView({ block: "nearest" });
+    };
+    let timer = setTimeout(look, 0);
+    return () => clearTimeout(timer);
+  }, [request, node, form]);
+}
+
+export function NodeForm(props: {
+  node: DocumentNode;
+  nodeRuntime: ComponentType<{ node: string }> | undefined;
+}) {
+  const { node, nodeRuntime: More } = props;
+  const catalogue = useDesigner((state) => state.catalogue);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const layer = useDesigner((state) => state.layer);
+  const diagnostics = useDiagnosticsOf(node.id);
+  const form = useRef<HTMLDivElement>(null);
+  const id = node.id;
+  useFocus(id, form);
+  const set = useCallback(
+    (name: string, value: Json | undefined) => {
+      const state = useDesigner.getState();
+      const { catalogue: known } = state;
+      if (known === null) return;
+      const title =
+        kindOf(known, findNode(state.document, id)?.kind ?? "")?.parameters.find(
+          (each) => each.name === name,
+        )?.title ?? name;
+      state.change(
+        t("changed", { title }),
+        (document) => setParam(document, known, id, name, value),
+        { gesture: `param ${id} ${name}` },
+      );
+    },
+    [id],
+  );
+  const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
+  const ports = useMemo(
+    () => (catalogue === null ? [] : portsOf(catalogue, node).map((port) => port.name)),
+    [catalogue, node],
+  );
+  if (catalogue === null) return null;
+  const params = paramsOf(node);
+  const all = kind?.parameters ?? [];
+  const asked = all.filter(
+    (parameter) => isAsked(parameter, params, all) || params[parameter.name] !== undefined,
+  );
+  const named = new Set(asked.map((parameter) => parameter.name));
+  const general = diagnostics.filter(
+    (each) => each.parameter === null || !named.has(each.parameter.split(/[.[]/)[0] ?? ""),
+  );
+  return (
+    <div ref={form} className="inspector-body m-scroll">
+      <Name node={node} />
+      <Facts node={node} />
+      {general.length === 0 ? null : (
+        <div className="inspector-general">
+          <FieldProblems diagnostics={general} />
+        </div>
+      )}
+      {kind === undefined ? (
+        <Note tone="failed">{t("unknownKind", { kind: node.kind })}</Note>
+      ) : null}
+      {layer === "runtime" ? <RuntimeSection node={id} /> : null}
+      {layer === "runtime" && More !== undefined ? <More node={id} /> : null}
+      <div className="inspector-parameters" data-ports={ports.join(" ")}>
+        {asked.map((parameter) => (
+          <ParameterField
+            key={parameter.name}
+            parameter={parameter}
+            node={node}
+            value={params[parameter.name]}
+            diagnostics={diagnostics}
+            onSet={set}
+          />
+        ))}
+        {kind !== undefined && asked.length === 0 ? (
+          <p className="inspector-hint">{t("noParameters")}</p>
+        ) : null}
+      </div>
+      <Stores node={node} />
+      <Children node={node} />
+      <Section title={t("notes")}>
+        <Textarea
+          value={node.description ?? ""}
+          placeholder={t("notesHint")}
+          aria-label={t("notes")}
+          readOnly={readOnly}
+          autosize
+          minRows={1}
+          maxRows={8}
+          onChange={(event) => {
+            const text = event.currentTarget.value;
+            useDesigner
+              .getState()
+              .change(t("changed", { title: t("notes") }), (now) => setDescription(now, id, text), {
+                gesture: `notes ${id}`,
+              });
+          }}
+          onBlur={() => useDesigner.getState().endGesture()}
+        />
+      </Section>
+      {kind === undefined ? null : (
+        <details className="inspector-help">
+          <summary>{t("whatItDoes")}</summary>
+          <p>{kind.description}</p>
+          {kind.help === kind.description ? null : <p>{kind.help}</p>}
+        </details>
+      )}
+      {layer !== "runtime" ? <RuntimeSection node={id} /> : null}
+      {layer !== "runtime" && More !== undefined ? <More node={id} /> : null}
+    </div>
+  );
+}

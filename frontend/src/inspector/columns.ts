@@ -1,0 +1,117 @@
+/** What an expression sees: its columns and their types, as far as they are known. */
+
+import type { CompileResult, PortType } from "../designer/compile";
+import {
+  type DocumentNode,
+  paramsOf,
+  sourcePort,
+  type TopologyDocument,
+  targetPort,
+} from "../graph/document";
+import { readType, type SparkType } from "../graph/types";
+
+export interface Column {
+  readonly name: string;
+  /** Null while the compiler does not know it. */
+  readonly type: SparkType | null;
+}
+
+function typed(text: string | undefined): SparkType | null {
+  return text === undefined || text === "" ? null : readType(text);
+}
+
+function plain(name: string): SparkType {
+  return { name, fields: [], parts: [] };
+}
+
+const METADATA: readonly Column[] = [
+  { name: "timestamp", type: plain("TIMESTAMP") },
+  { name: "headers", type: { name: "MAP", fields: [], parts: [plain("STRING"), plain("BINARY")] } },
+  { name: "topic", type: plain("STRING") },
+  { name: "partition", type: plain("INT") },
+  { name: "offset", type: plain("BIGINT") },
+];
+
+/** What comes in at one of a node's ports, the first one if none is named. */
+export function flowingInto(
+  document: TopologyDocument,
+  result: CompileResult | null,
+  node: string,
+  port?: string,
+): PortType | undefined {
+  const edge = document.edges.find(
+    (each) =>
+      each.target === node &&
+      targetPort(each) !== "store" &&
+      (port === undefined || targetPort(each) === port),
+  );
+  return edge === undefined ? undefined : result?.ports[edge.source]?.[sourcePort(edge)];
+}
+
+function formatType(value: unknown): SparkType | null {
+  if (value === null || typeof value !== "object") return null;
+  const { format, schema } = value as { format?: unknown; schema?: unknown };
+  if (typeof schema === "string" && schema.trim() !== "") return readType(schema);
+  const simple: Record<string, string> = {
+    string: "STRING",
+    integer: "INT",
+    long: "BIGINT",
+    float: "FLOAT",
+    double: "DOUBLE",
+    boolean: "BOOLEAN",
+    bytes: "BINARY",
+  };
+  const name = typeof format === "string" ? simple[format] : undefined;
+  return name === undefined ? null : plain(name);
+}
+
+/**
+ * The columns of a context named by the catalogue. `port` is the input that the expression belongs to,
+ * where a node has several.
+ */
+export function columnsOf(
+  context: string,
+  node: DocumentNode,
+  document: TopologyDocument,
+  result: CompileResult | null,
+  port?: string,
+): Column[] {
+  const params = paramsOf(node);
+  const input = flowingInto(document, result, node.id, port);
+  const fed = document.edges.some(
+    (edge) => edge.target === node.id && targetPort(edge) !== "store",
+  );
+  const key = { name: "key", type: typed(input?.key) ?? (fed ? null : formatType(params.key)) };
+  const value = {
+    name: "value",
+    type: typed(input?.value) ?? (fed ? null : formatType(params.value)),
+  };
+  const timestamp = METADATA.slice(0, 1);
+  const aggregate =
+    typeof params.type === "string"
+      ? readType(params.type)
+      : (typed(result?.ports[node.id]?.out?.value) ?? value.type);
+  if (context.startsWith("join") || context === "joiner") {
+    return [
+      key,
+      { name: "left", type: typed(flowingInto(document, result, node.id, "left")?.value) },
+      { name: "right", type: typed(flowingInto(document, result, node.id, "right")?.value) },
+      ...timestamp,
+    ];
+  }
+  if (/merge/.test(context)) {
+    return [key, { name: "left", type: aggregate }, { name: "right", type: aggregate }];
+  }
+  if (/init|nothing|none/.test(context)) return [];
+  if (/aggregat|reduc|agg/.test(context)) {
+    return [{ name: "agg", type: aggregate }, key, value, ...timestamp];
+  }
+  if (/foreign|left/.test(context)) {
+    const left = flowingInto(document, result, node.id, "left");
+    return [
+      { name: "key", type: typed(left?.key) },
+      { name: "value", type: typed(left?.value) },
+    ];
+  }
+  return [key, value, ...METADATA];
+}

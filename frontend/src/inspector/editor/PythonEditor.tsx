@@ -1,0 +1,56 @@
+import { autocompletion, completeAnyWord } from "@codemirror/autocomplete";
+import { indentWithTab } from "@codemirror/commands";
+import { globalCompletion, localCompletionSource, python } from "@codemirror/lang-python";
+import { indentUnit } from "@codemirror/language";
+import { keymap, lineNumbers, tooltips } from "@codemirror/view";
+import { useRef } from "react";
+import type { Diagnostic } from "../../designer/compile";
+import { baseExtensions } from "./base";
+import { useEditor } from "./useEditor";
+
+/** An editor for the source of a processor. */
+export default function PythonEditor(props: {
+  value: string;
+  diagnostics: readonly Diagnostic[];
+  labelId: string;
+  readOnly: boolean;
+  height: "panel" | "window";
+  onChange: (text: string) => void;
+  onDone: () => void;
+}) {
+  const { diagnostics, height, labelId, onChange, readOnly, value } = props;
+  const latest = useRef(props);
+  latest.current = props;
+  const box = useEditor(
+    value,
+    diagnostics,
+    (changed) => [
+      lineNumbers(),
+      python(),
+      indentUnit.of("    "),
+      autocompletion({
+        icons: false,
+        override: [localCompletionSource, globalCompletion, completeAnyWord],
+      }),
+      tooltips({ parent: document.body }),
+      keymap.of([indentWithTab]),
+      baseExtensions({
+        labelId,
+        readOnly,
+        placeholder: "class Counter(Processor):",
+        onChange: changed,
+        onDone: () => latest.current.onDone(),
+      }),
+    ],
+    onChange,
+  );
+  return (
+    <div
+      className="editor editor-code"
+      data-height={height}
+      ref={box}
+      data-error={diagnostics.some((each) => each.severity === "error") || undefined}
+      data-readonly={readOnly || undefined}
+    />
+  );
+}

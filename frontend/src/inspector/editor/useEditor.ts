@@ -1,0 +1,57 @@
+import { EditorState, type Extension } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import type { Diagnostic } from "../../designer/compile";
+import { showDiagnostics } from "./base";
+
+/**
+ * An editor in a box: made once, told of text that changed elsewhere (undo, another view) without
+ * losing the cursor, and of what is wrong.
+ */
+export function useEditor(
+  value: string,
+  diagnostics: readonly Diagnostic[],
+  make: (onChange: (text: string) => void) => Extension,
+  onChange: (text: string) => void,
+) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView | null>(null);
+  const latest = useRef({ make, onChange, value });
+  latest.current.onChange = onChange;
+  latest.current.value = value;
+  const outside = useRef(false);
+
+  useEffect(() => {
+    if (box.current === null) return;
+    const editor = new EditorView({
+      parent: box.current,
+      state: EditorState.create({
+        doc: latest.current.value,
+        extensions: latest.current.make((text) => {
+          if (!outside.current) latest.current.onChange(text);
+        }),
+      }),
+    });
+    view.current = editor;
+    return () => {
+      view.current = null;
+      editor.destroy();
+    };
+  }, []);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor === null) return;
+    const now = editor.state.doc.toString();
+    if (now === value) return;
+    outside.current = true;
+    editor.dispatch({ changes: { from: 0, to: now.length, insert: value } });
+    outside.current = false;
+  }, [value]);
+
+  useEffect(() => {
+    if (view.current !== null) showDiagnostics(view.current, diagnostics);
+  }, [diagnostics]);
+
+  return box;
+}

@@ -1,0 +1,30 @@
+/** Which diagnostics belong to which field. */
+
+import type { Diagnostic } from "../designer/compile";
+
+/** Everything about a parameter, its parts included. */
+export function about(diagnostics: readonly Diagnostic[], parameter: string): Diagnostic[] {
+  return diagnostics.filter(
+    (each) =>
+      each.parameter === parameter ||
+      (each.parameter?.startsWith(`${parameter}.`) ?? false) ||
+      (each.parameter?.startsWith(`${parameter}[`) ?? false),
+  );
+}
+
+function placeOf(diagnostic: Diagnostic): string {
+  return diagnostic.path ?? diagnostic.parameter ?? "";
+}
+
+/** Everything at one place inside a parameter: `branches[1].predicate`, `window.size`. */
+export function at(diagnostics: readonly Diagnostic[], path: string): Diagnostic[] {
+  return diagnostics.filter((each) => placeOf(each) === path);
+}
+
+/** What is not about any of the places that have a field of their own. */
+export function elsewhere(
+  diagnostics: readonly Diagnostic[],
+  paths: readonly string[],
+): Diagnostic[] {
+  return diagnostics.filter((each) => !paths.includes(placeOf(each)));
+}

@@ -1,0 +1,27 @@
+import { useEffect, useMemo, useState } from "react";
+import { useServices } from "../designer/servicesContext";
+import { useDesigner } from "../designer/store";
+
+/** Names of topics: those of the cluster, if it answers, and those that the document names. */
+export function useTopics(): string[] {
+  const services = useServices();
+  const named = useDesigner((state) => state.document.topics);
+  const [found, setFound] = useState<readonly string[]>([]);
+  useEffect(() => {
+    let here = true;
+    services.topics().then(
+      (topics) => {
+        if (here) setFound(topics.map((topic) => topic.name));
+      },
+      // Names can be typed all the same; the deploy check says that the cluster is away.
+      () => undefined,
+    );
+    return () => {
+      here = false;
+    };
+  }, [services]);
+  return useMemo(
+    () => [...new Set([...Object.keys(named ?? {}), ...found])].sort(),
+    [found, named],
+  );
+}

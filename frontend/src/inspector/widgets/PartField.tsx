@@ -1,0 +1,29 @@
+import type { ReactNode } from "react";
+import type { Diagnostic } from "../../designer/compile";
+import { Field } from "../Field";
+import { at } from "../problems";
+
+/** A field inside a parameter made of parts, with the errors of exactly that part. */
+export function PartField(props: {
+  title: string;
+  path: string;
+  diagnostics: readonly Diagnostic[];
+  optional?: boolean;
+  help?: string;
+  aside?: ReactNode;
+  children: (labelId: string) => ReactNode;
+}) {
+  const { aside, children, diagnostics, help, optional, path, title } = props;
+  return (
+    <Field
+      title={title}
+      help={help}
+      aside={aside}
+      optional={optional ?? false}
+      diagnostics={at(diagnostics, path)}
+      name={path}
+    >
+      {children}
+    </Field>
+  );
+}

@@ -1,0 +1,165 @@
+import type { Json } from "../../graph/document";
+import { milliseconds } from "../../graph/durations";
+import { span } from "../../ui/format";
+import { t } from "../texts";
+import { asText } from "./widget";
+
+const WIDTH = 312;
+const LINE = 62;
+
+/** Records on the time line, in parts of its width. */
+const EVENTS = [0.34, 0.45, 0.6, 0.79];
+
+function ms(value: Json | undefined): number {
+  return Math.max(0, milliseconds(value) ?? 0);
+}
+
+function label(milliseconds: number): string {
+  return milliseconds === 0 ? "0" : span(milliseconds);
+}
+
+interface Bar {
+  readonly x: number;
+  readonly width: number;
+  readonly row: number;
+  readonly main: boolean;
+}
+
+/** The windows of the picture: `size` is the width of one, in parts of the whole. */
+function bars(window: Record<string, Json>): {
+  bars: Bar[];
+  grace: number;
+  end: number;
+  size: number;
+} {
+  const type = asText(window.type);
+  const size = ms(window.size);
+  const graceOf = (length: number, drawn: number) =>
+    length === 0 ? 0 : Math.min(0.3, (ms(window.grace) / length) * drawn);
+  if (type === "hopping") {
+    const share = size === 0 ? 0.5 : Math.max(0.12, Math.min(1, ms(window.advance) / size));
+    const width = 0.44;
+    const step = width * share;
+    const starts = Array.from({ length: Math.min(5, Math.ceil(0.9 / step) + 1) }, (_, n) => n);
+    const shown = starts
+      .map((n) => ({ x: 0.08 + n * step, width, row: n % 3, main: n === 1 }))
+      .filter((bar) => bar.x < 0.9);
+    const main = shown[1] ?? shown[0];
+    const end = (main?.x ?? 0) + width;
+    return { bars: shown, grace: graceOf(size, width), end, size };
+  }
+  if (type === "sliding") {
+    const difference = ms(window.difference);
+    const shown = EVENTS.slice(1, 4).map((at, row) => ({
+      x: at - 0.27,
+      width: 0.27,
+      row,
+      main: row === 1,
+    }));
+    return { bars: shown, grace: graceOf(difference, 0.27), end: EVENTS[2] ?? 0, size: difference };
+  }
+  if (type === "session") {
+    const gap = ms(window.gap);
+    return {
+      bars: [
+        { x: 0.04, width: 0.08, row: 0, main: false },
+        { x: 0.34, width: 0.26, row: 0, main: true },
+        { x: 0.79, width: 0.02, row: 0, main: false },
+      ],
+      grace: graceOf(gap, 0.16),
+      end: 0.6,
+      size: gap,
+    };
+  }
+  if (type === "unlimited") {
+    return { bars: [{ x: 0.1, width: 0.9, row: 0, main: true }], grace: 0, end: 1, size: 0 };
+  }
+  const width = 0.32;
+  return {
+    bars: [
+      { x: -0.02, width, row: 0, main: false },
+      { x: 0.32, width, row: 0, main: true },
+      { x: 0.66, width: 0.36, row: 0, main: false },
+    ],
+    grace: graceOf(size, width),
+    end: 0.64,
+    size,
+  };
+}
+
+/** A time line with windows, records and how late a record may come. */
+export function WindowPicture({ window }: { window: Record<string, Json> }) {
+  const type = asText(window.type);
+  const picture = bars(window);
+  const rows = 1 + Math.max(...picture.bars.map((bar) => bar.row));
+  const height = rows === 1 ? 22 : 13;
+  const gap = 3;
+  const top = LINE - 8 - rows * (height + gap);
+  const main = picture.bars.find((bar) => bar.main);
+  const grace = ms(window.grace);
+  const events = type === "session" ? [...EVENTS, 0.07, 0.1] : EVENTS;
+  return (
+    <figure className="window-picture">
+      <svg viewBox={`0 0 ${WIDTH} ${LINE + 18}`} role="img" aria-label={t("windowPicture")}>
+        {picture.bars.map((bar) => (
+          <rect
+            key={`${bar.x} ${bar.row}`}
+            className="window-bar"
+            data-main={bar.main || undefined}
+            x={Math.max(0, bar.x * WIDTH)}
+            y={top + bar.row * (height + gap)}
+            width={Math.min(WIDTH, (bar.x + bar.width) * WIDTH) - Math.max(0, bar.x * WIDTH) - 2}
+            height={height}
+            rx={2}
+          />
+        ))}
+        {picture.grace > 0 && main !== undefined ? (
+          <rect
+            className="window-grace"
+            x={picture.end * WIDTH - 2}
+            y={top + main.row * (height + gap)}
+            width={Math.max(3, picture.grace * WIDTH)}
+            height={height}
+            rx={1.5}
+          />
+        ) : null}
+        <path className="window-line" d={`M0 ${LINE}H${WIDTH}`} />
+        {events.map((at) => (
+          <circle key={at} className="window-event" cx={at * WIDTH} cy={LINE} r={3.2} />
+        ))}
+        {type === "session" ? (
+          <g className="window-gap">
+            <path d={`M${0.6 * WIDTH} ${LINE + 7}V${LINE + 11}H${0.79 * WIDTH}V${LINE + 7}`} />
+            <text x={0.695 * WIDTH} y={LINE + 18} textAnchor="middle" dy="-1">
+              {`> ${label(picture.size)}`}
+            </text>
+          </g>
+        ) : null}
+        {type === "sliding" ||
+        type === "session" ||
+        type === "unlimited" ||
+        main === undefined ? null : (
+          <g className="window-ticks">
+            <text x={main.x * WIDTH} y={LINE + 14} textAnchor="middle">
+              0
+            </text>
+            <text x={(main.x + main.width) * WIDTH} y={LINE + 14} textAnchor="middle">
+              {label(picture.size)}
+            </text>
+          </g>
+        )}
+        {picture.grace > 0 ? (
+          <text
+            className="window-late"
+            x={Math.min(WIDTH - 2, picture.end * WIDTH + Math.max(3, picture.grace * WIDTH) + 4)}
+            y={Math.max(9, top - 4)}
+            textAnchor={picture.end > 0.75 ? "end" : "middle"}
+          >
+            {t("lateUntil", { grace: span(grace) })}
+          </text>
+        ) : null}
+      </svg>
+      <figcaption>{t(`window_says_${type}` as "window_says_tumbling")}</figcaption>
+    </figure>
+  );
+}

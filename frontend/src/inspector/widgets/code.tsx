@@ -1,0 +1,52 @@
+import { ActionIcon, Modal } from "@mantine/core";
+import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
+import { lazy, Suspense, useState } from "react";
+import { Tip } from "../../ui";
+import { at } from "../problems";
+import { t } from "../texts";
+import { asText, type WidgetProps } from "./widget";
+
+const PythonEditor = lazy(() => import("../editor/PythonEditor"));
+
+/** Python source, in the panel or in a large window. */
+export function CodeWidget(props: WidgetProps) {
+  const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
+  const [large, setLarge] = useState(false);
+  const text = asText(value);
+  const editor = (height: "panel" | "window") => (
+    <Suspense fallback={<pre className="editor editor-waiting editor-code">{text}</pre>}>
+      <PythonEditor
+        value={text}
+        diagnostics={at(diagnostics, path)}
+        labelId={labelId}
+        readOnly={readOnly}
+        height={height}
+        onChange={(next) => onChange(next === "" ? undefined : next)}
+        onDone={onDone}
+      />
+    </Suspense>
+  );
+  return (
+    <div className="code-widget">
+      {large ? <pre className="editor editor-waiting editor-code">{text}</pre> : editor("panel")}
+      <Tip text={t("enlarge")} position="left">
+        <ActionIcon
+          className="code-enlarge"
+          size={24}
+          aria-label={t("enlarge")}
+          onClick={() => setLarge(true)}
+        >
+          <IconExpand size={14} stroke={1.5} />
+        </ActionIcon>
+      </Tip>
+      <Modal
+        opened={large}
+        onClose={() => setLarge(false)}
+        title={parameter.title}
+        size="min(960px, 92vw)"
+      >
+        {large ? editor("window") : null}
+      </Modal>
+    </div>
+  );
+}

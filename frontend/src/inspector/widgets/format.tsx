@@ -1,0 +1,127 @@
+import { Autocomplete, Select, Textarea, TextInput } from "@mantine/core";
+import { useDesigner } from "../../designer/store";
+import type { Json } from "../../graph/document";
+import { at } from "../problems";
+import { t } from "../texts";
+import { PartField } from "./PartField";
+import { asObject, asText, type WidgetProps, withPart } from "./widget";
+
+interface FormatEntry {
+  readonly name: string;
+  readonly title: string;
+  /** The parts that the format takes besides its name. */
+  readonly parts: readonly string[];
+}
+
+/** The formats of the catalogue, which names each as text or with what it takes. */
+function formatsFrom(entries: readonly Json[] | undefined): FormatEntry[] {
+  return (entries ?? []).flatMap((entry) => {
+    if (typeof entry === "string") return [{ name: entry, title: entry, parts: [] }];
+    const { format, name, title, parts, properties } = asObject(entry);
+    const id = asText(format ?? name);
+    if (id === "") return [];
+    const list = Array.isArray(parts) ? parts : Array.isArray(properties) ? properties : [];
+    return [{ name: id, title: asText(title) || id, parts: list.map(asText) }];
+  });
+}
+
+const PART_TITLES = ["schema", "registry", "subject", "message"] as const;
+
+/** How keys or values are written as bytes, and of which type they are. */
+export function FormatWidget(props: WidgetProps) {
+  const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
+  const entries = useDesigner((state) => state.catalogue?.formats);
+  const formats = formatsFrom(entries);
+  const now = asObject(value);
+  const name = asText(now.format);
+  const entry = formats.find((format) => format.name === name);
+  const given = Object.keys(now).filter((part) => part !== "format");
+  const parts = [...new Set([...(entry?.parts ?? []), ...given])];
+  const known = name === "" || formats.some((format) => format.name === name);
+  return (
+    <div className="parts">
+      <Select
+        data={[
+          ...formats.map((format) => ({ value: format.name, label: format.title })),
+          ...(known ? [] : [{ value: name, label: name }]),
+        ]}
+        value={name === "" ? null : name}
+        placeholder={parameter.required ? t("choose") : t("fitting")}
+        clearable={!parameter.required}
+        readOnly={readOnly}
+        aria-labelledby={labelId}
+        error={at(diagnostics, `${path}.format`).length > 0 || at(diagnostics, path).length > 0}
+        maxDropdownHeight={280}
+        onChange={(next) => {
+          if (next === null) onChange(undefined);
+          else {
+            const takes = formats.find((format) => format.name === next)?.parts ?? [];
+            const kept = Object.fromEntries(
+              Object.entries(now).filter(([part]) => takes.includes(part)),
+            );
+            onChange({ ...kept, format: next });
+          }
+          onDone();
+        }}
+      />
+      {parts.map((part) => {
+        const place = `${path}.${part}`;
+        const title = PART_TITLES.includes(part as "schema")
+          ? t(`format_${part as "schema"}`)
+          : part;
+        const change = (text: string) =>
+          onChange(withPart(value, part, text === "" ? undefined : text));
+        return (
+          <PartField
+            key={part}
+            title={title}
+            path={place}
+            diagnostics={diagnostics}
+            help={part === "schema" ? t("schemaHelp") : ""}
+          >
+            {(id) =>
+              part === "schema" ? (
+                <Textarea
+                  value={asText(now[part])}
+                  placeholder={name === "json" ? "item STRING, quantity INT" : ""}
+                  readOnly={readOnly}
+                  aria-labelledby={id}
+                  autosize
+                  minRows={2}
+                  maxRows={10}
+                  spellCheck={false}
+                  classNames={{ input: "m-mono" }}
+                  error={at(diagnostics, place).length > 0}
+                  onChange={(event) => change(event.currentTarget.value)}
+                  onBlur={onDone}
+                />
+              ) : part === "registry" ? (
+                <Autocomplete
+                  value={asText(now[part])}
+                  data={[]}
+                  placeholder="http://localhost:8081"
+                  readOnly={readOnly}
+                  aria-labelledby={id}
+                  error={at(diagnostics, place).length > 0}
+                  onChange={(text) => {
+                    if (text !== asText(now[part])) change(text);
+                  }}
+                  onBlur={onDone}
+                />
+              ) : (
+                <TextInput
+                  value={asText(now[part])}
+                  readOnly={readOnly}
+                  aria-labelledby={id}
+                  error={at(diagnostics, place).length > 0}
+                  onChange={(event) => change(event.currentTarget.value)}
+                  onBlur={onDone}
+                />
+              )
+            }
+          </PartField>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { useDesigner } from "../../designer/store";
+import { flowingInto } from "../columns";
+import { t } from "../texts";
+import { ExpressionWidget } from "./expression";
+import { PartField } from "./PartField";
+import { asObject, asText, type WidgetProps, withPart } from "./widget";
+
+/** What records are grouped by: the new key, and for a table the new value too. */
+export function GroupByWidget(props: WidgetProps & { port?: string; keyOnly?: boolean }) {
+  const { diagnostics, keyOnly, node, onChange, path, port, value } = props;
+  const role = useDesigner((state) =>
+    node === null ? undefined : flowingInto(state.document, state.result, node.id, port)?.role,
+  );
+  const now = asObject(value);
+  const table = keyOnly !== true && ((role ?? "").includes("table") || asText(now.value) !== "");
+  const change = (name: "key" | "value", text: Parameters<typeof withPart>[2]) => {
+    const next = withPart(value, name, text);
+    onChange(Object.keys(asObject(next)).length === 0 ? undefined : next);
+  };
+  return (
+    <div className="parts">
+      <PartField title={t("groupKey")} path={`${path}.key`} diagnostics={diagnostics}>
+        {(id) => (
+          <ExpressionWidget
+            {...props}
+            labelId={id}
+            context="record"
+            port={port}
+            value={now.key}
+            path={`${path}.key`}
+            placeholder={t("byRecordKey")}
+            onChange={(text) => change("key", text)}
+          />
+        )}
+      </PartField>
+      {table ? (
+        <PartField title={t("groupValue")} path={`${path}.value`} diagnostics={diagnostics}>
+          {(id) => (
+            <ExpressionWidget
+              {...props}
+              labelId={id}
+              context="record"
+              port={port}
+              value={now.value}
+              path={`${path}.value`}
+              placeholder="value"
+              onChange={(text) => change("value", text)}
+            />
+          )}
+        </PartField>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { t } from "../texts";
+import { PartField } from "./PartField";
+import { TypeWidget } from "./simple";
+import { asObject, type WidgetProps, withPart } from "./widget";
+
+/** Types of the key and the value that a processor forwards; left out, they are those of its input. */
+export function OutputTypesWidget(props: WidgetProps) {
+  const { diagnostics, onChange, path, value } = props;
+  return (
+    <div className="parts">
+      {(["key", "value"] as const).map((part) => (
+        <PartField
+          key={part}
+          title={t(part === "key" ? "keyType" : "valueType")}
+          path={`${path}.${part}`}
+          diagnostics={diagnostics}
+        >
+          {(id) => (
+            <TypeWidget
+              {...props}
+              parameter={{ ...props.parameter, default: t("asInput") }}
+              labelId={id}
+              path={`${path}.${part}`}
+              value={asObject(value)[part]}
+              onChange={(text) => {
+                const next = withPart(value, part, text);
+                onChange(Object.keys(asObject(next)).length === 0 ? undefined : next);
+              }}
+            />
+          )}
+        </PartField>
+      ))}
+    </div>
+  );
+}

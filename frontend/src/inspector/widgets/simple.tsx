@@ -1,0 +1,249 @@
+/** Widgets for one plain value. */
+
+import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/core";
+import { useMemo } from "react";
+import { at } from "../problems";
+import { t } from "../texts";
+import { useTopics } from "../useTopics";
+import { asList, asText, type WidgetProps } from "./widget";
+
+function useWrong({ diagnostics, path }: WidgetProps): boolean {
+  return diagnostics.length > 0 && (at(diagnostics, path).length > 0 || path === "");
+}
+
+function defaultText(props: WidgetProps): string {
+  const { default: fallback } = props.parameter;
+  return fallback === null || fallback === undefined ? "" : asText(fallback);
+}
+
+export function TextWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, readOnly, value } = props;
+  return (
+    <TextInput
+      value={asText(value)}
+      placeholder={defaultText(props)}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      spellCheck={false}
+      onChange={(event) => {
+        const text = event.currentTarget.value;
+        onChange(text === "" ? undefined : text);
+      }}
+      onBlur={onDone}
+    />
+  );
+}
+
+/** A number if what was typed is one, the text as it stands otherwise. */
+export function NumberWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, parameter, readOnly, value } = props;
+  return (
+    <TextInput
+      value={asText(value)}
+      placeholder={defaultText(props)}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      inputMode="numeric"
+      className="m-figures"
+      rightSection={
+        parameter.unit == null ? null : <span className="field-unit">{parameter.unit}</span>
+      }
+      rightSectionWidth={parameter.unit == null ? 0 : 56}
+      onChange={(event) => {
+        const text = event.currentTarget.value.trim();
+        if (text === "") onChange(undefined);
+        else onChange(/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : event.currentTarget.value);
+      }}
+      onBlur={onDone}
+    />
+  );
+}
+
+const UNITS = ["ms", "seconds", "minutes", "hours", "days"];
+
+/** Milliseconds as the text people would have written: 3600000 is `1 hour`. */
+export function durationText(milliseconds: number): string {
+  const table: [number, string][] = [
+    [86_400_000, "day"],
+    [3_600_000, "hour"],
+    [60_000, "minute"],
+    [1000, "second"],
+  ];
+  for (const [size, name] of table) {
+    if (milliseconds !== 0 && milliseconds % size === 0) {
+      const count = milliseconds / size;
+      return `${count} ${name}${Math.abs(count) === 1 ? "" : "s"}`;
+    }
+  }
+  return `${milliseconds} ms`;
+}
+
+function suggestions(text: string): string[] {
+  const number = /^\s*(-?\d+)\s*([a-z]*)\s*$/i.exec(text);
+  if (number === null) return text.trim() === "" ? ["1 second", "1 minute", "1 hour", "1 day"] : [];
+  const [, amount = "1", unit = ""] = number;
+  return UNITS.filter((name) => name.startsWith(unit.toLowerCase())).map((name) =>
+    Number(amount) === 1 && name !== "ms" ? `${amount} ${name.slice(0, -1)}` : `${amount} ${name}`,
+  );
+}
+
+/** A length of time: typed as `5 minutes`, `250 ms` or a whole number of milliseconds. */
+export function DurationWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, readOnly, value } = props;
+  const shown = typeof value === "number" ? durationText(value) : asText(value);
+  const { default: fallback } = props.parameter;
+  const data = useMemo(() => suggestions(shown), [shown]);
+  return (
+    <Autocomplete
+      value={shown}
+      data={data}
+      filter={({ options }) => options}
+      placeholder={
+        typeof fallback === "number" ? durationText(fallback) : defaultText(props) || t("duration")
+      }
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      className="m-figures"
+      onChange={(text) => {
+        if (text === shown) return;
+        onChange(text === "" ? undefined : text);
+      }}
+      onBlur={() => {
+        const text = asText(value).trim();
+        if (/^-?\d+$/.test(text)) onChange(Number(text));
+        onDone();
+      }}
+    />
+  );
+}
+
+export function BooleanWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, parameter, readOnly, value } = props;
+  const on = typeof value === "boolean" ? value : parameter.default === true;
+  return (
+    <Switch
+      checked={on}
+      disabled={readOnly}
+      aria-labelledby={labelId}
+      label={t(on ? "yes" : "no")}
+      onChange={(event) => {
+        onChange(event.currentTarget.checked);
+        onDone();
+      }}
+    />
+  );
+}
+
+/** `window_close` as `window close`. */
+export function words(choice: string): string {
+  const text = choice.replaceAll("_", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function ChoiceWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, parameter, readOnly, value } = props;
+  const data = (parameter.choices ?? []).map((choice) =>
+    typeof choice === "string"
+      ? { value: choice, label: words(choice) }
+      : { value: choice.value, label: choice.title },
+  );
+  const text = asText(value);
+  const chosen = text === "" ? asText(parameter.default) : text;
+  const unknown = chosen !== "" && !data.some((choice) => choice.value === chosen);
+  return (
+    <Select
+      data={unknown ? [...data, { value: chosen, label: chosen }] : data}
+      value={chosen === "" ? null : chosen}
+      placeholder={t("choose")}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      onChange={(next) => {
+        onChange(next ?? undefined);
+        onDone();
+      }}
+    />
+  );
+}
+
+export function TopicWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, readOnly, value } = props;
+  const topics = useTopics();
+  return (
+    <Autocomplete
+      value={asText(value)}
+      data={topics}
+      limit={50}
+      placeholder={t("topic")}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      spellCheck={false}
+      maxDropdownHeight={220}
+      onChange={(text) => {
+        if (text !== asText(value)) onChange(text === "" ? undefined : text);
+      }}
+      onBlur={onDone}
+    />
+  );
+}
+
+export function TopicsWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, readOnly, value } = props;
+  const topics = useTopics();
+  const chosen = asList(value).map(asText);
+  return (
+    <TagsInput
+      value={typeof value === "string" && value !== "" ? [value] : chosen}
+      data={topics}
+      placeholder={chosen.length === 0 ? t("topics") : ""}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      maxDropdownHeight={220}
+      acceptValueOnBlur
+      splitChars={[",", " ", ";"]}
+      onChange={(names) => onChange(names.length === 0 ? undefined : names)}
+      onBlur={onDone}
+    />
+  );
+}
+
+const TYPES = [
+  "STRING",
+  "INT",
+  "BIGINT",
+  "DOUBLE",
+  "BOOLEAN",
+  "TIMESTAMP",
+  "BINARY",
+  "DECIMAL(18,2)",
+  "ARRAY<STRING>",
+  "MAP<STRING, STRING>",
+  "STRUCT<name: STRING>",
+];
+
+/** A Spark type, with the common ones to choose from. */
+export function TypeWidget(props: WidgetProps) {
+  const { labelId, onChange, onDone, readOnly, value } = props;
+  return (
+    <Autocomplete
+      value={asText(value)}
+      data={TYPES}
+      placeholder={defaultText(props) || t("type")}
+      readOnly={readOnly}
+      aria-labelledby={labelId}
+      error={useWrong(props)}
+      spellCheck={false}
+      classNames={{ input: "m-mono" }}
+      maxDropdownHeight={220}
+      onChange={(text) => {
+        if (text !== asText(value)) onChange(text === "" ? undefined : text);
+      }}
+      onBlur={onDone}
+    />
+  );
+}

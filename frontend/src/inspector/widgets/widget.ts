@@ -1,0 +1,52 @@
+import type { Diagnostic } from "../../designer/compile";
+import type { Parameter } from "../../graph/catalogue";
+import type { DocumentNode, Json } from "../../graph/document";
+
+/** What every widget gets. A widget keeps in the document whatever was typed, right or wrong. */
+export interface WidgetProps {
+  readonly parameter: Parameter;
+  readonly value: Json | undefined;
+  /** The node that the parameter belongs to; null for a setting of the document. */
+  readonly node: DocumentNode | null;
+  /** Where the value stands, as diagnostics name it: `predicate`, `branches[0].predicate`. */
+  readonly path: string;
+  /** The diagnostics of the whole parameter. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly labelId: string;
+  readonly readOnly: boolean;
+  /** `undefined` takes the parameter out of the document. */
+  onChange(value: Json | undefined): void;
+  /** The field was left: what follows is another undo step. */
+  onDone(): void;
+}
+
+export function asText(value: Json | undefined): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+export function asObject(value: Json | undefined): Record<string, Json> {
+  return value !== null && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
+export function asList(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** An object with one part changed, taken out if undefined. */
+export function withPart(value: Json | undefined, name: string, part: Json | undefined): Json {
+  const { [name]: _old, ...others } = asObject(value);
+  return part === undefined ? others : { ...asObject(value), [name]: part };
+}
+
+export function replaced<Item>(items: readonly Item[], index: number, item: Item): Item[] {
+  return items.map((old, place) => (place === index ? item : old));
+}
+
+export function moved<Item>(items: readonly Item[], index: number, by: number): Item[] {
+  const copy = [...items];
+  const [item] = copy.splice(index, 1);
+  if (item !== undefined) copy.splice(Math.max(0, index + by), 0, item);
+  return copy;
+}

@@ -1,0 +1,136 @@
+import "./palette.css";
+import { HoverCard, TextInput } from "@mantine/core";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { type KeyboardEvent, memo, useDeferredValue, useMemo, useRef, useState } from "react";
+import { KIND_MIME } from "../canvas/drag";
+import { addKind } from "../commands/addNode";
+import { hueOf } from "../designer/derived";
+import { useDesigner } from "../designer/store";
+import type { Catalogue, Kind } from "../graph/catalogue";
+import { searchKinds } from "../graph/search";
+import { Empty, Keys } from "../ui";
+import { KindIcon } from "../ui/KindIcon";
+import { KindCard } from "./KindCard";
+import { t } from "./texts";
+
+const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: boolean }) {
+  const { hue, kind, readOnly } = props;
+  return (
+    <HoverCard
+      position="right-start"
+      openDelay={450}
+      closeDelay={60}
+      offset={10}
+      width={320}
+      shadow="float"
+      keepMounted={false}
+      transitionProps={{ duration: 120, transition: "fade" }}
+    >
+      <HoverCard.Target>
+        <button
+          type="button"
+          className="palette-entry"
+          data-hue={hue}
+          data-kind={kind.kind}
+          draggable={!readOnly}
+          disabled={readOnly}
+          aria-label={`${kind.title}. ${kind.description}`}
+          onClick={() => addKind(kind.kind)}
+          onDragStart={(event) => {
+            event.dataTransfer.setData(KIND_MIME, kind.kind);
+            event.dataTransfer.setData("text/plain", kind.title);
+            event.dataTransfer.effectAllowed = "copy";
+          }}
+        >
+          <i className="palette-stripe" />
+          <KindIcon name={kind.icon} size={16} className="kind-icon" />
+          <span className="m-cut">{kind.title}</span>
+        </button>
+      </HoverCard.Target>
+      <HoverCard.Dropdown>
+        <KindCard kind={kind} hue={hue} />
+      </HoverCard.Dropdown>
+    </HoverCard>
+  );
+});
+
+function groups(catalogue: Catalogue, wish: string): { title: string; kinds: Kind[] }[] {
+  if (wish.trim() !== "") {
+    const found = searchKinds(catalogue, wish);
+    return found.length === 0 ? [] : [{ title: t("best"), kinds: found }];
+  }
+  return catalogue.families
+    .map((family) => ({
+      title: family.title,
+      kinds: catalogue.kinds.filter((kind) => kind.family === family.id),
+    }))
+    .filter((group) => group.kinds.length > 0);
+}
+
+/** All kinds by family; found by name, synonym or intent; dragged, clicked or entered. */
+export function Palette() {
+  const catalogue = useDesigner((state) => state.catalogue);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const [wish, setWish] = useState("");
+  const late = useDeferredValue(wish);
+  const list = useRef<HTMLDivElement>(null);
+  const shown = useMemo(
+    () => (catalogue === null ? [] : groups(catalogue, late)),
+    [catalogue, late],
+  );
+
+  const move = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const entries = [...(list.current?.querySelectorAll<HTMLElement>(".palette-entry") ?? [])];
+    const at = entries.indexOf(document.activeElement as HTMLElement);
+    const next = entries[event.key === "ArrowDown" ? at + 1 : at - 1];
+    event.preventDefault();
+    if (next !== undefined) next.focus();
+    else if (at === 0) document.querySelector<HTMLElement>("[data-palette-search]")?.focus();
+  };
+  if (catalogue === null) return null;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the buttons inside
+    <div className="side" onKeyDown={move} data-own-keys="">
+      <div className="side-search">
+        <TextInput
+          value={wish}
+          data-palette-search=""
+          onChange={(event) => setWish(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const best = shown[0]?.kinds[0];
+            if (event.key === "Escape") {
+              setWish("");
+              event.currentTarget.blur();
+            }
+            if (event.key !== "Enter" || wish.trim() === "" || best === undefined) return;
+            event.preventDefault();
+            addKind(best.kind);
+          }}
+          placeholder={t("search")}
+          aria-label={t("search")}
+          leftSection={<IconSearch size={14} stroke={1.5} />}
+          rightSection={wish === "" ? <Keys keys="/" /> : null}
+        />
+      </div>
+      <div className="side-list m-scroll" ref={list}>
+        {shown.map((group) => (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
+          <div key={group.title} role="group" aria-label={group.title}>
+            <h3 className="side-title">{group.title}</h3>
+            {group.kinds.map((kind) => (
+              <Entry
+                key={kind.kind}
+                kind={kind}
+                hue={hueOf(catalogue, kind.kind)}
+                readOnly={readOnly}
+              />
+            ))}
+          </div>
+        ))}
+        {shown.length === 0 ? <Empty title={t("nothingTitle")}>{t("nothingText")}</Empty> : null}
+      </div>
+      <footer className="side-foot">{t(readOnly ? "readOnly" : "hint")}</footer>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { texts } from "../ui/i18n";
+
+export const t = texts({
+  en: {
+    search: "Search or describe",
+    palette: "Kinds of nodes",
+    before: "Records in",
+    after: "Records out",
+    none: "nothing",
+    keepsState: "keeps state",
+    changesKey: "changes the key",
+    needs: "Takes",
+    gives: "Gives",
+    nothingTitle: "Nothing by that name",
+    nothingText: "Say what it should do to records: “filter”, “enrich”, “count per hour”.",
+    best: "Best matches",
+    hint: "Drag to the canvas, or Enter to add it after the selected node",
+    readOnly: "You may look at this topology, not change it.",
+    same: "the same",
+  },
+  zh: {
+    search: "搜索或描述",
+    palette: "节点类型",
+    before: "输入记录",
+    after: "输出记录",
+    none: "无",
+    keepsState: "有状态",
+    changesKey: "改变键",
+    needs: "接受",
+    gives: "产生",
+    nothingTitle: "没有匹配项",
+    nothingText: "说明要对记录做什么：“过滤”“关联”“每小时计数”。",
+    best: "最佳匹配",
+    hint: "拖到画布上，或按 Enter 添加到所选节点之后",
+    readOnly: "您可以查看此拓扑，但不能修改。",
+    same: "相同",
+  },
+});
