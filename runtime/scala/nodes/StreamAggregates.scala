@@ -33,6 +33,10 @@ private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpe
 
 private object StreamAggregationSpec {
   /** An input of a cogroup: its aggregator's text, alone or in an object. */
+  def versioned(g: Graph, id: String): Boolean = g.spec(id) match {
+    case t: TableSpec => t.outputVersioned
+    case other => other.parents.nonEmpty && other.parents.forall(p => versioned(g, p._1))
+  }
   def text(j: JsonNode): String = if (j.isTextual) j.asText else if (j.isArray) j.get(1).asText else j.get("aggregator").asText
 }
 
@@ -103,7 +107,8 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
   private val closing = b.textOpt("emit").contains("window_close")
   private val inner = in.key
   val store: StoreSettings = StoreSettings.of(b.store(if (kind == "session") "session" else "window"))
-  override def outputVersioned: Boolean = false
+  /** Kafka Streams takes a windowed cogroup for versioned if all that feeds it is: it asks on, past tables and streams. */
+  override val outputVersioned: Boolean = b.op == "cogroup" && b.parentIds.forall(p => StreamAggregationSpec.versioned(b.graph, p._1))
   override def history: java.lang.Long = null
   override val closingDelay: Long = if (kind == "session") window.grace + window.size else window.grace
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(KeyType(inner.seen, Some(window)), value, this))

@@ -194,7 +194,7 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
     if (end < visibleFrom) null else { val e = store.get(Bytes.concat(key, end, start)); if (e == null) null else e.value }
 
   def put(key: Array[Byte], start: Long, end: Long, value: Any): Unit = if (admit(end)) {
-    if (end >= visibleFrom || times != null) {
+    if (end >= visibleFrom || (times != null && settings.persistent)) {
       store.put(Bytes.concat(key, end, start), value, 0L)
       if (times != null) if (value == null) times.delete(timed(key, start, end)) else times.put(timed(key, start, end), 0L, 0L)
     }
@@ -207,9 +207,9 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
     if (times != null) times.delete(timed(key, start, end))
   }
 
-  /** Sessions of all keys that end within [from, to], by end, start and key; retention does not hide them, only sweeping does. */
+  /** Sessions of all keys that end within [from, to], by end, start and key. Retention hides them in memory only; a persistent store just forgets segments. */
   def ending(from: Long, to: Long): Iterator[SessionEntry] =
-    times.range(RetainedStore.bigEndian(from), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).flatMap { case (k, _) =>
+    times.range(RetainedStore.bigEndian(if (settings.persistent) from else math.max(from, visibleFrom)), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).flatMap { case (k, _) =>
       val (end, start) = (Bytes.getLong(k, 0), Bytes.getLong(k, 8))
       val key = java.util.Arrays.copyOfRange(k, 16, k.length)
       val e = store.get(Bytes.concat(key, end, start))

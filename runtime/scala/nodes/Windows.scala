@@ -103,5 +103,7 @@ private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, v
   override def read(key: Any, at: Record): Entry = store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
   override protected def rows: Iterator[DumpRow] =
-    store.all.map(w => new DumpRow(windowed(keys.decode(w.key), w.start, windows.end(w.start)), w.entry.value, w.entry.timestamp))
+    store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, shownEnd(w.start)), w.entry.value, w.entry.timestamp))
+  /** Kafka Streams' stores give unlimited windows an end beyond what a TIMESTAMP holds; it is seen as -1. */
+  private def shownEnd(start: Long): Long = if (windows.size == Long.MaxValue) -1L else windows.end(start)
 }
