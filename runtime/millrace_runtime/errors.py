@@ -59,7 +59,7 @@ class StreamStopped(MillraceError):
 
 
 # How the operator starts the line that carries a fault (StreamStopped in Faults.scala).
-FAULT_MARK = "StreamStopped {"
+FAULT_MARK = "MILLRACE-FAULT {"
 
 
 def fault_of(message: str) -> dict[str, Any] | None:

@@ -1,0 +1,64 @@
+"""`compile` and `describe`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from millrace_compiler import (
+    DocumentError,
+    Refused,
+    bundle_files,
+    compile_document,
+    describe,
+)
+from millrace_runtime.jars import PACKAGE
+from tools.cli.documents import analyzer, diagnostics_of, read_document, tell
+
+
+def compile_command(arguments: argparse.Namespace) -> int:
+    """Writes the job; exit 2 and diagnostics for a graph that is refused."""
+    try:
+        document = read_document(arguments.document)
+    except DocumentError as error:
+        tell(diagnostics_of(error), as_json=arguments.json)
+        return 2
+    with analyzer() as known:
+        compilation = compile_document(document, known)
+    diagnostics = [each.to_json() for each in compilation.diagnostics]
+    if not compilation.ok:
+        tell(diagnostics, as_json=arguments.json)
+        return 2
+    if diagnostics:
+        tell(diagnostics, as_json=arguments.json)
+    folder = Path(arguments.output)
+    files = bundle_files(compilation, PACKAGE)
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            target.write_bytes(content)
+        else:
+            target.write_text(content, encoding="utf-8")
+    print(f"{folder / 'job.py'}: run it with `python job.py --bootstrap-servers HOST:PORT`")
+    return 0
+
+
+def describe_command(arguments: argparse.Namespace) -> int:
+    """Prints what Topology#describe would."""
+    try:
+        document = read_document(arguments.document)
+        with analyzer() as known:
+            description = describe(document, known)
+    except DocumentError as error:
+        tell(diagnostics_of(error), as_json=arguments.json)
+        return 2
+    except Refused as refused:
+        tell([each.to_json() for each in refused.diagnostics], as_json=arguments.json)
+        return 2
+    if arguments.json:
+        print(json.dumps(description.to_json(), ensure_ascii=False, indent=2))
+    else:
+        print(description.text)
+    return 0

@@ -1,0 +1,129 @@
+"""Command lines to functions. Every command gives an exit code: 0 done, 2 refused, 1 failed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from millrace_runtime.errors import MillraceError, StreamStopped
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs a command; problems are sentences on standard error, never a traceback."""
+    arguments = _parser().parse_args(list(argv))
+    try:
+        code: int = arguments.command(arguments)
+        return code
+    except MillraceError as error:
+        where = f"{error.node}: " if error.node else ""
+        print(f"{where}{error.message}", file=sys.stderr)
+        return 3 if isinstance(error, StreamStopped) else 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="millrace", description="Kafka Streams on Spark.")
+    commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
+    _compile(commands)
+    _describe(commands)
+    _simulate(commands)
+    _conformance(commands)
+    _run(commands)
+    _verify(commands)
+    return parser
+
+
+def _add(commands: argparse._SubParsersAction, name: str, text: str) -> argparse.ArgumentParser:  # type: ignore[type-arg]
+    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    return made
+
+
+def _compile(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "compile", "Write the PySpark job of a topology, and what it needs.")
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
+    p.add_argument("--json", action="store_true", help="diagnostics as JSON")
+    p.set_defaults(command=_lazily("compiling", "compile_command"))
+
+
+def _describe(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "describe", "Show sub-topologies, tasks, stores and internal topics.")
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.set_defaults(command=_lazily("compiling", "describe_command"))
+
+
+def _simulate(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "simulate", "Run a topology on Spark on given records, without Kafka.")
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("--inputs", required=True, metavar="IN.jsonl", help="one record a line")
+    p.add_argument("--output", metavar="OUT.jsonl", help="where to write (standard output)")
+    _cutting(p)
+    p.set_defaults(command=_lazily("simulating", "simulate_command"))
+
+
+def _conformance(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "conformance", "Run every scenario file of a folder in one session.")
+    p.add_argument("folder", metavar="DIR", help="the scenario files")
+    p.add_argument("--out", required=True, metavar="RESULTS", help="where to write ID.json each")
+    p.add_argument("--only", metavar="ID,ID", help="these scenarios only")
+    p.add_argument(
+        "--parallel", type=int, default=2, choices=(1, 2), help="scenarios side by side (2)"
+    )
+    _cutting(p)
+    p.set_defaults(command=_lazily("simulating", "conformance_command"))
+
+
+def _cutting(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--cut",
+        default="each",
+        metavar="each|all|random:SEED",
+        help="micro-batches: one a line, as few as possible, or cut at random (each)",
+    )
+    p.add_argument(
+        "--restart-each", action="store_true", help="stop and start again after every micro-batch"
+    )
+
+
+def _run(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "run", "Run a topology on a real broker, in the foreground.")
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
+    p.add_argument("--available-now", action="store_true", help="what is there, then end")
+    p.add_argument(
+        "--checkpoint", metavar="DIR", help="where progress is kept (default: by the name)"
+    )
+    p.set_defaults(command=_lazily("running", "run_command"))
+
+
+def _verify(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "verify", "Compare Spark with the real Kafka Streams library.")
+    p.add_argument("document", nargs="?", metavar="DOC", help="a topology document")
+    p.add_argument("--inputs", metavar="IN.jsonl", help="one record a line")
+    p.add_argument("--random", type=int, metavar="N", help="N random topologies instead")
+    p.add_argument("--seed", type=int, default=1, metavar="S", help="of the first of them (1)")
+    p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
+    _cutting(p)
+    p.set_defaults(command=_lazily("verifying", "verify_command"))
+
+
+class _lazily:  # noqa: N801 - reads as a verb where it is used
+    """A command's function, imported when it is called: `--help` needs no Spark."""
+
+    def __init__(self, module: str, function: str) -> None:
+        self.module = module
+        self.function = function
+
+    def __call__(self, arguments: argparse.Namespace) -> int:
+        import importlib
+
+        module = importlib.import_module(f"tools.cli.{self.module}")
+        code: int = getattr(module, self.function)(arguments)
+        return code

@@ -1,0 +1,203 @@
+"""`simulate` and `conformance`: compiled jobs on Spark, without Kafka, in one warm session."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from millrace_compiler import (
+    Analyzer,
+    Compilation,
+    DocumentError,
+    Refused,
+    compile_document,
+    describe,
+)
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.main import explain
+from millrace_runtime.simulation import Cut, Result, Simulator, Topology, simulation_session
+from tools.cli.documents import (
+    checked_line,
+    diagnostics_of,
+    read_document,
+    read_lines,
+    session_analyzer,
+    tell,
+)
+
+
+class Warm:
+    """One warm session in which documents are compiled and run, one after the other or two."""
+
+    def __init__(self, cores: int = 1) -> None:
+        self.spark = simulation_session(f"local[{cores}]")
+        self.analyzer: Analyzer = session_analyzer(self.spark)
+        self._compiling = threading.Lock()
+
+    def close(self) -> None:
+        """Ends the session."""
+        self.spark.stop()
+
+    def compile(self, document: dict[str, Any]) -> Compilation:
+        """Compiles a document; one at a time."""
+        with self._compiling:
+            return compile_document(document, self.analyzer)
+
+    def simulate(
+        self,
+        document: dict[str, Any],
+        compilation: Compilation,
+        lines: list[dict[str, Any]],
+        cut: Cut,
+        *,
+        restart_each: bool = False,
+    ) -> Result:
+        """Runs compiled code on input lines, in a session of its own settings."""
+        try:
+            simulator = Simulator(
+                self.spark.newSession(),
+                topology_of(compilation),
+                name=str(document.get("name") or "simulation"),
+                settings=document.get("settings") or {},
+                partitions={
+                    name: int(topic.get("partitions", 1))
+                    for name, topic in (document.get("topics") or {}).items()
+                },
+                cut=cut,
+                restart_each=restart_each,
+            )
+            return simulator.run(lines)
+        except MillraceError:
+            raise
+        except Exception as error:
+            if os.environ.get("MILLRACE_DEBUG"):
+                raise
+            raise explain(error) from None
+
+
+def topology_of(compilation: Compilation) -> Topology:
+    """The function `topology` of the generated code."""
+    if compilation.code is None:
+        raise MillraceError("not_compiled", "The document was refused; there is no code to run.")
+    module: dict[str, Any] = {"__name__": "job"}
+    exec(compile(compilation.code, "job.py", "exec"), module)
+    topology: Topology = module["topology"]
+    return topology
+
+
+def simulate_command(arguments: argparse.Namespace) -> int:
+    """Prints output lines; exit 2 for a refused graph, 3 where a record stops it."""
+    cut = Cut.parse(arguments.cut)
+    try:
+        document = read_document(arguments.document)
+    except DocumentError as error:
+        tell(diagnostics_of(error))
+        return 2
+    lines = read_lines(arguments.inputs)
+    warm = Warm()
+    try:
+        compilation = warm.compile(document)
+        if not compilation.ok:
+            tell([each.to_json() for each in compilation.diagnostics])
+            return 2
+        result = warm.simulate(
+            document, compilation, lines, cut, restart_each=arguments.restart_each
+        )
+    finally:
+        warm.close()
+    _write_lines(result.outputs, arguments.output)
+    if result.error is None:
+        return 0
+    print(json.dumps({"error": result.error}, ensure_ascii=False), file=sys.stderr)
+    return 3
+
+
+def _write_lines(outputs: Iterable[dict[str, Any]], path: str | None) -> None:
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outputs)
+    if path:
+        Path(path).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def conformance_command(arguments: argparse.Namespace) -> int:
+    """Writes one result file per scenario."""
+    cut = Cut.parse(arguments.cut)
+    scenarios = load_scenarios(arguments.folder, arguments.only)
+    out = Path(arguments.out)
+    out.mkdir(parents=True, exist_ok=True)
+    warm = Warm(cores=arguments.parallel)
+
+    def work(scenario: dict[str, Any]) -> None:
+        result = run_scenario(warm, scenario, cut, restart_each=arguments.restart_each)
+        target = out / f"{scenario['id']}.json"
+        target.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
+
+    try:
+        with ThreadPoolExecutor(arguments.parallel) as pool:
+            for _ in pool.map(work, scenarios):
+                pass
+    finally:
+        warm.close()
+    print(f"{len(scenarios)} results in {out}", file=sys.stderr)
+    return 0
+
+
+def load_scenarios(folder: str | Path, only: str | None = None) -> list[dict[str, Any]]:
+    """The scenario files of a folder in the order of their names."""
+    wanted = set(only.split(",")) if only else None
+    found = []
+    for path in sorted(Path(folder).glob("*.json")):
+        scenario = json.loads(path.read_text(encoding="utf-8"))
+        scenario.setdefault("id", path.stem)
+        if wanted is None or scenario["id"] in wanted:
+            found.append(scenario)
+    if not found:
+        raise MillraceError("nothing_found", f"There is no such scenario file in {folder}.")
+    return found
+
+
+def run_scenario(
+    warm: Warm, scenario: dict[str, Any], cut: Cut, *, restart_each: bool = False
+) -> dict[str, Any]:
+    """The result of one scenario, as its result file holds it."""
+    name = scenario["id"]
+    document = scenario["topology"]
+    try:
+        if scenario.get("compare") == "describe":
+            with warm._compiling:
+                return {"id": name, **describe(document, warm.analyzer).to_json(), "error": None}
+        compilation = warm.compile(document)
+        if not compilation.ok:
+            return {"id": name, "error": _refusal(compilation.diagnostics)}
+        lines = [
+            checked_line(line, f"input {number}")
+            for number, line in enumerate(scenario.get("inputs") or [], 1)
+        ]
+        result = warm.simulate(document, compilation, lines, cut, restart_each=restart_each)
+    except Refused as refused:
+        return {"id": name, "error": _refusal(refused.diagnostics)}
+    except DocumentError as error:
+        return {"id": name, "error": _refusal(error.diagnostics)}
+    except MillraceError as error:
+        return {"id": name, "error": error.as_dict()}
+    answer = {"id": name, "outputs": result.outputs, "dropped": result.dropped}
+    return {**answer, "stores": result.stores, "error": result.error}
+
+
+def _refusal(diagnostics: Iterable[Any]) -> dict[str, Any]:
+    told = [each.to_json() for each in diagnostics]
+    first = next((each for each in told if each.get("severity") != "warning"), told[0])
+    return {
+        "kind": "refused",
+        **{name: first.get(name) for name in ("code", "node", "parameter", "message")},
+        "diagnostics": told,
+    }
