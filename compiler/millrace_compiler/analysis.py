@@ -1,0 +1,258 @@
+"""What the compiler asks of Spark: the types of expressions.
+
+:class:`Analyzer` is the interface. The real one is a warm Spark session behind a socket
+(:class:`SocketAnalyzer`); :class:`CachingAnalyzer` keeps answers; :class:`RecordedAnalyzer` is the
+double for tests: it knows answers that a real one once gave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+ENVIRONMENT = "MILLRACE_ANALYZER"
+_CACHED = 20_000
+_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class ExpressionRequest:
+    """An expression over named columns. ``expects`` is the type that it must give, if any."""
+
+    text: str
+    columns: tuple[tuple[str, str], ...]
+    expects: str | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """As it goes over the wire."""
+        return {"text": self.text, "columns": dict(self.columns), "expects": self.expects}
+
+
+@dataclass(frozen=True)
+class ExpressionError:
+    """Why Spark refuses an expression. ``start`` and ``stop`` are character offsets in its text."""
+
+    message: str
+    condition: str | None = None
+    start: int | None = None
+    stop: int | None = None
+
+
+@dataclass(frozen=True)
+class ExpressionResult:
+    """The type of an expression, or the error. ``columns`` are those that it uses."""
+
+    type: str | None
+    error: ExpressionError | None = None
+    columns: tuple[str, ...] = ()
+
+    @staticmethod
+    def from_json(raw: Mapping[str, object]) -> ExpressionResult:
+        """Reads an answer from the wire."""
+        error, columns, type_ = raw.get("error"), raw.get("columns"), raw.get("type")
+        found = None
+        if isinstance(error, dict):
+            start, stop = error.get("start"), error.get("stop")
+            condition = error.get("condition")
+            found = ExpressionError(
+                str(error.get("message", "the expression is refused")),
+                condition if isinstance(condition, str) else None,
+                start if isinstance(start, int) else None,
+                stop if isinstance(stop, int) else None,
+            )
+        return ExpressionResult(
+            type_ if isinstance(type_, str) else None,
+            found,
+            tuple(map(str, columns)) if isinstance(columns, list) else (),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """As it goes over the wire."""
+        error = self.error
+        return {
+            "type": self.type,
+            "columns": list(self.columns),
+            "error": {
+                "message": error.message,
+                "condition": error.condition,
+                "start": error.start,
+                "stop": error.stop,
+            }
+            if error
+            else None,
+        }
+
+
+class AnalyzerUnavailable(RuntimeError):
+    """The analyzer cannot be reached or does not answer; the message says which and what to do."""
+
+
+class Analyzer(Protocol):
+    """Answers one result for each request, in order. Raises :class:`AnalyzerUnavailable`."""
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        """Types of expressions; a faulty expression gives a result with an error."""
+        ...
+
+
+class SocketAnalyzer:
+    """Asks a running analyzer server: one JSON object a line over TCP, one connection kept."""
+
+    def __init__(self, host: str, port: int, timeout: float = _TIMEOUT) -> None:
+        self.host, self.port, self.timeout = host, port, timeout
+        self._lock = threading.Lock()
+        self._connection: socket.socket | None = None
+        self._pending = b""
+        self._serial = 0
+
+    @staticmethod
+    def from_environment() -> SocketAnalyzer | None:
+        """The one that ``MILLRACE_ANALYZER`` (``host:port``) names, if it is set."""
+        host, _, port = os.environ.get(ENVIRONMENT, "").rpartition(":")
+        return SocketAnalyzer(host, int(port)) if host and port.isdigit() else None
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        """Sends all requests at once; tries again once where a kept connection has died."""
+        if not requests:
+            return []
+        with self._lock:
+            fresh = self._connection is None
+            try:
+                answers = self._ask(requests)
+            except (OSError, ValueError) as error:
+                self._close()
+                if fresh:
+                    raise self._unavailable(error) from error
+                try:
+                    answers = self._ask(requests)
+                except (OSError, ValueError) as again:
+                    self._close()
+                    raise self._unavailable(again) from again
+        if len(answers) != len(requests):
+            raise AnalyzerUnavailable(
+                f"The analyzer at {self.host}:{self.port} answered {len(answers)} of "
+                f"{len(requests)} expressions. Restart it."
+            )
+        return [ExpressionResult.from_json(answer) for answer in answers]
+
+    def close(self) -> None:
+        """Gives up the connection."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection, self._pending = None, b""
+
+    def _unavailable(self, error: Exception) -> AnalyzerUnavailable:
+        return AnalyzerUnavailable(
+            f"The analyzer at {self.host}:{self.port} does not answer ({error}). "
+            f"Start it with “python -m millrace_runtime.analyzer --port {self.port}”, or set "
+            f"{ENVIRONMENT} to the address of a running one."
+        )
+
+    def _ask(self, requests: Sequence[ExpressionRequest]) -> list[Mapping[str, object]]:
+        if self._connection is None:
+            address = (self.host, self.port)
+            self._connection = socket.create_connection(address, timeout=self.timeout)
+            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._serial += 1
+        body = {"id": self._serial, "expressions": [r.to_json() for r in requests], "types": []}
+        self._connection.sendall(json.dumps(body, ensure_ascii=False).encode() + b"\n")
+        while True:
+            answer = json.loads(self._line())
+            if answer.get("id") == self._serial:
+                break
+        found = answer.get("expressions")
+        if not isinstance(found, list):
+            raise ValueError(str(answer.get("error", "an answer without expressions")))
+        return found
+
+    def _line(self) -> bytes:
+        connection = self._connection
+        while connection is not None:
+            line, end, rest = self._pending.partition(b"\n")
+            if end:
+                self._pending = rest
+                return line
+            chunk = connection.recv(1 << 16)
+            if not chunk:
+                break
+            self._pending += chunk
+        raise ConnectionError("it closed the connection")
+
+
+class CachingAnalyzer:
+    """Remembers the answers of another analyzer, the last used ones first to stay."""
+
+    def __init__(self, inner: Analyzer, size: int = _CACHED) -> None:
+        self.inner, self.size = inner, size
+        self._known: OrderedDict[ExpressionRequest, ExpressionResult] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        """Asks the inner analyzer only for what is not known, once for each."""
+        with self._lock:
+            known = {r: self._known[r] for r in requests if r in self._known}
+            for request in known:
+                self._known.move_to_end(request)
+        unknown = [r for r in dict.fromkeys(requests) if r not in known]
+        if unknown:
+            known |= zip(unknown, self.inner.analyze(unknown), strict=True)
+            with self._lock:
+                self._known |= {r: known[r] for r in unknown}
+                while len(self._known) > self.size:
+                    self._known.popitem(last=False)
+        return [known[r] for r in requests]
+
+
+class UnknownExpression(LookupError):
+    """A :class:`RecordedAnalyzer` was asked what it has no answer for."""
+
+
+class RecordedAnalyzer:
+    """Answers from a file of recorded answers: a double of the real analyzer, without Spark.
+
+    With an ``inner`` analyzer unknown requests are passed on and their answers are kept;
+    :meth:`save` writes them. Without one an unknown request raises :class:`UnknownExpression`.
+    """
+
+    def __init__(self, path: Path, inner: Analyzer | None = None) -> None:
+        self.path, self.inner = path, inner
+        self.answers: dict[str, ExpressionResult] = {}
+        self.asked: dict[str, ExpressionRequest] = {}
+        if path.exists():
+            for key, answer in json.loads(path.read_text("utf-8")).items():
+                self.answers[key] = ExpressionResult.from_json(answer)
+
+    @staticmethod
+    def key(request: ExpressionRequest) -> str:
+        """How a request is named in the file."""
+        columns = ", ".join(f"{name} {type_}" for name, type_ in request.columns)
+        return f"{request.text} ⟵ {columns} ⟶ {request.expects or '?'}"
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        """The recorded answers."""
+        keys = [self.key(request) for request in requests]
+        self.asked |= zip(keys, requests, strict=True)
+        unknown = {k: r for k, r in zip(keys, requests, strict=True) if k not in self.answers}
+        if unknown:
+            if self.inner is None:
+                raise UnknownExpression(f"not recorded in {self.path.name}: {next(iter(unknown))}")
+            found = self.inner.analyze(list(unknown.values()))
+            self.answers |= zip(unknown, found, strict=True)
+        return [self.answers[key] for key in keys]
+
+    def save(self) -> None:
+        """Writes the answers that were asked for since the start, in a stable order."""
+        kept = {key: self.answers[key].to_json() for key in sorted(self.asked)}
+        text = json.dumps(kept, ensure_ascii=False, indent=1)
+        self.path.write_text(text + "\n", "utf-8")

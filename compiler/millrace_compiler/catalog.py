@@ -1,0 +1,100 @@
+"""The catalogue: everything the page needs to know of operators, made from their declarations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from millrace_compiler.formats import DESCRIPTIONS, SIMPLE
+from millrace_compiler.operator import FAMILIES, Operator, registry
+from millrace_compiler.settings import SETTINGS
+
+HERE = Path(__file__).parent
+CATALOG_FILE = HERE / "catalog.json"
+FUNCTIONS_FILE = HERE / "functions.json"
+
+
+def catalog() -> dict[str, object]:
+    """The catalogue, ready for JSON."""
+    used = {cls.family for cls in registry().values()}
+    return {
+        "families": [
+            {"id": id_, "title": title} for id_, title in FAMILIES.items() if id_ in used
+        ],
+        "kinds": [_kind(cls) for cls in registry().values()],
+        "formats": _formats(),
+        "settings": [parameter.to_json() for parameter in SETTINGS.values()],
+        "functions": json.loads(FUNCTIONS_FILE.read_text("utf-8")),
+    }
+
+
+def catalog_text() -> str:
+    """The catalogue as it is committed."""
+    return json.dumps(catalog(), ensure_ascii=False, indent=1) + "\n"
+
+
+def _kind(cls: type[Operator]) -> dict[str, object]:
+    before, after = cls.example
+    return {
+        "kind": cls.kind,
+        "title": cls.title,
+        "family": cls.family,
+        "icon": cls.icon,
+        "description": (cls.__doc__ or "").strip().splitlines()[0],
+        "help": cls.help,
+        "synonyms": list(cls.synonyms),
+        "example": {"before": list(before), "after": list(after)},
+        "inputs": _inputs(cls),
+        "outputs": _outputs(cls),
+        "takes_store": list(cls.takes_store) or None,
+        "stateful": cls.stateful,
+        "changes_key": cls.changes_key,
+        "parameters": [parameter.to_json() for parameter in cls.parameters.values()],
+    }
+
+
+def _inputs(cls: type[Operator]) -> list[dict[str, object]]:
+    if cls.dynamic_inputs:
+        dynamic = cls.dynamic_inputs
+        return [{"name": "in", "roles": ["stream"], "many": False, "dynamic": dynamic}]
+    return [
+        {"name": port.name, "roles": _roles(port.roles), "many": port.many, "dynamic": None}
+        for port in cls.in_ports
+    ]
+
+
+def _roles(roles: tuple[str, ...]) -> list[str]:
+    """Windowed tables are tables with a mark of their own on the page."""
+    return [shown for role in roles for shown in ((role, "windowed_table") if role == "table" else (role,))]
+
+
+def _outputs(cls: type[Operator]) -> list[dict[str, object]]:
+    if cls.dynamic_outputs:
+        return [{"name": "out", "role": "stream", "dynamic": cls.dynamic_outputs}]
+    if cls.family == "stores":
+        return [{"name": "out", "role": "store", "dynamic": None}]
+    return [{"name": port.name, "role": port.role, "dynamic": None} for port in cls.out_ports]
+
+
+def _formats() -> list[dict[str, object]]:
+    found = []
+    for name, (title, description) in DESCRIPTIONS.items():
+        type_ = SIMPLE.get(name)
+        found.append(
+            {
+                "format": name,
+                "title": title,
+                "description": description,
+                "type": type_.text if type_ else None,
+                "properties": _properties(name),
+            }
+        )
+    return found
+
+
+def _properties(name: str) -> list[str]:
+    if name in SIMPLE:
+        return []
+    if name == "json":
+        return ["schema"]
+    return ["schema", "registry", "subject"] + (["message"] if name == "protobuf" else [])

@@ -1,0 +1,152 @@
+"""The compiler's passes in their order, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable
+from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.document import Document, read_document
+from millrace_compiler.emit import JOB_FILE, Span, emit_job
+from millrace_compiler.graph import Graph
+from millrace_compiler.guarantees import guarantee_of
+from millrace_compiler.infer import Ports, infer_ports
+from millrace_compiler.operator import Store
+from millrace_compiler.physical import lower_graph
+from millrace_compiler.plan import Plan, make_plan, runs_as
+from millrace_compiler.settings import read_settings
+
+
+class Refused(ValueError):
+    """The graph is refused; ``diagnostics`` says why."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        errors = [d for d in diagnostics if d.severity == "error"]
+        super().__init__("\n".join(d.to_text() for d in errors))
+        self.diagnostics = diagnostics
+
+
+@dataclass
+class Compilation:
+    """Everything that was found out about a document."""
+
+    document: Document
+    graph: Graph
+    diagnostics: list[Diagnostic]
+    ports: Ports
+    plan: Plan | None
+    code: dict[str, str] | None
+    source_map: list[Span] = field(default_factory=list)
+    summaries: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is code: no errors, perhaps warnings."""
+        return self.code is not None
+
+    def require(self) -> Compilation:
+        """Itself, if there is code. Raises :class:`Refused` otherwise."""
+        if not self.ok:
+            raise Refused(self.diagnostics)
+        return self
+
+    def to_json(self) -> dict[str, object]:
+        """The answer of the compile endpoint, without ``revision``."""
+        ports: dict[str, dict[str, object]] = {}
+        for (node, port), found in self.ports.items():
+            ports.setdefault(node, {})[port] = found.to_json()
+        code: dict[str, object] | None = None
+        if self.code is not None:
+            code = {
+                "files": [{"path": path, "text": text} for path, text in self.code.items()],
+                "source_map": [span.to_json() for span in self.source_map],
+            }
+        return {
+            "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "ports": ports,
+            "plan": self._plan_json(),
+            "summary": self.summaries,
+            "code": code,
+        }
+
+    def _plan_json(self) -> dict[str, object] | None:
+        plan = self.plan
+        if plan is None:
+            return None
+        return {
+            "subtopologies": [
+                subtopology_json(plan, index) for index in range(len(plan.subtopologies))
+            ],
+            "internal_topics": plan.internal_topics(),
+            "nodes": self._nodes_json(plan),
+            "edges": [
+                {"index": edge.index, "shuffle": (edge.target, edge.target_port) in plan.physical.shuffled}
+                for edge in self.document.edges
+            ],
+        }
+
+    def _nodes_json(self, plan: Plan) -> dict[str, object]:
+        nodes: dict[str, object] = {}
+        for id_, operator in self.graph.operators.items():
+            if isinstance(operator, Store):
+                continue
+            runs = runs_as(plan, operator)
+            if runs is None:
+                continue
+            promise = guarantee_of(operator, runs)
+            steps = plan.physical.node_steps[plan.physical.aliases.get(id_, id_)]
+            subs = sorted({plan.of_step[step] for step in steps if step in plan.of_step})
+            nodes[id_] = {
+                "runs_as": runs,
+                "guarantee": promise.guarantee,
+                "why": promise.why,
+                "subtopologies": subs,
+            }
+        return nodes
+
+
+def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> dict[str, object]:
+    """One sub-topology as ``describe --json`` has it, with its levels if asked for."""
+    sub = plan.subtopologies[index]
+    found: dict[str, object] = {
+        "id": sub.id,
+        "nodes": sub.nodes,
+        "sources": sub.sources,
+        "sinks": sub.sinks,
+        "stores": sub.stores,
+        "tasks": sub.tasks,
+    }
+    if levels:
+        used = sorted({plan.levels.get(step.id, 0) for step in sub.steps})
+        found |= {"level": used[0] if used else 0, "levels": used}
+    return found
+
+
+def compile_document(raw: Mapping[str, object] | object, analyzer: Analyzer) -> Compilation:
+    """Compiles a raw document. Never raises for what stands in it, nor for a silent analyzer."""
+    report = Report()
+    document = read_document(raw, report)
+    settings = read_settings(document, report)
+    graph = Graph(document, report)
+    try:
+        ports = infer_ports(graph, analyzer, report)
+    except AnalyzerUnavailable as error:
+        report.add("analyzer", None, None, reason=str(error))
+        ports = {}
+    physical = lower_graph(graph, ports)
+    plan = make_plan(graph, physical, report)
+    compilation = Compilation(
+        document,
+        graph,
+        list(report),
+        ports,
+        plan if physical.steps else None,
+        None,
+        summaries={id_: operator.summary() for id_, operator in graph.operators.items()},
+    )
+    if not report.failed:
+        emitted = emit_job(graph, plan, settings)
+        compilation.code = {JOB_FILE: emitted.text}
+        compilation.source_map = emitted.spans
+    return compilation

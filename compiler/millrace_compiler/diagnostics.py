@@ -1,0 +1,151 @@
+"""What is wrong with a document, as data with an address.
+
+A :class:`Diagnostic` carries a code and the facts; its sentences are made by the one table in
+:mod:`millrace_compiler.prose`. A pass reports all it finds into a :class:`Report` and goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from millrace_compiler.prose import PROSE
+
+Severity = Literal["error", "warning"]
+Blocks = Literal["compile", "deploy"]
+
+_SHOWN = 60
+
+
+def shown(value: object) -> str:
+    """A JSON value as it may stand in a sentence: short, on one line, never failing."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        text = str(type(value).__name__)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def kind_of(value: object) -> str:
+    """The JSON type of a value in words: "text", "a number", "a list" ..."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int):
+        return "a whole number"
+    if isinstance(value, float):
+        return "a number" if math.isfinite(value) else "a number without a value"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    return type(value).__name__
+
+
+@dataclass(frozen=True)
+class Position:
+    """Characters inside the text of an expression: 0-based, ``stop`` exclusive."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One fault or warning.
+
+    ``node`` is the id of the node it belongs to, ``None`` for the document as a whole.
+    ``parameter`` is the parameter or port; ``path`` leads to the exact place inside a parameter
+    made of parts (``branches[1].predicate``).
+    """
+
+    code: str
+    node: str | None = None
+    parameter: str | None = None
+    path: str | None = None
+    position: Position | None = None
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def severity(self) -> Severity:
+        """``error`` keeps the document from being compiled, ``warning`` does not."""
+        return PROSE[self.code].severity
+
+    @property
+    def blocks(self) -> Blocks | None:
+        """What cannot be done before this is mended; ``None`` for a warning."""
+        return PROSE[self.code].blocks
+
+    @property
+    def message(self) -> str:
+        """What was found."""
+        return PROSE[self.code].message.format(**self.data)
+
+    @property
+    def hint(self) -> str:
+        """What would do."""
+        return PROSE[self.code].hint.format(**self.data)
+
+    def to_json(self) -> dict[str, object]:
+        """As the compile endpoint shows it."""
+        position = self.position
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "node": self.node,
+            "parameter": self.parameter,
+            "path": self.path or self.parameter,
+            "message": self.message,
+            "hint": self.hint,
+            "blocks": self.blocks,
+            "position": {"start": position.start, "stop": position.stop} if position else None,
+        }
+
+    def to_text(self) -> str:
+        """One line for a terminal."""
+        where = ".".join(part for part in (self.node, self.path or self.parameter) if part)
+        place = f" (characters {self.position.start}-{self.position.stop})" if self.position else ""
+        hint = f" {self.hint}" if self.hint else ""
+        return f"{self.severity}: {where or 'document'}: {self.message}{place}{hint} [{self.code}]"
+
+
+class Report:
+    """Collects diagnostics in the order in which they are found; the same one is kept once."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], Diagnostic] = {}
+
+    def add(
+        self,
+        code: str,
+        node: str | None = None,
+        parameter: str | None = None,
+        *,
+        path: str | None = None,
+        position: Position | None = None,
+        **data: object,
+    ) -> None:
+        """Notes one finding; ``data`` are the facts that its sentence names."""
+        found = Diagnostic(code, node, parameter, path, position, data)
+        self._found.setdefault((code, node, parameter, path, position, found.message), found)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self._found.values())
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among the findings."""
+        return any(d.severity == "error" for d in self)
+
+    def nodes_in_error(self) -> frozenset[str]:
+        """Ids of the nodes that have an error of their own."""
+        return frozenset(d.node for d in self if d.node and d.severity == "error")

@@ -1,0 +1,127 @@
+"""Formats: how keys and values are bytes on Kafka, and which type they have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from millrace_compiler.avro import NoAvroSchema, avro_type
+from millrace_compiler.diagnostics import shown
+from millrace_compiler.parameters import Faults, Parameter
+from millrace_compiler.protobuf import NoProtobufSchema, protobuf_type
+from millrace_compiler.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    DataType,
+    NoType,
+    parse_type,
+)
+
+SIMPLE: dict[str, DataType] = {
+    "string": STRING,
+    "integer": INT,
+    "long": BIGINT,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "boolean": BOOLEAN,
+    "bytes": BINARY,
+}
+NAMES = (*SIMPLE, "json", "avro", "protobuf")
+_PARTS = {"json": ("schema",), "avro": ("schema", "registry", "subject")}
+_PARTS["protobuf"] = (*_PARTS["avro"], "message")
+
+DESCRIPTIONS: dict[str, tuple[str, str]] = {
+    "string": ("Text", "UTF-8 text."),
+    "integer": ("Integer", "A whole number of 4 bytes, big-endian, as Kafka's own serializer writes it."),
+    "long": ("Long", "A whole number of 8 bytes, big-endian, as Kafka's own serializer writes it."),
+    "float": ("Float", "A floating-point number of 4 bytes, big-endian."),
+    "double": ("Double", "A floating-point number of 8 bytes, big-endian."),
+    "boolean": ("Boolean", "One byte, 0 or 1."),
+    "bytes": ("Bytes", "The raw bytes."),
+    "json": ("JSON", "UTF-8 JSON that fits a schema in Spark's DDL."),
+    "avro": ("Avro", "Avro's binary form, plain or with a schema registry's header."),
+    "protobuf": ("Protocol Buffers", "Protobuf's binary form, plain or with a schema registry's header."),
+}
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format with its properties. ``type`` is ``None`` where only the data or a registry tell."""
+
+    name: str
+    type: DataType | None = None
+    properties: tuple[tuple[str, str], ...] = ()
+
+
+def format_of(type_: DataType) -> Format:
+    """The format that fits a type: its own where it has one, ``json`` otherwise."""
+    for name, simple in SIMPLE.items():
+        if simple == type_:
+            return Format(name, type_)
+    return Format("json", type_)
+
+
+class FormatOf(Parameter[Format]):
+    """A format, ``{"format": "json", "schema": "a INT"}``.
+
+    For a source the type must be told; for a sink (``of_data``) it comes from the data.
+    """
+
+    widget = "format"
+
+    def __init__(self, title: str, help: str, *, of_data: bool = False, required: bool = True) -> None:
+        super().__init__(title, help, required=required)
+        self.of_data = of_data
+
+    def neutral(self) -> Format:
+        return Format("unknown")
+
+    def parse(self, raw: object, faults: Faults) -> Format:
+        if not isinstance(raw, dict):
+            faults.shape(raw, 'an object such as {"format": "string"}')
+            return self.neutral()
+        name = raw.get("format")
+        if not isinstance(name, str) or name not in NAMES:
+            faults.add("format", path=".format", found=shown(name), choices=", ".join(NAMES))
+            return self.neutral()
+        known = _PARTS.get(name, ())
+        properties: dict[str, str] = {}
+        for part, value in raw.items():
+            if part == "format" or value is None:
+                continue
+            if part not in known:
+                faults.add("format_part", path=f".{part}", part=part, format=name)
+            elif not isinstance(value, str) or not value.strip():
+                faults.shape(value, "text", f".{part}")
+            else:
+                properties[part] = value
+        if name in SIMPLE:
+            return Format(name, SIMPLE[name])
+        type_ = self._type(name, properties, faults)
+        return Format(name, type_, tuple(sorted(properties.items())))
+
+    def _type(self, name: str, properties: Mapping[str, str], faults: Faults) -> DataType | None:
+        schema = properties.get("schema")
+        if schema is None:
+            registry = "registry" in properties and "subject" in properties
+            if name != "json" and not registry:
+                faults.add("format_schema_or_registry", path=".schema", format=name)
+            elif name != "json" and not self.of_data:
+                faults.add("format_registry_type", path=".schema", format=name)
+            elif name == "json" and not self.of_data:
+                faults.add("format_schema", path=".schema", format=name)
+            return None
+        try:
+            if name == "avro":
+                return avro_type(schema)
+            if name == "protobuf":
+                return protobuf_type(schema, properties.get("message"))
+            return parse_type(schema)
+        except (NoType, NoAvroSchema, NoProtobufSchema) as error:
+            faults.add("format_bad_schema", path=".schema", reason=str(error), format=name)
+            return None

@@ -1,0 +1,285 @@
+"""The typed graph's skeleton: operators, edges between ports that exist, an order, no cycles."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.document import Document, Edge
+from millrace_compiler.operator import Operator, Store, registry
+from millrace_compiler.operators.sources.base import Source
+from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_compiler.parameters import java_pattern
+
+STORE_PORT = "store"
+
+
+class Graph:
+    """Operators and the edges that are sound.
+
+    ``order`` has the nodes that are no store and in no cycle, parents before children, children of
+    one parent in the order of its edges as far as that is possible. ``merged`` maps a source to an
+    earlier source of the same topics: the two count as one node.
+    """
+
+    def __init__(self, document: Document, report: Report) -> None:
+        self.document, self.report = document, report
+        self.operators: dict[str, Operator] = {}
+        self.inputs: dict[str, dict[str, list[Edge]]] = defaultdict(lambda: defaultdict(list))
+        self.outgoing: dict[str, list[Edge]] = defaultdict(list)
+        self.merged: dict[str, str] = {}
+        self._touched: set[tuple[str, str]] = set()
+        self._read_nodes()
+        self._read_edges()
+        self._check_inputs()
+        self._check_stores()
+        self._check_sources()
+        self.order = self._order()
+
+    def parents(self, node: str) -> list[str]:
+        """The nodes whose edges end at a node, once each."""
+        edges = (edge for port in self.inputs[node].values() for edge in port)
+        return list(dict.fromkeys(edge.source for edge in edges))
+
+    # ---- nodes and edges ------------------------------------------------------------------
+
+    def _read_nodes(self) -> None:
+        kinds = registry()
+        for node in self.document.nodes:
+            if not node.kind:
+                continue
+            operator = kinds.get(node.kind)
+            if operator is None:
+                families = ", ".join(sorted(kinds))
+                self.report.add("kind_unknown", node.id, "kind", found=node.kind, known=families)
+                continue
+            self.operators[node.id] = operator(node, self.report)
+
+    def _read_edges(self) -> None:
+        known = {node.id for node in self.document.nodes}
+        for edge in self.document.edges:
+            ends = [end for end in (edge.source, edge.target) if end in known]
+            if len(ends) < 2:
+                self._touched.add((edge.target, edge.target_port))
+                missing = edge.source if edge.source not in known else edge.target
+                at, port = (edge.target, edge.target_port) if edge.source == missing else (
+                    edge.source,
+                    edge.source_port,
+                )
+                node = at if at in known else None
+                self.report.add("edge_end", node, port if node else f"edges[{edge.index}]", missing=missing)
+                continue
+            self._touched.add((edge.target, edge.target_port))
+            source, target = self.operators.get(edge.source), self.operators.get(edge.target)
+            if source is None or target is None:
+                continue
+            if self._fits(edge, source, target):
+                if isinstance(source, Store):
+                    target.stores = (*target.stores, source)
+                else:
+                    self.inputs[target.id][edge.target_port].append(edge)
+                self.outgoing[source.id].append(edge)
+
+    def _fits(self, edge: Edge, source: Operator, target: Operator) -> bool:
+        add = self.report.add
+        if isinstance(target, Store):
+            add("edge_into_store", target.id, edge.target_port, source=source.id)
+            return False
+        if edge.target_port == STORE_PORT:
+            if not isinstance(source, Store):
+                add("edge_no_store", target.id, STORE_PORT, source=source.id)
+                return False
+            if not target.takes_store:
+                add("takes_no_store", target.id, STORE_PORT, kind=target.kind, store=source.id)
+                return False
+            return True
+        if isinstance(source, Store):
+            add("edge_from_store", target.id, edge.target_port, store=source.id)
+            return False
+        sound = True
+        outputs = source.outputs()
+        if not outputs:
+            add("edge_from_sink", source.id, edge.source_port, target=target.id)
+            sound = False
+        elif edge.source_port not in outputs:
+            known = ", ".join(outputs)
+            add("port_unknown", source.id, edge.source_port, side="output", port=edge.source_port, known=known)
+            sound = False
+        ports = [port.name for port in target.inputs()]
+        if edge.target_port not in ports:
+            known = ", ".join(ports) or "none"
+            add("port_unknown", target.id, edge.target_port, side="input", port=edge.target_port, known=known)
+            sound = False
+        return sound
+
+    def _check_inputs(self) -> None:
+        for operator in self.operators.values():
+            for port in operator.inputs():
+                edges = self.inputs[operator.id][port.name]
+                if not edges and (operator.id, port.name) not in self._touched:
+                    self.report.add("input_missing", operator.id, port.name, port=port.name)
+                if len(edges) > 1 and not port.many:
+                    sources = ", ".join(edge.source for edge in edges)
+                    self.report.add(
+                        "input_twice", operator.id, port.name, port=port.name, sources=sources
+                    )
+
+    # ---- stores ---------------------------------------------------------------------------
+
+    def _check_stores(self) -> None:
+        names: dict[str, str] = {}
+        users: dict[str, list[Operator]] = defaultdict(list)
+        for operator in self.operators.values():
+            if len(operator.stores) > 1 and not operator.many_stores:
+                stores = ", ".join(store.id for store in operator.stores)
+                self.report.add("store_twice", operator.id, STORE_PORT, stores=stores)
+            for store in operator.stores:
+                users[store.id].append(operator)
+        for store in self.operators.values():
+            if not isinstance(store, Store):
+                continue
+            if isinstance(store.node.params.get("name"), str):
+                first = names.setdefault(store.store_name(), store.id)
+                if first != store.id:
+                    name = store.store_name()
+                    self.report.add("store_name_twice", store.id, "name", name=name, other=first)
+            if not users[store.id]:
+                touched = any(edge.source == store.id for edge in self.document.edges)
+                if not touched:
+                    self.report.add("store_unused", store.id, STORE_PORT)
+            owners = [user for user in users[store.id] if not user.many_stores]
+            if owners and len(users[store.id]) > 1:
+                others = ", ".join(user.id for user in users[store.id])
+                self.report.add("store_shared", store.id, STORE_PORT, users=others)
+
+    # ---- sources --------------------------------------------------------------------------
+
+    def _check_sources(self) -> None:
+        readers: dict[str, Source] = {}
+        patterns: list[SourceStream] = []
+        for source in self.operators.values():
+            if not isinstance(source, Source):
+                continue
+            if isinstance(source, SourceStream) and source.topic_pattern:
+                self._check_pattern(source, patterns, readers)
+                continue
+            for topic in source.topic_names():
+                first = readers.setdefault(topic, source)
+                if first is not source and not self._same(source, first, topic):
+                    break
+            for other in patterns:
+                self._check_match(other, source)
+
+    def _check_pattern(
+        self, source: SourceStream, patterns: list[SourceStream], readers: dict[str, Source]
+    ) -> None:
+        for other in patterns:
+            if other.topic_pattern == source.topic_pattern:
+                self._same(source, other, str(source.topic_pattern))
+                break
+        for other_source in dict.fromkeys(readers.values()):
+            self._check_match(source, other_source)
+        patterns.append(source)
+
+    def _check_match(self, pattern: SourceStream, source: Source) -> None:
+        import re
+
+        try:
+            compiled = re.compile(java_pattern(pattern.topic_pattern or ""))
+        except re.error:
+            return
+        for topic in source.topic_names():
+            if compiled.fullmatch(topic):
+                self.report.add(
+                    "topic_pattern_overlap", pattern.id, "topic_pattern", topic=topic, other=source.id
+                )
+
+    def _same(self, source: Source, first: Source, topic: str) -> bool:
+        parameter = "topics" if source.kind == "source.stream" else "topic"
+        if isinstance(source, SourceStream) and source.topic_pattern:
+            parameter = "topic_pattern"
+        facts = {"topic": topic, "other": first.id}
+        if source.kind != first.kind:
+            self.report.add("topic_roles", source.id, parameter, **facts)
+        elif set(source.topic_names()) != set(first.topic_names()):
+            self.report.add("topic_overlap", source.id, parameter, **facts)
+        elif source.kind != "source.stream":
+            self.report.add("topic_table_twice", source.id, parameter, **facts)
+        elif source.formats() != first.formats():
+            self.report.add("topic_formats", source.id, parameter, **facts)
+        elif source.time() != first.time():
+            self.report.add("topic_times", source.id, parameter, **facts)
+        else:
+            self.merged[source.id] = self.merged.get(first.id, first.id)
+            return True
+        return False
+
+    # ---- order ----------------------------------------------------------------------------
+
+    def _order(self) -> list[str]:
+        nodes = [o.id for o in self.operators.values() if not isinstance(o, Store)]
+        place = {id_: index for index, id_ in enumerate(nodes)}
+        ranks, children = self._ranks(nodes)
+        waiting = {id_: len(self.parents(id_)) for id_ in nodes}
+        follow: dict[str, list[str]] = defaultdict(list)
+        for id_ in nodes:
+            for parent in self.parents(id_):
+                follow[parent].append(id_)
+        ready = [id_ for id_ in nodes if not waiting[id_]]
+        done: dict[str, None] = {}
+
+        def violations(id_: str) -> int:
+            count = 0
+            for edges in self.inputs[id_].values():
+                for edge in edges:
+                    rank = ranks[edge.index]
+                    for other in children[self.merged.get(edge.source, edge.source)]:
+                        earlier = ranks[other.index] < rank
+                        count += earlier and other.target not in done and other.target != id_
+            return count
+
+        while ready:
+            best = min(ready, key=lambda id_: (violations(id_), place[id_]))
+            ready.remove(best)
+            done[best] = None
+            for child in follow[best]:
+                waiting[child] -= 1
+                if not waiting[child]:
+                    ready.append(child)
+        self._report_cycles([id_ for id_ in nodes if id_ not in done])
+        return list(done)
+
+    def _ranks(self, nodes: list[str]) -> tuple[dict[int, tuple[int, int]], dict[str, list[Edge]]]:
+        """Order of edges; those of a merged source come after those of the first one."""
+        ranks: dict[int, tuple[int, int]] = {}
+        children: dict[str, list[Edge]] = defaultdict(list)
+        for number, id_ in enumerate(nodes):
+            for edge in self.outgoing[id_]:
+                ranks[edge.index] = (number if id_ in self.merged else -1, edge.index)
+                children[self.merged.get(id_, id_)].append(edge)
+        return ranks, children
+
+    def _report_cycles(self, left: list[str]) -> None:
+        """Reports each cycle once, at its first node; nodes behind a cycle are left alone."""
+        remaining = set(left)
+        reported: set[str] = set()
+        for start in left:
+            if start in reported:
+                continue
+            path = self._cycle_through(start, remaining)
+            if path:
+                reported.update(path)
+                self.report.add("cycle", start, "in", through=" → ".join([*path, start]))
+
+    def _cycle_through(self, start: str, within: set[str]) -> list[str] | None:
+        stack: list[tuple[str, list[str]]] = [(start, [start])]
+        seen: set[str] = set()
+        while stack:
+            id_, path = stack.pop()
+            for edge in self.outgoing[id_]:
+                if edge.target == start:
+                    return path
+                if edge.target in within and edge.target not in seen:
+                    seen.add(edge.target)
+                    stack.append((edge.target, [*path, edge.target]))
+        return None

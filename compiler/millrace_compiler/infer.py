@@ -1,0 +1,172 @@
+"""Types of every port: a pass over the graph that asks the analyzer in as few rounds as it can.
+
+Each operator's inference is a generator that yields questions and is sent answers. All nodes whose
+inputs are known run side by side, so that one round trip answers for all of them. A faulty node
+does not stop the pass: its outputs keep what can still be said of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from millrace_compiler.analysis import Analyzer, ExpressionRequest, ExpressionResult
+from millrace_compiler.diagnostics import Position, Report
+from millrace_compiler.graph import Graph
+from millrace_compiler.operator import Ask, Inference, Operator, Scope
+from millrace_compiler.ports import Port
+from millrace_compiler.types import DataType, NoType, parse_type
+
+Ports = dict[tuple[str, str], Port]
+_MISMATCH = re.compile(r"gives (.+), needs (.+)", re.DOTALL)
+_SYNTAX = ("PARSE", "_LEGACY_ERROR_TEMP_PARSE", "INVALID_TYPED_LITERAL")
+
+
+@dataclass
+class _Running:
+    operator: Operator
+    inference: Inference
+    asks: list[Ask]
+
+
+def infer_ports(graph: Graph, analyzer: Analyzer, report: Report) -> Ports:
+    """What flows out of every output port of which something is known."""
+    return _Pass(graph, analyzer, report).run()
+
+
+class _Pass:
+    def __init__(self, graph: Graph, analyzer: Analyzer, report: Report) -> None:
+        self.graph, self.analyzer, self.report = graph, analyzer, report
+        self.ports: Ports = {}
+        self.running: list[_Running] = []
+        self.parents = {id_: graph.parents(id_) for id_ in graph.order}
+        self.waiting = {id_: len(found) for id_, found in self.parents.items()}
+        self.children: dict[str, list[str]] = {id_: [] for id_ in graph.order}
+        for id_, found in self.parents.items():
+            for parent in found:
+                if parent in self.children:
+                    self.children[parent].append(id_)
+        self.ready = [id_ for id_, count in self.waiting.items() if not count]
+
+    def run(self) -> Ports:
+        while self.ready or self.running:
+            while self.ready:
+                self._start(self.graph.operators[self.ready.pop(0)])
+            if self.running:
+                self._answer()
+        return self.ports
+
+    # ---- starting and finishing a node -----------------------------------------------------
+
+    def _start(self, operator: Operator) -> None:
+        inputs: dict[str, list[Port]] = {}
+        sound = True
+        for port in operator.inputs():
+            edges = self.graph.inputs[operator.id][port.name]
+            found = [self.ports.get((edge.source, edge.source_port)) for edge in edges]
+            if not port.many:
+                found = found[:1]
+            known = [item for item in found if item is not None]
+            sound = sound and len(known) == len(found) and bool(known)
+            for item in known:
+                if item.role not in port.roles:
+                    self._report_role(operator, port.name, item, port.roles)
+                    sound = False
+            inputs[port.name] = known
+        scope = Scope(operator, inputs, self.report)
+        if not sound:
+            self._finish(operator, self._fallback(operator, inputs))
+            return
+        inference = operator.infer(scope)
+        self._step(_Running(operator, inference, []), None)
+
+    def _report_role(
+        self, operator: Operator, port: str, found: Port, needed: tuple[str, ...]
+    ) -> None:
+        words = {"stream": "a stream", "table": "a table", "global_table": "a global table"}
+        self.report.add(
+            "role",
+            operator.id,
+            port,
+            found=words[found.role],
+            needed=" or ".join(words[role] for role in needed),
+            port=port,
+        )
+
+    def _fallback(self, operator: Operator, inputs: Mapping[str, list[Port]]) -> dict[str, Port]:
+        """Outputs of a node that could not be typed: their role, where that is certain."""
+        first = next((ports[0] for ports in inputs.values() if ports), None)
+        result: dict[str, Port] = {}
+        for port in operator.out_ports:
+            if port.role != "same":
+                result[port.name] = Port(port.role, None, None)
+            elif first is not None:
+                result[port.name] = Port(first.role, None, None)
+        if operator.dynamic_outputs:
+            result.update({name: Port("stream", None, None) for name in operator.outputs()})
+        return result
+
+    def _finish(self, operator: Operator, ports: Mapping[str, Port]) -> None:
+        for name, port in ports.items():
+            self.ports[operator.id, name] = port
+        for child in self.children[operator.id]:
+            self.waiting[child] -= 1
+            if not self.waiting[child]:
+                self.ready.append(child)
+
+    def _step(self, node: _Running, answers: list[DataType | None] | None) -> None:
+        try:
+            node.asks = next(node.inference) if answers is None else node.inference.send(answers)
+        except StopIteration as stop:
+            self._finish(node.operator, stop.value)
+        else:
+            self.running.append(node)
+
+    # ---- questions --------------------------------------------------------------------------
+
+    def _answer(self) -> None:
+        """One round: the questions of all running nodes, together."""
+        nodes, self.running = self.running, []
+        requests: list[ExpressionRequest] = []
+        for node in nodes:
+            requests += [_request(ask) for ask in node.asks if ask.text]
+        results = iter(self.analyzer.analyze(requests) if requests else [])
+        for node in nodes:
+            answers = [
+                self._judge(node.operator, ask, next(results)) if ask.text else ask.expects
+                for ask in node.asks
+            ]
+            self._step(node, answers)
+
+    def _judge(self, operator: Operator, ask: Ask, result: ExpressionResult) -> DataType | None:
+        error = result.error
+        if error is None:
+            try:
+                return parse_type(result.type or "")
+            except NoType:
+                return None
+        unknown = any(type_ is None for _, type_ in ask.columns)
+        condition = error.condition or ""
+        if unknown and not condition.startswith(_SYNTAX):
+            return ask.expects
+        position = None
+        if error.start is not None and error.start >= 0:
+            stop = error.stop if error.stop is not None and error.stop > error.start else error.start + 1
+            position = Position(error.start, stop)
+        mismatch = _MISMATCH.fullmatch(error.message)
+        code, data = "expression", {"reason": error.message, "condition": condition}
+        if mismatch:
+            code, data = "expression_type", {"found": mismatch[1], "needed": mismatch[2]}
+        elif condition.startswith(_SYNTAX):
+            code = "expression_syntax"
+        self.report.add(
+            code, operator.id, ask.parameter, path=ask.path, position=position, **data
+        )
+        return ask.expects
+
+
+def _request(ask: Ask) -> ExpressionRequest:
+    """Columns of unknown type are left out; what does not use them can still be judged."""
+    columns = tuple((name, type_.text) for name, type_ in ask.columns if type_ is not None)
+    return ExpressionRequest(ask.text, columns, ask.expects.text if ask.expects else None)

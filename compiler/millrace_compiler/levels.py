@@ -1,0 +1,89 @@
+"""Levels: in which of the query's consecutive operators a step runs.
+
+A record that crosses a repartition topic is processed one level later. A step that looks up a
+table runs on the level where the table's rows are kept; where that cannot be, because the table
+itself depends on the step's input through a repartition, the table's updates travel to the step.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.graph import Graph
+from millrace_compiler.lowering import Physical
+
+_Edges = dict[str, list[tuple[str, int]]]
+
+
+def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str, int]:
+    """The level of every step; a store shared across a repartition is reported."""
+    steps = [id_ for id_, step in physical.steps.items() if step.op != "global_table"]
+    known = set(steps)
+    must: list[tuple[str, str]] = []
+    users: dict[str, str] = {}
+    wishes: list[tuple[str, str]] = []
+    for id_ in steps:
+        step = physical.steps[id_]
+        for store in step.shared:
+            first = users.setdefault(store, id_)
+            if first != id_:
+                must.append((first, id_))
+        for handle, link in step.links:
+            if link == "shared":
+                wishes += [(reader, id_) for reader in sorted(handle.readers) if reader in known]
+    edges: list[tuple[str, str, int]] = []
+    for id_ in steps:
+        for handle, link in physical.steps[id_].links:
+            if handle.step in known:
+                edges.append((handle.step, id_, 1 if link == "hop" else 0))
+    levels = _solve(steps, edges, must)
+    if levels is None:
+        nodes = sorted({physical.steps[b].node for _, b in must})
+        for node in nodes:
+            report.add("store_across_levels", node, "store", stores=_stores_of(graph, node))
+        must = []
+    granted = list(must)
+    if _solve(steps, edges, granted + wishes) is not None:
+        granted += wishes
+    else:
+        for wish in wishes:
+            if _solve(steps, edges, [*granted, wish]) is not None:
+                granted.append(wish)
+    return _solve(steps, edges, granted) or {}
+
+
+def _stores_of(graph: Graph, node: str) -> str:
+    operator = graph.operators.get(node)
+    return ", ".join(store.store_name() for store in operator.stores) if operator else ""
+
+
+def _solve(
+    steps: list[str], edges: list[tuple[str, str, int]], equal: list[tuple[str, str]]
+) -> dict[str, int] | None:
+    """Least levels that respect edges and equalities; ``None`` where there are none."""
+    parent = {id_: id_ for id_ in steps}
+
+    def find(id_: str) -> str:
+        while parent[id_] != id_:
+            parent[id_] = parent[parent[id_]]
+            id_ = parent[id_]
+        return id_
+
+    for a, b in equal:
+        parent[find(b)] = find(a)
+    following: _Edges = defaultdict(list)
+    for source, target, hop in edges:
+        following[find(source)].append((find(target), hop))
+    level = {find(id_): 0 for id_ in steps}
+    queue = list(level)
+    most = len(steps)
+    while queue:
+        group = queue.pop()
+        for target, hop in following[group]:
+            if level[target] < level[group] + hop:
+                level[target] = level[group] + hop
+                if level[target] > most:
+                    return None
+                queue.append(target)
+    return {id_: level[find(id_)] for id_ in steps}

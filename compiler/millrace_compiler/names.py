@@ -1,0 +1,39 @@
+"""Variable names of the generated job, from labels."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+_LONGEST = 40
+_ACRONYM = re.compile(r"[^a-z0-9]+")
+
+
+class Names:
+    """Hands out names that are unique in the job and hide nothing it uses."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = taken | set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
+
+    def take(self, *wishes: str) -> str:
+        """A name after the first wish that makes one; numbered if it is taken."""
+        base = next((name for wish in wishes if (name := identifier(wish))), "step")
+        name, serial = base, 1
+        while name in self.taken:
+            serial += 1
+            name = f"{base}_{serial}"
+        self.taken.add(name)
+        return name
+
+
+def identifier(text: str) -> str:
+    """``Count per word`` → ``count_per_word``; empty where nothing is left of the text."""
+    if not text.isascii():
+        return ""
+    name = _ACRONYM.sub("_", text.lower()).strip("_")
+    if len(name) > _LONGEST:
+        name = name[:_LONGEST].rpartition("_")[0] or name[:_LONGEST]
+    if not name:
+        return ""
+    return name if name[0].isalpha() else f"step_{name}"

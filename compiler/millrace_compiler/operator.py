@@ -1,0 +1,214 @@
+"""What an operator is: a declaration with answers.
+
+A kind of the document is one subclass of :class:`Operator` in ``operators/<family>/<kind>.py``;
+an instance is one node with its parameters read. The class says its ports, parameters and traits;
+the instance answers: :meth:`~Operator.check` (are the parameters sound together),
+:meth:`~Operator.infer` (types of its outputs), :meth:`~Operator.lower` (steps of the job),
+:meth:`~Operator.summary` (one sentence). Palette, forms, catalogue, pages, validation and lowering
+follow from these classes; nothing else in the project lists operators.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.document import Node
+from millrace_compiler.parameters import MISSING, Faults, Parameter
+from millrace_compiler.ports import Columns, InPort, OutPort, Port
+from millrace_compiler.types import DataType
+
+if TYPE_CHECKING:
+    from millrace_compiler.lowering import Handle, NodeLowering
+
+FAMILIES: dict[str, str] = {
+    "sources": "Sources",
+    "stateless": "Stateless",
+    "aggregations": "Aggregations",
+    "joins": "Joins",
+    "tables": "Tables",
+    "processors": "Processor API",
+    "stores": "Stores",
+    "sinks": "Sinks",
+}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question for the analyzer: the type of an expression of one parameter."""
+
+    parameter: str
+    text: str
+    columns: Columns
+    expects: DataType | None
+    path: str | None
+
+
+class Scope:
+    """What a node sees while types are inferred: its inputs, its stores, a place for faults."""
+
+    def __init__(
+        self, operator: Operator, inputs: Mapping[str, list[Port]], report: Report
+    ) -> None:
+        self.operator, self.inputs, self.report = operator, inputs, report
+
+    def one(self, port: str = "in") -> Port:
+        """The one input at a port."""
+        return self.inputs[port][0]
+
+    def all(self, port: str = "in") -> list[Port]:
+        """The inputs at a port, in the order of the edges."""
+        return self.inputs[port]
+
+    def ask(
+        self,
+        parameter: str,
+        text: str,
+        columns: Columns,
+        expects: DataType | None = None,
+        path: str | None = None,
+    ) -> Ask:
+        """A question for the analyzer; errors go to the parameter."""
+        return Ask(parameter, text, columns, expects, f"{parameter}{path}" if path else None)
+
+    def fault(self, code: str, parameter: str, path: str | None = None, **data: object) -> None:
+        """Reports a fault of this node."""
+        full = f"{parameter}{path}" if path else None
+        self.report.add(code, self.operator.id, parameter, path=full, **data)
+
+
+Inference = Generator[list[Ask], list[DataType | None], Mapping[str, Port]]
+
+
+class Operator:
+    """Base of all operators. See the module's text."""
+
+    kind: ClassVar[str] = ""
+    title: ClassVar[str]
+    icon: ClassVar[str]
+    help: ClassVar[str]
+    synonyms: ClassVar[tuple[str, ...]] = ()
+    rules: ClassVar[tuple[str, ...]] = ()
+    in_ports: ClassVar[tuple[InPort, ...]] = ()
+    out_ports: ClassVar[tuple[OutPort, ...]] = ()
+    #: Place in the palette within the family, lowest first.
+    place: ClassVar[int] = 50
+    #: Parameters that stand first in the form.
+    first: ClassVar[tuple[str, ...]] = ()
+    dynamic_inputs: ClassVar[str | None] = None
+    dynamic_outputs: ClassVar[str | None] = None
+    takes_store: ClassVar[tuple[str, ...]] = ()
+    many_stores: ClassVar[bool] = False
+    stateful: ClassVar[bool] = False
+    changes_key: ClassVar[bool] = False
+    reads_clock: ClassVar[bool] = False
+    #: Can be a step on a plain DataFrame: no state, no side effect, one output port.
+    plain: ClassVar[bool] = False
+    example: ClassVar[tuple[tuple[Mapping[str, object], ...], tuple[Mapping[str, object], ...]]]
+
+    family: ClassVar[str]
+    parameters: ClassVar[dict[str, Parameter[object]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        found: dict[str, Parameter[object]] = {}
+        for base in reversed(cls.__mro__):
+            for value in vars(base).values():
+                if isinstance(value, Parameter):
+                    found[value.name] = value
+        cls.parameters = {name: found[name] for name in dict.fromkeys((*cls.first, *found))}
+        if cls.kind:
+            cls.family = cls.__module__.split(".")[-2]
+
+    def __init__(self, node: Node, report: Report) -> None:
+        self.id, self.node = node.id, node
+        self.stores: tuple[Store, ...] = ()
+        self.values: dict[str, object] = {}
+        for name, parameter in self.parameters.items():
+            raw = node.params.get(name, MISSING)
+            self.values[name] = parameter.read(raw, Faults(report, node.id, name))
+        for name in node.params:
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                report.add("parameter_unknown", node.id, name, kind=self.kind, known=known)
+        self.check(report)
+
+    # ---- answers --------------------------------------------------------------------------
+
+    @property
+    def label(self) -> str:
+        """How people call the node."""
+        return (self.node.label or "").strip() or self.title
+
+    def fault(
+        self, report: Report, code: str, parameter: str, path: str | None = None, **data: object
+    ) -> None:
+        """Reports a fault of this node."""
+        full = f"{parameter}{path}" if path else None
+        report.add(code, self.id, parameter, path=full, **data)
+
+    def check(self, report: Report) -> None:
+        """Whether the parameters are sound together; types are not known yet."""
+
+    def inputs(self) -> tuple[InPort, ...]:
+        """The input ports of this node."""
+        return self.in_ports
+
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the output ports of this node."""
+        return tuple(port.name for port in self.out_ports)
+
+    def infer(self, scope: Scope) -> Inference:
+        """Types of the outputs. Yields lists of questions, is sent lists of types."""
+        raise NotImplementedError
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        """Adds this node's steps to the job; gives what its output ports carry."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """One sentence from the parameters, without the final stop."""
+        return self.title.lower()
+
+    @property
+    def store(self) -> Store | None:
+        """The store that an operator materializes into, if one is connected."""
+        return self.stores[0] if self.stores else None
+
+
+class Store(Operator):
+    """Base of the store nodes."""
+
+    def store_name(self) -> str:
+        """The name by which code and queries know it."""
+        return str(self.values["name"])
+
+
+def no_questions(ports: Mapping[str, Port]) -> Inference:
+    """Inference that asks nothing."""
+    yield []
+    return ports
+
+
+_registry: dict[str, type[Operator]] = {}
+
+
+def registry() -> Mapping[str, type[Operator]]:
+    """All kinds by name: every class with a ``kind`` below ``millrace_compiler.operators``."""
+    if not _registry:
+        package = importlib.import_module("millrace_compiler.operators")
+        found: list[type[Operator]] = []
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if module.ispkg:
+                continue
+            for value in vars(importlib.import_module(module.name)).values():
+                if inspect.isclass(value) and issubclass(value, Operator) and value.kind:
+                    found.append(value)
+        order = list(FAMILIES)
+        unique = sorted(set(found), key=lambda c: (order.index(c.family), c.place, c.kind))
+        _registry.update({cls.kind: cls for cls in unique})
+    return _registry

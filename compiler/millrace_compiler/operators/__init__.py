@@ -1,0 +1,1 @@
+"""The operators, one file for each kind, in a folder for each family."""

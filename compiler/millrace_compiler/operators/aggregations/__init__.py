@@ -1,0 +1,1 @@
+"""Operators that fold records by key."""

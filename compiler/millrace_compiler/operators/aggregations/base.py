@@ -1,0 +1,193 @@
+"""What the aggregations have in common: grouping, windows, stores, one call at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.lowering import Handle, NodeLowering, Partitions
+from millrace_compiler.operator import Ask, Inference, Operator, Scope
+from millrace_compiler.operators.stores.fit import check_store, window_stores
+from millrace_compiler.parameters import Choice, optional
+from millrace_compiler.parts import GroupBy
+from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
+from millrace_compiler.types import TIMESTAMP, DataType
+from millrace_compiler.windows import WindowOf
+
+GROUP_HELP = (
+    "What records are grouped by. For a stream the new key, empty: the record's key; for a table "
+    "key and value, both needed."
+)
+WINDOW_HELP = (
+    "Groups by time as well, for streams: tumbling, hopping, sliding, session or unlimited. "
+    "Without it one result for each key, for ever."
+)
+
+
+def aggregate_columns(agg: DataType | None, key: DataType | None, value: DataType | None) -> Columns:
+    """What an aggregator sees."""
+    return (("agg", agg), ("key", key), ("value", value), ("timestamp", TIMESTAMP))
+
+
+class Windowed(Operator):
+    """An operator with a window and a table as result."""
+
+    out_ports = (OutPort("out", "table"),)
+    takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
+    stateful = True
+
+    window = optional(WindowOf("Window", WINDOW_HELP, required=False))
+
+    def check_merger(self, report: Report, merger: object) -> None:
+        """A merger is for sessions, and sessions need it."""
+        session = self.window is not None and self.window.type == "session"
+        if session and self.node.params.get("merger") is None:
+            self.fault(report, "merger_missing", "merger")
+        elif not session and merger is not None:
+            self.fault(report, "merger_unwanted", "merger")
+
+    def result(self, scope: Scope, key: Port, agg: DataType | None) -> Port:
+        """The table, and whether its store fits."""
+        if self.window is None:
+            versioned = bool(self.store and self.store.kind == "store.versioned")
+            out = Port("table", key.key, agg, False, key.window, key.inner_key, versioned)
+        else:
+            out = table_of(key.key, agg, self.window)
+        check_store(scope, window_stores(self.window), out)
+        return out
+
+
+class Aggregation(Windowed):
+    """An aggregation of a stream, or of a table by another key."""
+
+    in_ports = (InPort("in", ("stream", "table")),)
+    #: Parameters that an aggregation of a table needs besides ``group_by``.
+    for_tables: ClassVar[tuple[str, ...]] = ()
+
+    group_by = optional(GroupBy("Group by", GROUP_HELP, required=False))
+    emit = Choice(
+        "Emit",
+        "Every update, or one final result when the window has closed.",
+        ("every_update", "window_close"),
+        default="every_update",
+    )
+
+    # ---- to be told by each aggregation ------------------------------------------------------
+
+    def result_type(self, value: DataType | None) -> DataType | None:
+        """The type of the aggregate of values of a type."""
+        raise NotImplementedError
+
+    def questions(self, scope: Scope, key: DataType | None, value: DataType | None) -> list[Ask]:
+        """What to ask about its expressions."""
+        return []
+
+    def arguments(self, *, table: bool) -> dict[str, object]:
+        """Arguments of its call in the job."""
+        return {}
+
+    # ---- answers --------------------------------------------------------------------------
+
+    def check(self, report: Report) -> None:
+        if self.emit == "window_close":
+            if self.window is None and self.node.params.get("window") is None:
+                self.fault(report, "needed_with", "window", other="emit", value="window_close")
+            elif self.window is not None and self.window.type == "unlimited":
+                self.fault(report, "emit_unlimited", "emit")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        if port.role == "table":
+            return (yield from self._infer_table(scope, port))
+        keyed = port
+        if self.values.get("subtractor") is not None:
+            scope.fault("only_for_tables", "subtractor")
+        if self.group_by is not None:
+            if self.group_by.value is not None:
+                scope.fault("group_by_value", "group_by", ".value")
+            [key] = yield [scope.ask("group_by", self.group_by.key, port.record(), None, ".key")]
+            keyed = port.rekeyed(key, port.value)
+        agg = self.result_type(port.value)
+        yield self.questions(scope, keyed.key, port.value)
+        return {"out": self.result(scope, keyed, agg)}
+
+    def _infer_table(self, scope: Scope, port: Port) -> Inference:
+        if self.window is not None:
+            scope.fault("only_for_streams", "window")
+        for parameter in self.for_tables:
+            if self.node.params.get(parameter) is None:
+                scope.fault("needed_for_tables", parameter)
+        key = value = None
+        if self.group_by is None:
+            if self.node.params.get("group_by") is None:
+                scope.fault("needed_for_tables", "group_by")
+            yield []
+        elif self.group_by.value is None:
+            scope.fault("group_by_needs_value", "group_by", ".value")
+            columns = port.record()
+            [key] = yield [scope.ask("group_by", self.group_by.key, columns, None, ".key")]
+        else:
+            columns = port.record()
+            key, value = yield [
+                scope.ask("group_by", self.group_by.key, columns, None, ".key"),
+                scope.ask("group_by", self.group_by.value, columns, None, ".value"),
+            ]
+        yield self.questions(scope, key, value)
+        return {"out": self.result(scope, Port("table", key, value), self.result_type(value))}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        if to.input().role == "table":
+            return {"out": self._lower_table(to)}
+        stream = grouped(to, to.input(), self.group_by.key if self.group_by else None, self.id)
+        handle = to.step(
+            self.kind,
+            stream,
+            keywords=self.arguments(table=False),
+            window=self.window.to_json() if self.window else None,
+            emit=self.emit if self.emit != "every_update" else None,
+            store=to.store(),
+            role="table",
+            stores=to.store_names(always=True),
+        )
+        return {"out": handle}
+
+    def _lower_table(self, to: NodeLowering) -> Handle:
+        table = to.input()
+        to.materialize(table)
+        topic = f"{self.id}-repartition"
+        by = self.group_by
+        writer = to.step(
+            "group_by",
+            table,
+            id=topic,
+            key=by.key if by else "",
+            value=(by.value if by else None) or "",
+            partitions=Partitions(topic),
+            assigned=False,
+            role="grouped",
+            written=topic,
+        )
+        to.shuffled("in")
+        rows = to.receive("grouped_table", topic, writer, role="grouped")
+        return to.step(
+            self.kind,
+            rows,
+            keywords=self.arguments(table=True),
+            store=to.store(),
+            role="table",
+            stores=to.store_names(always=True),
+        )
+
+    def how(self) -> str:
+        """ "per word, per 1 hour": grouping and window for summaries."""
+        by = f" by {self.group_by.key}" if self.group_by else " by key"
+        return by + (f", {self.window.sentence()}" if self.window else "")
+
+
+def grouped(to: NodeLowering, stream: Handle, key: str | None, name: str, port: str = "in") -> Handle:
+    """A stream grouped by an expression or by its key: repartitioned where the key changed [RP1]."""
+    if key is not None:
+        id_ = f"{name}-key"
+        stream = to.step("select_key", stream, key, id=id_, key_changed=True, plain=True)
+    return to.keyed(stream, name, through=port)

@@ -1,0 +1,112 @@
+"""``cogroup``: several streams into one aggregate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.aggregations.base import Windowed, aggregate_columns, grouped
+from millrace_compiler.operators.tables.updates import same_keys
+from millrace_compiler.parameters import Choice, Expression, optional
+from millrace_compiler.parts import CogroupInputs, TypeOf
+from millrace_compiler.ports import InPort, Port
+
+
+class Cogroup(Windowed):
+    """Folds several streams with the same key into one aggregate."""
+
+    kind = "cogroup"
+    title = "Cogroup"
+    icon = "arrows-join-2"
+    place = 4
+    help = (
+        "Each input has an aggregator of its own; all share initializer, store and result [AG5]. "
+        "The inputs must have the same key and be co-partitioned [RP4]."
+    )
+    synonyms = ("combine", "co-group", "multi aggregate", "profile", "联合聚合")
+    rules = ("AG5", "RP1", "RP4")
+    dynamic_inputs = "inputs"
+    first = ("type", "initializer", "inputs", "merger", "window")
+    example = (
+        ({"key": "a", "value": 2, "port": "in"}, {"key": "a", "value": 5, "port": "out"}),
+        ({"key": "a", "value": 2}, {"key": "a", "value": -3}),
+    )
+
+    type = TypeOf("Type", "Spark type of the aggregate.")
+    initializer = Expression("Initializer", "The aggregate of a key without values.", columns="none")
+    inputs_ = CogroupInputs("Inputs", "Port, aggregator and, if need be, grouping of each input.")
+    merger = optional(
+        Expression(
+            "Merger",
+            "For sessions: one aggregate from `left` and `right`.",
+            columns="merger",
+            required=False,
+        )
+    )
+    emit = Choice(
+        "Emit", "Every update; a cogroup has no other.", ("every_update",), default="every_update"
+    )
+
+    def check(self, report: Report) -> None:
+        self.check_merger(report, self.merger)
+
+    def inputs(self) -> tuple[InPort, ...]:
+        return tuple(InPort(item.port, ("stream",)) for item in self.inputs_)
+
+    def infer(self, scope: Scope) -> Inference:
+        items = self.inputs_
+        grouped_by = [
+            (index, item.group_by, scope.one(item.port))
+            for index, item in enumerate(items)
+            if item.group_by
+        ]
+        found = yield [
+            scope.ask("inputs", by.key, port.record(), None, f"[{index}].group_by.key")
+            for index, by, port in grouped_by
+        ]
+        rekeyed = {
+            index: port.rekeyed(key, port.value)
+            for (index, _, port), key in zip(grouped_by, found, strict=True)
+        }
+        ports = [rekeyed.get(i, scope.one(item.port)) for i, item in enumerate(items)]
+        for port in ports[1:]:
+            same_keys(scope, ports[0], port, "inputs")
+        asks = [scope.ask("initializer", self.initializer, (), self.type)]
+        for index, (item, port) in enumerate(zip(items, ports, strict=True)):
+            columns = aggregate_columns(self.type, port.key, port.value)
+            path = f"[{index}].aggregator"
+            asks.append(scope.ask("inputs", item.aggregator, columns, self.type, path))
+        key = ports[0] if ports else Port("stream", None, None)
+        if self.merger:
+            sides = (("key", key.key), ("left", self.type), ("right", self.type))
+            asks.append(scope.ask("merger", self.merger, sides, self.type))
+        yield asks
+        return {"out": self.result(scope, key, self.type)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        streams = []
+        for item in self.inputs_:
+            key = item.group_by.key if item.group_by else None
+            name = f"{self.id}-{item.port}"
+            streams.append(grouped(to, to.input(item.port), key, name, item.port))
+        to.together(*streams)
+        pairs = zip(streams, self.inputs_, strict=True)
+        handle = to.step(
+            "cogroup",
+            None,
+            inputs=[(stream, item.aggregator) for stream, item in pairs],
+            type=self.type.text if self.type else "",
+            initializer=self.initializer,
+            merger=self.merger,
+            window=self.window.to_json() if self.window else None,
+            store=to.store(),
+            role="table",
+            stores=to.store_names(always=True),
+        )
+        return {"out": handle}
+
+    def summary(self) -> str:
+        window = f", {self.window.sentence()}" if self.window else ""
+        return f"{', '.join(item.port for item in self.inputs_)} by key{window}"

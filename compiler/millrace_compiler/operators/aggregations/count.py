@@ -1,0 +1,33 @@
+"""``count``: how many records each key has."""
+
+from __future__ import annotations
+
+from millrace_compiler.operators.aggregations.base import Aggregation
+from millrace_compiler.types import BIGINT, DataType
+
+
+class Count(Aggregation):
+    """Counts records by key, and by window if there is one."""
+
+    kind = "count"
+    title = "Count"
+    icon = "tally-marks"
+    place = 1
+    help = (
+        "Adds one for each record of a key and passes on every new count [AG1]. Grouping by an "
+        "expression shuffles first [RP1]. Records with a null key or value are dropped and counted; "
+        "in time and session windows a null value counts."
+    )
+    synonyms = ("number of", "frequency", "per hour", "histogram", "计数", "每小时计数", "统计")
+    rules = ("AG1", "AG2", "AG3", "TW1", "TW2", "TW3", "RP1", "GT1")
+    first = ("group_by", "window", "emit")
+    example = (
+        ({"key": "a", "value": "x"}, {"key": "b", "value": "x"}, {"key": "a", "value": "y"}),
+        ({"key": "a", "value": 1}, {"key": "b", "value": 1}, {"key": "a", "value": 2}),
+    )
+
+    def result_type(self, value: DataType | None) -> DataType | None:
+        return BIGINT
+
+    def summary(self) -> str:
+        return f"counts{self.how()}"

@@ -1,0 +1,58 @@
+"""``reduce``: values of each key folded into one of the same type."""
+
+from __future__ import annotations
+
+from millrace_compiler.operator import Ask, Scope
+from millrace_compiler.operators.aggregations.base import Aggregation
+from millrace_compiler.parameters import Expression, optional
+from millrace_compiler.types import DataType
+
+
+class Reduce(Aggregation):
+    """Folds the values of each key into one value of the same type."""
+
+    kind = "reduce"
+    title = "Reduce"
+    icon = "fold-down"
+    place = 2
+    help = (
+        "The first value of a key is the result as it is; each further one is combined with the "
+        "result so far [AG1]. A null result deletes the row [NU1]."
+    )
+    synonyms = ("sum", "max", "min", "total", "fold", "combine", "latest", "归约", "求和", "最大")
+    rules = ("AG1", "AG2", "AG3", "NU1", "RP1", "GT1", "GT2")
+    first = ("reducer", "subtractor", "group_by", "window", "emit")
+    for_tables = ("subtractor",)
+    example = (
+        ({"key": "a", "value": 3}, {"key": "a", "value": 8}),
+        ({"key": "a", "value": 3}, {"key": "a", "value": 11}),
+    )
+
+    reducer = Expression("Reducer", "Combines `agg`, the result so far, and `value`.", columns="reduce")
+    subtractor = optional(
+        Expression(
+            "Subtractor",
+            "For a table: takes the old `value` of a changed row out of `agg`.",
+            columns="reduce",
+            required=False,
+        )
+    )
+
+    def result_type(self, value: DataType | None) -> DataType | None:
+        return value
+
+    def questions(self, scope: Scope, key: DataType | None, value: DataType | None) -> list[Ask]:
+        columns = (("agg", value), ("value", value))
+        asks = [scope.ask("reducer", self.reducer, columns, value)]
+        if self.subtractor:
+            asks.append(scope.ask("subtractor", self.subtractor, columns, value))
+        return asks
+
+    def arguments(self, *, table: bool) -> dict[str, object]:
+        found: dict[str, object] = {"reducer": self.reducer}
+        if table:
+            found["subtractor"] = self.subtractor
+        return found
+
+    def summary(self) -> str:
+        return f"{self.reducer}{self.how()}"

@@ -1,0 +1,1 @@
+"""Operators that bring two inputs together."""

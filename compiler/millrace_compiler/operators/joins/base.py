@@ -1,0 +1,34 @@
+"""What the joins have in common."""
+
+from __future__ import annotations
+
+from millrace_compiler.operator import Ask, Operator, Scope
+from millrace_compiler.parameters import Expression
+from millrace_compiler.ports import Port
+from millrace_compiler.types import TIMESTAMP
+
+INNER_LEFT = ("inner", "left")
+ALL_TYPES = ("inner", "left", "outer")
+TYPE_HELP = (
+    "inner: only pairs; left: every left record, with null where nothing matches; outer: both sides."
+)
+
+
+class Join(Operator):
+    """Brings a left and a right input together."""
+
+    joiner = Expression(
+        "Joiner",
+        "The result from `key`, `left` and `right` (the two values) and `timestamp`.",
+        columns="join",
+    )
+
+    def ask_joiner(self, scope: Scope, left: Port, right: Port) -> Ask:
+        """The question about the joiner."""
+        columns = (
+            ("key", left.key),
+            ("left", left.value),
+            ("right", right.value),
+            ("timestamp", TIMESTAMP),
+        )
+        return scope.ask("joiner", self.joiner, columns)

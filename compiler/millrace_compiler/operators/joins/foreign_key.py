@@ -1,0 +1,111 @@
+"""``join.foreign_key``: a table with the rows of another that its values refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering, Partitions
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
+from millrace_compiler.operators.stores.fit import check_store
+from millrace_compiler.parameters import Choice, Expression
+from millrace_compiler.ports import InPort, OutPort, Port
+
+
+class JoinForeignKey(Join):
+    """Adds to each row of a table the row of another table that it refers to."""
+
+    kind = "join.foreign_key"
+    title = "Join by foreign key"
+    icon = "table-shortcut"
+    place = 5
+    help = (
+        "An expression over the left row gives the right row's key. Updates on both sides reach "
+        "the result: a right row updates every left row that refers to it [FK4]. Records travel "
+        "through two internal topics."
+    )
+    synonyms = ("reference", "many to one", "relation", "外键", "关联")
+    rules = ("FK1", "FK2", "FK3", "FK4", "FK5", "FK6", "FK7", "FK8")
+    in_ports = (InPort("left", ("table",)), InPort("right", ("table",)))
+    out_ports = (OutPort("out", "table"),)
+    takes_store = ("store.key_value", "store.versioned")
+    first = ("type", "foreign_key", "joiner")
+    stateful = True
+    example = (
+        (
+            {"key": "it", "value": "Italy", "port": "right"},
+            {"key": "order1", "value": {"country": "it"}, "port": "left"},
+        ),
+        ({"key": "order1", "value": "Italy"},),
+    )
+
+    type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
+    foreign_key = Expression(
+        "Foreign key", "The right table's key, from the left `key` and `value`.", columns="row"
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        left, right = scope.one("left"), scope.one("right")
+        columns = (("key", left.key), ("value", left.value))
+        _, value = yield [
+            scope.ask("foreign_key", self.foreign_key, columns, right.key),
+            self.ask_joiner(scope, left, right),
+        ]
+        versioned = bool(self.store and self.store.kind == "store.versioned")
+        out = Port("table", left.key, value, False, left.window, left.inner_key, versioned)
+        check_store(scope, self.takes_store, out)
+        return {"out": out}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        left, right = to.input("left"), to.input("right")
+        to.materialize(left)
+        asking = f"{self.id}-subscription-registration"
+        answering = f"{self.id}-subscription-response"
+        subscribe = to.step(
+            "foreign_key_subscribe",
+            left,
+            id=asking,
+            foreign_key=self.foreign_key,
+            type=self.type,
+            partitions=Partitions(f"{asking}-topic"),
+            assigned=False,
+            written=f"{asking}-topic",
+        )
+        lookup = to.step(
+            "foreign_key_lookup",
+            None,
+            id=answering,
+            subscription=subscribe.step,
+            right=right,
+            type=self.type,
+            partitions=Partitions(f"{answering}-topic"),
+            links=[(subscribe, "hop"), *to.lookup(right)],
+            source=True,
+            topics=(f"{asking}-topic",),
+            written=f"{answering}-topic",
+            assigned=False,
+            stores=(f"{self.id}-subscription-store",),
+        )
+        to.topic(f"{asking}-topic", subscribe.step, lookup.step)
+        to.together(right, lookup)
+        handle = to.step(
+            "foreign_key_resolve",
+            None,
+            response=lookup.step,
+            left=left,
+            type=self.type,
+            joiner=self.joiner,
+            store=to.store(),
+            role="table",
+            links=[(lookup, "hop"), (left, "direct")],
+            source=True,
+            topics=(f"{answering}-topic",),
+            stores=to.store_names(always=True),
+        )
+        to.topic(f"{answering}-topic", lookup.step, handle.step)
+        to.together(left, handle)
+        to.shuffled("left")
+        return {"out": handle}
+
+    def summary(self) -> str:
+        return f"{self.type} join by {self.foreign_key}"

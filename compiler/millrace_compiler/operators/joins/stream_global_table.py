@@ -1,0 +1,62 @@
+"""``join.stream_global_table``: a stream with the rows of a global table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
+from millrace_compiler.parameters import Choice, Expression
+from millrace_compiler.ports import InPort, OutPort
+
+
+class JoinStreamGlobalTable(Join):
+    """Adds to each record of a stream a row of a global table, found by any expression."""
+
+    kind = "join.stream_global_table"
+    title = "Join stream with global table"
+    icon = "world-search"
+    place = 3
+    help = (
+        "The key expression says which row belongs to a record; no shuffle is needed and the "
+        "record keeps its own key [GK1]."
+    )
+    synonyms = ("enrich", "lookup", "broadcast join", "dimension", "补充", "查找")
+    rules = ("GK1", "GK2")
+    in_ports = (InPort("left", ("stream",)), InPort("right", ("global_table",)))
+    out_ports = (OutPort("out", "stream"),)
+    first = ("type", "key", "joiner")
+    stateful = True
+    example = (
+        (
+            {"key": "it", "value": "Italy", "port": "right"},
+            {"key": "1", "value": {"country": "it"}, "port": "left"},
+        ),
+        ({"key": "1", "value": "Italy"},),
+    )
+
+    type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
+    key = Expression("Key", "The table's key, from the stream's record.")
+
+    def infer(self, scope: Scope) -> Inference:
+        left, right = scope.one("left"), scope.one("right")
+        _, value = yield [
+            scope.ask("key", self.key, left.record(), right.key),
+            self.ask_joiner(scope, left, right),
+        ]
+        return {"out": left.with_value(value)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        handle = to.step(
+            "join_global",
+            to.input("left"),
+            to.input("right"),
+            type=self.type,
+            key=self.key,
+            joiner=self.joiner,
+        )
+        return {"out": handle}
+
+    def summary(self) -> str:
+        return f"{self.type} join by {self.key}"

@@ -1,0 +1,89 @@
+"""``join.stream_stream``: two streams within a window of time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.durations import LONGEST, show_duration
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
+from millrace_compiler.operators.tables.updates import same_keys
+from millrace_compiler.parameters import Choice, Duration
+from millrace_compiler.ports import InPort, OutPort, Port
+
+
+class JoinStreamStream(Join):
+    """Pairs records of two streams that have the same key and are near in time."""
+
+    kind = "join.stream_stream"
+    title = "Join streams"
+    icon = "arrows-join"
+    place = 1
+    help = (
+        "A right record joins a left one of the same key within [left - before, left + after], "
+        "both ends included [SJ1]. In left and outer joins a record without a partner is passed on "
+        "when its window and grace are over [SJ4]."
+    )
+    synonyms = ("correlate", "match", "window join", "interval join", "流连接", "关联")
+    rules = ("SJ1", "SJ2", "SJ3", "SJ4", "SJ5", "SJ6", "RP4")
+    in_ports = (InPort("left", ("stream",)), InPort("right", ("stream",)))
+    out_ports = (OutPort("out", "stream"),)
+    first = ("type", "before", "after", "grace", "joiner")
+    stateful = True
+    reads_clock = True
+    example = (
+        (
+            {"key": "a", "value": "order", "timestamp": 10, "port": "left"},
+            {"key": "a", "value": "payment", "timestamp": 14, "port": "right"},
+        ),
+        ({"key": "a", "value": "order+payment", "timestamp": 14},),
+    )
+
+    type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
+    before = Duration("Before", "How much earlier the right record may be.", minimum=None)
+    after = Duration("After", "How much later the right record may be.", minimum=None)
+    grace = Duration(
+        "Grace", "How long late records are waited for.", required=False, default=0
+    )
+
+    def check(self, report: Report) -> None:
+        present = all(self.node.params.get(name) is not None for name in ("before", "after"))
+        if not present:
+            return
+        width = self.before + self.after
+        if width < 0:
+            self.fault(report, "join_window", "before", before=self.before, after=self.after)
+        elif max(self.before, self.after, 0) + width + self.grace > LONGEST:
+            self.fault(report, "duration_too_long", "before", what="the window and grace together")
+
+    def infer(self, scope: Scope) -> Inference:
+        left, right = scope.one("left"), scope.one("right")
+        same_keys(scope, left, right, "right")
+        [value] = yield [self.ask_joiner(scope, left, right)]
+        return {"out": Port("stream", left.key, value, False, left.window, left.inner_key)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        left = to.keyed(to.input("left"), f"{self.id}-left", "left")
+        right = to.keyed(to.input("right"), f"{self.id}-right", "right")
+        to.together(left, right)
+        sides = (f"{self.id}-left-store", f"{self.id}-right-store")
+        waiting = () if self.type == "inner" else (f"{self.id}-outer-store",)
+        handle = to.step(
+            "join_stream",
+            left,
+            right,
+            type=self.type,
+            before=self.before,
+            after=self.after,
+            grace=self.grace,
+            joiner=self.joiner,
+            key_changed=False,
+            stores=sides + waiting,
+        )
+        return {"out": handle}
+
+    def summary(self) -> str:
+        reach = f"{show_duration(self.before)} before to {show_duration(self.after)} after"
+        return f"{self.type} join, right {reach} left"

@@ -1,0 +1,78 @@
+"""``join.stream_table``: a stream with the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.durations import show_duration
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
+from millrace_compiler.operators.tables.updates import same_keys
+from millrace_compiler.parameters import Choice, Duration, optional
+from millrace_compiler.ports import InPort, OutPort, Port
+
+
+class JoinStreamTable(Join):
+    """Adds to each record of a stream the row that a table has for its key."""
+
+    kind = "join.stream_table"
+    title = "Join stream with table"
+    icon = "table-column"
+    place = 2
+    help = (
+        "Each stream record looks up the current row of its key; updates of the table alone give "
+        "nothing [ST-1][ST-2]. With a versioned table the row as of the record's time [VS2], and "
+        "with grace records wait for late updates [ST-3]."
+    )
+    synonyms = ("enrich", "lookup", "add", "dimension", "补充", "丰富", "查找")
+    rules = ("ST-1", "ST-2", "ST-3", "ST-4", "VS2", "RP4")
+    in_ports = (InPort("left", ("stream",)), InPort("right", ("table",)))
+    out_ports = (OutPort("out", "stream"),)
+    first = ("type", "joiner", "grace")
+    stateful = True
+    example = (
+        (
+            {"key": "ann", "value": "Rome", "port": "right"},
+            {"key": "ann", "value": "2 apples", "port": "left"},
+        ),
+        ({"key": "ann", "value": "2 apples to Rome"},),
+    )
+
+    type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
+    grace = optional(
+        Duration(
+            "Grace",
+            "How long stream records wait for late updates of the table, which must be versioned.",
+            required=False,
+        )
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        left, right = scope.one("left"), scope.one("right")
+        same_keys(scope, left, right, "right")
+        if self.grace is not None and not right.versioned:
+            scope.fault("join_grace", "grace")
+        [value] = yield [self.ask_joiner(scope, left, right)]
+        return {"out": Port("stream", left.key, value, False, left.window, left.inner_key)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        left = to.keyed(to.input("left"), self.id, "left")
+        right = to.input("right")
+        to.together(left, right)
+        handle = to.step(
+            "join_table",
+            left,
+            right,
+            type=self.type,
+            joiner=self.joiner,
+            grace=self.grace,
+            key_changed=False,
+            links=to.lookup(right),
+            stores=() if self.grace is None else (f"{self.id}-buffer",),
+        )
+        return {"out": handle}
+
+    def summary(self) -> str:
+        wait = f", waits {show_duration(self.grace)}" if self.grace else ""
+        return f"{self.type} join by key{wait}"

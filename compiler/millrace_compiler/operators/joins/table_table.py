@@ -1,0 +1,73 @@
+"""``join.table_table``: two tables by their key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
+from millrace_compiler.operators.stores.fit import check_store
+from millrace_compiler.operators.tables.updates import same_keys
+from millrace_compiler.parameters import Choice
+from millrace_compiler.ports import InPort, OutPort, Port
+
+
+class JoinTableTable(Join):
+    """A table of the rows of two tables that have the same key."""
+
+    kind = "join.table_table"
+    title = "Join tables"
+    icon = "layout-columns"
+    place = 4
+    help = (
+        "An update on either side makes the row of its key anew from both [TT1]. The tables must "
+        "be co-partitioned [TT6]."
+    )
+    synonyms = ("combine", "merge rows", "primary key", "表连接")
+    rules = ("TT1", "TT2", "TT3", "TT4", "TT5", "TT6")
+    in_ports = (InPort("left", ("table",)), InPort("right", ("table",)))
+    out_ports = (OutPort("out", "table"),)
+    takes_store = ("store.key_value", "store.versioned")
+    first = ("type", "joiner")
+    stateful = True
+    example = (
+        (
+            {"key": "ann", "value": "Rome", "port": "left"},
+            {"key": "ann", "value": 42, "port": "right"},
+        ),
+        ({"key": "ann", "value": "Rome/42"},),
+    )
+
+    type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
+
+    def infer(self, scope: Scope) -> Inference:
+        left, right = scope.one("left"), scope.one("right")
+        same_keys(scope, left, right, "right")
+        [value] = yield [self.ask_joiner(scope, left, right)]
+        versioned = bool(self.store and self.store.kind == "store.versioned")
+        out = Port("table", left.key, value, False, left.window, left.inner_key, versioned)
+        check_store(scope, self.takes_store, out)
+        return {"out": out}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        left, right = to.input("left"), to.input("right")
+        to.together(left, right)
+        handle = to.step(
+            "join_table",
+            left,
+            right,
+            type=self.type,
+            joiner=self.joiner,
+            store=to.store(),
+            role="table",
+            links=[*to.lookup(left), *to.lookup(right)],
+            stores=to.store_names(always=False),
+        )
+        if self.store:
+            return {"out": handle}
+        return {"out": replace(handle, readers=handle.readers | left.readers | right.readers)}
+
+    def summary(self) -> str:
+        return f"{self.type} join by key"

@@ -1,0 +1,1 @@
+"""Operators in the user's own Python."""

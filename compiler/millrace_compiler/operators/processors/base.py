@@ -1,0 +1,119 @@
+"""What the processors have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.lowering import Constant, Handle, NodeLowering, store_call
+from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.operators.stores.base import StoreNode
+from millrace_compiler.operators.tables.updates import same_types, updates
+from millrace_compiler.parameters import Text
+from millrace_compiler.parts import Code, OutputTypesOf, PortNames, classes_in
+from millrace_compiler.ports import InPort, Port
+
+TEMPLATE = '''class Forward(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record)
+'''
+
+
+class ProcessorNode(Operator):
+    """Runs the user's own Python class for each record."""
+
+    in_ports = (InPort("in", ("stream", "table"), many=True),)
+    dynamic_outputs = "outputs"
+    takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
+    many_stores = True
+    stateful = True
+    reads_clock = True
+    #: Whether the processor may forward another key.
+    rekeys: ClassVar[bool] = True
+
+    code = Code("Code", "Python source with the class; Processor and Record need no import.")
+    class_name = Text("Class", "Name of the class in the code.")
+    output = OutputTypesOf(
+        "Output types", "Spark types of the key and value that it forwards; empty: the input's."
+    )
+    outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
+
+    def check(self, report: Report) -> None:
+        if not self.code or not isinstance(self.node.params.get("class_name"), str):
+            return
+        found = classes_in(self.code)
+        if self.class_name not in found:
+            names = ", ".join(found) or "none"
+            self.fault(report, "code_class", "class_name", found=self.class_name, classes=names)
+
+    def outputs(self) -> tuple[str, ...]:
+        return self.outputs_
+
+    def infer(self, scope: Scope) -> Inference:
+        ports = [updates(port) for port in scope.all()]
+        same_types(scope, ports)
+        first = ports[0]
+        changed = any(port.key_changed for port in ports)
+        output = self.output
+        self._check_stores(scope)
+        value = output.value or (None if output.broken else first.value)
+        if self.rekeys:
+            key = output.key or (None if output.broken else first.key)
+            out = Port("stream", key, value, key_changed=True)
+        else:
+            if output.key and first.key and output.key != first.key:
+                found, needed = output.key.text, first.key.text
+                scope.fault("process_values_key", "output", ".key", found=found, needed=needed)
+            out = replace(first, value=value, key_changed=changed)
+        return no_questions(dict.fromkeys(self.outputs(), out))
+
+    def _check_stores(self, scope: Scope) -> None:
+        for store in self.stores:
+            needed = store.for_processors if isinstance(store, StoreNode) else ()
+            for parameter in needed:
+                if store.node.params.get(parameter) is None:
+                    scope.report.add("store_needs", store.id, parameter, operator=self.id)
+            retention, size = store.values.get("retention"), store.values.get("window_size")
+            if isinstance(retention, int) and isinstance(size, int) and retention < size:
+                scope.report.add(
+                    "retention",
+                    store.id,
+                    "retention",
+                    found=f"{retention} ms",
+                    needed=f"{size} ms",
+                    operator=self.id,
+                )
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        stream = to.merged()
+        out = to.out(self.outputs()[0])
+        names = tuple(store.store_name() for store in self.stores)
+        made = to.step(
+            self.kind,
+            stream,
+            keywords={
+                "code": Constant("code", self.code),
+                "class_name": self.class_name,
+                "output": {
+                    "key": out.key.text if out.key else "",
+                    "value": out.value.text if out.value else "",
+                },
+                "outputs": None if self.outputs() == ("out",) else list(self.outputs()),
+                "stores": [store_call(store) for store in self.stores] or None,
+            },
+            key_changed=True if self.rekeys else None,
+            ports=self.outputs(),
+            stores=names,
+            shared=names,
+            dictionary=True,
+        )
+        return {port: to.port(made, port) for port in self.outputs()}
+
+    def summary(self) -> str:
+        with_stores = ", ".join(store.store_name() for store in self.stores)
+        return self.class_name + (f" with {with_stores}" if with_stores else "")

@@ -1,0 +1,22 @@
+"""``process_values``: the user's own Python, which leaves the key alone."""
+
+from __future__ import annotations
+
+from millrace_compiler.operators.processors.base import ProcessorNode
+
+
+class ProcessValues(ProcessorNode):
+    """Runs a Python class for each record; keys stay."""
+
+    kind = "process_values"
+    title = "Process values"
+    icon = "code-dots"
+    place = 2
+    help = (
+        "Like “Process”, but what it forwards keeps the record's key, so no shuffle follows [RP1]."
+    )
+    synonyms = ("processor", "python", "custom", "code", "transform values", "自定义")
+    rules = ("PA2", "PA3", "PA4", "PA5")
+    first = ("code", "class_name", "output", "outputs")
+    rekeys = False
+    example = (({"key": "a", "value": " x "},), ({"key": "a", "value": "x"},))

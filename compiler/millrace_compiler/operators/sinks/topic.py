@@ -1,0 +1,140 @@
+"""``sink.topic``: records to a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.formats import SIMPLE, Format, FormatOf, format_of
+from millrace_compiler.lowering import Handle, NodeLowering, format_call
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.operators.tables.updates import updates
+from millrace_compiler.parameters import Expression, Topic, optional
+from millrace_compiler.ports import InPort, Port
+from millrace_compiler.types import INT, STRING, DataType, widens
+
+
+class SinkTopic(Operator):
+    """Writes records to a topic."""
+
+    kind = "sink.topic"
+    title = "To a topic"
+    icon = "database-export"
+    place = 1
+    help = (
+        "Writes key, value, timestamp and headers. Formats default to the one that fits the type. "
+        "Keys go to partitions as Kafka's default partitioner sends them; a table's deletes are "
+        "written as null values."
+    )
+    synonyms = ("output", "produce", "write", "publish", "kafka", "输出", "写入")
+    in_ports = (InPort("in", ("stream", "table"), many=True),)
+    plain = True
+    first = ("topic", "topic_expression", "key", "value", "partition")
+    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
+
+    topic = optional(Topic("Topic", "The topic to write.", required=False))
+    topic_expression = optional(
+        Expression(
+            "Topic expression",
+            "In place of one topic: gives the topic of each record.",
+            expects="STRING",
+            required=False,
+        )
+    )
+    key = optional(
+        FormatOf("Key format", "Empty: the one that fits the type.", of_data=True, required=False)
+    )
+    value = optional(
+        FormatOf("Value format", "Empty: the one that fits the type.", of_data=True, required=False)
+    )
+    partition = optional(
+        Expression(
+            "Partition",
+            "Gives the partition; empty: as Kafka's default partitioner.",
+            expects="INT",
+            required=False,
+        )
+    )
+
+    def check(self, report: Report) -> None:
+        given = [p for p in ("topic", "topic_expression") if self.node.params.get(p) is not None]
+        if len(given) != 1:
+            self.fault(report, "one_of", "topic", names="topic or topic_expression", count=len(given))
+
+    def infer(self, scope: Scope) -> Inference:
+        asks = []
+        for port in scope.all():
+            record = updates(port).record()
+            if self.topic_expression:
+                asks.append(scope.ask("topic_expression", self.topic_expression, record, STRING))
+            if self.partition:
+                asks.append(scope.ask("partition", self.partition, record, INT))
+            self._check_format(scope, "key", self.key, port.key)
+            self._check_format(scope, "value", self.value, port.value)
+        yield asks
+        return {}
+
+    def _check_format(
+        self, scope: Scope, part: str, format_: Format | None, found: DataType | None
+    ) -> None:
+        if format_ is None or format_.type is None or found is None:
+            return
+        if not widens(found, format_.type):
+            needed = format_.type.text
+            scope.fault("sink_format", part, format=format_.name, found=found.text, needed=needed)
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        streams = to.streams()
+        several = len(streams) > 1
+        for index, (stream, (_, port)) in enumerate(zip(streams, to.inputs(), strict=True)):
+            suffix = f"-{index}" if several else ""
+            formats = {"key": self.key, "value": self.value}
+            chosen = {part: self._format(port, part, formats[part]) for part in formats}
+            stream = self._cast(to, stream, port, chosen, suffix)
+            to.step(
+                "to",
+                stream,
+                id=f"{self.id}{suffix}",
+                topic=self.topic,
+                topic_expression=self.topic_expression,
+                key=format_call(chosen["key"]),
+                value=format_call(chosen["value"]),
+                partition=self.partition,
+                assigned=False,
+                written=self.topic,
+                plain=True,
+            )
+        return {}
+
+    def _format(self, port: Port, part: str, given: Format | None) -> Format:
+        found = port.key if part == "key" else port.value
+        if found is None:
+            return given or Format("json")
+        if given is None:
+            return format_of(found)
+        if given.type is None:
+            return Format(given.name, found, given.properties)
+        return given
+
+    def _cast(
+        self,
+        to: NodeLowering,
+        stream: Handle,
+        port: Port,
+        chosen: Mapping[str, Format],
+        suffix: str,
+    ) -> Handle:
+        """Widens key and value to what the formats hold, where they are narrower."""
+        casts = (("key", "select_key", port.key), ("value", "map_values", port.value))
+        for part, op, found in casts:
+            needed = chosen[part].type
+            if needed is None or found is None or found == needed:
+                continue
+            text = f"CAST({part} AS {needed.text})"
+            stream = to.step(op, stream, text, id=f"{self.id}-{part}{suffix}", plain=True)
+        return stream
+
+    def summary(self) -> str:
+        where = self.topic or f"the topic {self.topic_expression}"
+        formats = [f.name for f in (self.key, self.value) if f and f.name in (*SIMPLE, "avro", "protobuf")]
+        return f"writes {where}" + (f" as {', '.join(formats)}" if formats else "")

@@ -1,0 +1,54 @@
+"""``source.table``: a topic as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.sources.base import TimedSource, source_step
+from millrace_compiler.operators.stores.fit import check_store
+from millrace_compiler.parameters import Topic
+from millrace_compiler.ports import OutPort
+
+
+class SourceTable(TimedSource):
+    """The latest value of each key of a topic."""
+
+    kind = "source.table"
+    title = "Table from a topic"
+    icon = "table-import"
+    place = 2
+    help = (
+        "Reads a topic as a table: a record replaces the row of its key, a null value deletes it "
+        "[KT1]. Records without a key are dropped and counted."
+    )
+    synonyms = ("ktable", "changelog", "compacted", "upsert", "reference data", "lookup", "表")
+    rules = ("KT1", "KT2")
+    out_ports = (OutPort("out", "table"),)
+    first = ("topic",)
+    takes_store = ("store.key_value", "store.versioned")
+    stateful = True
+    example = (
+        ({"key": "ann", "value": "Paris"}, {"key": "ann", "value": "Rome"}, {"key": "bob", "value": None}),
+        ({"key": "ann", "value": "Paris"}, {"key": "ann", "value": "Rome"}, {"key": "bob", "value": None}),
+    )
+
+    topic = Topic("Topic", "The topic to read.")
+
+    def topic_names(self) -> tuple[str, ...]:
+        return (self.topic,)
+
+    def infer(self, scope: Scope) -> Inference:
+        versioned = bool(self.store and self.store.kind == "store.versioned")
+        port = self.port("table", versioned=versioned)
+        check_store(scope, self.takes_store, port)
+        return (yield from self.infer_port(scope, port))
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        keywords = {**self.time_arguments(), "store": to.store()}
+        handle = source_step(to, self, "table", "table", {"topic": self.topic}, keywords)
+        return {"out": handle}
+
+    def summary(self) -> str:
+        return f"latest value of each key of {self.topic}"

@@ -1,0 +1,1 @@
+"""Operators that look at one record at a time."""

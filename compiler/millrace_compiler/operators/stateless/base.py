@@ -1,0 +1,45 @@
+"""What the stateless operators have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Operator, Scope
+from millrace_compiler.operators.stores.fit import check_store
+from millrace_compiler.ports import InPort, OutPort, Port
+
+STREAM_IN = (InPort("in", ("stream",)),)
+STREAM_OUT = (OutPort("out", "stream"),)
+STREAM_OR_TABLE = (InPort("in", ("stream", "table")),)
+
+
+class StreamOrTable(Operator):
+    """Works on the records of a stream, or on the rows of a table, perhaps into a store."""
+
+    in_ports = STREAM_OR_TABLE
+    out_ports = (OutPort("out", "same"),)
+    takes_store = ("store.key_value", "store.versioned")
+    plain = True
+
+    def result(self, scope: Scope, port: Port) -> Port:
+        """The port after the operator; its store is checked, and decides on versions."""
+        check_store(scope, self.takes_store if port.role == "table" else (), port)
+        if port.role == "table" and self.store:
+            return replace(port, versioned=self.store.kind == "store.versioned")
+        return port
+
+    def lower_over(self, to: NodeLowering, *args: object) -> Handle:
+        """The one call, on a stream or a table."""
+        handle = to.input()
+        if handle.role == "stream":
+            return to.step(self.kind, handle, *args, plain=True)
+        made = to.step(
+            self.kind,
+            handle,
+            *args,
+            role="table",
+            store=to.store(),
+            stores=to.store_names(always=False),
+        )
+        return made if self.store else replace(made, readers=made.readers | handle.readers)

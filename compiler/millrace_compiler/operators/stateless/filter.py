@@ -1,0 +1,45 @@
+"""``filter``: the records for which a condition is true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operators.stateless.base import StreamOrTable
+from millrace_compiler.parameters import Expression
+from millrace_compiler.types import BOOLEAN
+
+
+class Filter(StreamOrTable):
+    """Keeps records for which the predicate is true."""
+
+    kind = "filter"
+    title = "Filter"
+    icon = "filter"
+    place = 1
+    help = (
+        "Passes on what the predicate is true for; null counts as false. On a table a row that no "
+        "longer fits is deleted from the result [KT3]."
+    )
+    synonyms = ("where", "keep", "select rows", "condition", "过滤", "筛选")
+    rules = ("KT3",)
+    example = (
+        ({"key": "a", "value": 4}, {"key": "b", "value": 12}),
+        ({"key": "b", "value": 12},),
+    )
+
+    predicate = Expression(
+        "Predicate", "A record is kept if this is true; null counts as false.", expects="BOOLEAN"
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        yield [scope.ask("predicate", self.predicate, port.record(), BOOLEAN)]
+        return {"out": self.result(scope, port)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        return {"out": self.lower_over(to, self.predicate)}
+
+    def summary(self) -> str:
+        return f"keeps {self.predicate}"

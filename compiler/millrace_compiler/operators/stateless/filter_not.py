@@ -1,0 +1,31 @@
+"""``filter_not``: the records for which a condition is not true."""
+
+from __future__ import annotations
+
+from millrace_compiler.operators.stateless.filter import Filter
+from millrace_compiler.parameters import Expression
+
+
+class FilterNot(Filter):
+    """Drops records for which the predicate is true."""
+
+    kind = "filter_not"
+    title = "Filter not"
+    icon = "filter-off"
+    place = 2
+    help = (
+        "Drops what the predicate is true for; null counts as false, so it is kept. On a table a "
+        "row that is dropped is deleted from the result [KT3]."
+    )
+    synonyms = ("drop", "exclude", "reject", "remove", "except", "排除")
+    example = (
+        ({"key": "a", "value": 4}, {"key": "b", "value": 12}),
+        ({"key": "a", "value": 4},),
+    )
+
+    predicate = Expression(
+        "Predicate", "A record is dropped if this is true; null counts as false.", expects="BOOLEAN"
+    )
+
+    def summary(self) -> str:
+        return f"drops {self.predicate}"

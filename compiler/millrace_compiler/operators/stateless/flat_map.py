@@ -1,0 +1,56 @@
+"""``flat_map``: any number of records from one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
+from millrace_compiler.parameters import Expression
+
+
+class FlatMap(Operator):
+    """Makes none, one or several records from each, with keys of their own."""
+
+    kind = "flat_map"
+    title = "Flat map"
+    icon = "sitemap"
+    place = 6
+    help = (
+        "The expression gives an array of structs with key and value; each becomes a record. An "
+        "empty array gives nothing, a null one is a processing error [NU2]. The key counts as "
+        "changed [RP1]."
+    )
+    synonyms = ("explode", "unnest", "split", "expand", "multiply", "展开")
+    rules = ("NU2", "RP1")
+    in_ports = STREAM_IN
+    out_ports = STREAM_OUT
+    changes_key = True
+    plain = True
+    example = (
+        ({"key": "order", "value": ["pen", "ink"]},),
+        ({"key": "pen", "value": 1}, {"key": "ink", "value": 1}),
+    )
+
+    records = Expression("Records", "An array of structs: ARRAY<STRUCT<key, value>>.")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        [found] = yield [scope.ask("records", self.records, port.record())]
+        key = value = None
+        if found is not None:
+            element = found.inner[0] if found.name == "ARRAY" else None
+            if element is not None and element.fields == ("key", "value"):
+                key, value = element.inner
+            else:
+                needed = "ARRAY<STRUCT<key, value>>"
+                scope.fault("expression_type", "records", found=found.text, needed=needed)
+        return {"out": port.rekeyed(key, value)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        handle = to.step("flat_map", to.input(), self.records, key_changed=True, plain=True)
+        return {"out": handle}
+
+    def summary(self) -> str:
+        return f"each of {self.records}"

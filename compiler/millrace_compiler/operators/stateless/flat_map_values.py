@@ -1,0 +1,51 @@
+"""``flat_map_values``: any number of values under the same key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
+from millrace_compiler.parameters import Expression
+
+
+class FlatMapValues(Operator):
+    """Makes none, one or several records from each, all with its key."""
+
+    kind = "flat_map_values"
+    title = "Flat map values"
+    icon = "list-tree"
+    place = 7
+    help = (
+        "The expression gives an array; each element becomes a record with the same key. An empty "
+        "array gives nothing, a null one is a processing error [NU2]."
+    )
+    synonyms = ("explode", "split", "words", "unnest", "tokenize", "拆分")
+    rules = ("NU2",)
+    in_ports = STREAM_IN
+    out_ports = STREAM_OUT
+    plain = True
+    example = (
+        ({"key": "a", "value": "to be or"},),
+        ({"key": "a", "value": "to"}, {"key": "a", "value": "be"}, {"key": "a", "value": "or"}),
+    )
+
+    values_ = Expression("Values", "An array: one record for each element.")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        [found] = yield [scope.ask("values", self.values_, port.record())]
+        value = None
+        if found is not None:
+            if found.name == "ARRAY":
+                value = found.inner[0]
+            else:
+                scope.fault("expression_type", "values", found=found.text, needed="ARRAY")
+        return {"out": port.with_value(value)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        return {"out": to.step("flat_map_values", to.input(), self.values_, plain=True)}
+
+    def summary(self) -> str:
+        return f"each of {self.values_}"

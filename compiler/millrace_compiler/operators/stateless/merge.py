@@ -1,0 +1,50 @@
+"""``merge``: several streams as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.operators.stateless.base import STREAM_OUT
+from millrace_compiler.operators.tables.updates import same_types, updates
+from millrace_compiler.ports import InPort
+
+
+class Merge(Operator):
+    """Puts the records of several streams into one."""
+
+    kind = "merge"
+    title = "Merge"
+    icon = "arrow-merge"
+    place = 9
+    help = (
+        "All records of all inputs, in the order in which they are processed. The types of the "
+        "inputs must be equal; partitions need not match."
+    )
+    synonyms = ("union", "combine", "concat", "join streams", "合并")
+    in_ports = (InPort("in", ("stream", "table"), many=True),)
+    out_ports = STREAM_OUT
+    example = (
+        ({"key": "a", "value": 1}, {"key": "b", "value": 2}),
+        ({"key": "a", "value": 1}, {"key": "b", "value": 2}),
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        ports = [updates(port) for port in scope.all()]
+        same_types(scope, ports)
+        first = ports[0]
+        changed = any(port.key_changed for port in ports)
+        window = first.window if all(p.window == first.window for p in ports) else None
+        inner = first.inner_key if window else None
+        out = replace(first, key_changed=changed, window=window, inner_key=inner)
+        return no_questions({"out": out})
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        streams = to.streams()
+        changed = any(stream.key_changed for stream in streams)
+        return {"out": to.step("merge", streams[0], *streams[1:], key_changed=changed)}
+
+    def summary(self) -> str:
+        return "all records of its inputs"

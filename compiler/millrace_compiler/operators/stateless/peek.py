@@ -1,0 +1,39 @@
+"""``peek``: a look at the records that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE, STREAM_OUT
+from millrace_compiler.operators.tables.updates import updates
+from millrace_compiler.parameters import Expression
+from millrace_compiler.types import STRING
+
+
+class Peek(Operator):
+    """Writes a line to the log for each record and passes it on unchanged."""
+
+    kind = "peek"
+    title = "Peek"
+    icon = "eye"
+    place = 8
+    help = "The message goes to the deployment's log; the record itself is not touched."
+    synonyms = ("log", "debug", "inspect", "print", "tap", "查看")
+    in_ports = STREAM_OR_TABLE
+    out_ports = STREAM_OUT
+    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
+
+    message = Expression("Message", "The line for the log, as text.", expects="STRING")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = updates(scope.one())
+        yield [scope.ask("message", self.message, port.record(), STRING)]
+        return {"out": port}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        return {"out": to.step("peek", to.stream(), self.message)}
+
+    def summary(self) -> str:
+        return f"logs {self.message}"

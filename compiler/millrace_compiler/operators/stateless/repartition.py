@@ -1,0 +1,53 @@
+"""``repartition``: a stream through a topic of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
+from millrace_compiler.parameters import Name, Whole, optional
+
+
+class Repartition(Operator):
+    """Distributes the records anew by their key."""
+
+    kind = "repartition"
+    title = "Repartition"
+    icon = "arrows-shuffle"
+    place = 11
+    help = (
+        "Sends the stream through a repartition topic, so that records of one key are in one task. "
+        "Groupings and joins do this by themselves where it is needed; here the number of "
+        "partitions can be set. A null key is dropped, silently [RP3]."
+    )
+    synonyms = ("shuffle", "through", "partitions", "redistribute", "rebalance", "重分区")
+    rules = ("RP2", "RP3")
+    in_ports = STREAM_IN
+    out_ports = STREAM_OUT
+    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
+
+    partitions = optional(
+        Whole(
+            "Partitions",
+            "Number of partitions; empty: as many as the widest source before it.",
+            maximum=10_000,
+            required=False,
+        )
+    )
+    name = optional(
+        Name("Name", "Name of the topic, without “-repartition”; empty: the node's id.", required=False)
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        return no_questions({"out": replace(scope.one(), key_changed=False)})
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        return {"out": to.repartition(to.input(), self.name or self.id, self.partitions)}
+
+    def summary(self) -> str:
+        if self.partitions:
+            return f"{self.partitions} partitions by key"
+        return "by key"

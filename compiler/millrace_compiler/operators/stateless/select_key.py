@@ -1,0 +1,47 @@
+"""``select_key``: a new key for the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
+from millrace_compiler.parameters import Expression
+
+
+class SelectKey(Operator):
+    """Gives each record a new key and leaves the value alone."""
+
+    kind = "select_key"
+    title = "Select key"
+    icon = "key"
+    place = 5
+    help = (
+        "Sets the key by an expression. The key counts as changed, so a grouping or join after it "
+        "shuffles [RP1]."
+    )
+    synonyms = ("key by", "rekey", "partition by", "re-key", "选择键")
+    rules = ("RP1",)
+    in_ports = STREAM_IN
+    out_ports = STREAM_OUT
+    changes_key = True
+    plain = True
+    example = (
+        ({"key": "1", "value": {"city": "Rome"}},),
+        ({"key": "Rome", "value": {"city": "Rome"}},),
+    )
+
+    key = Expression("Key", "The new key.")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        [key] = yield [scope.ask("key", self.key, port.record())]
+        return {"out": port.rekeyed(key, port.value)}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        handle = to.step("select_key", to.input(), self.key, key_changed=True, plain=True)
+        return {"out": handle}
+
+    def summary(self) -> str:
+        return f"key {self.key}"

@@ -1,0 +1,74 @@
+"""``split``: a stream into branches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE
+from millrace_compiler.operators.tables.updates import updates
+from millrace_compiler.parameters import optional
+from millrace_compiler.parts import Branches, PortName
+from millrace_compiler.types import BOOLEAN
+
+
+class Split(Operator):
+    """Sends each record to the first branch whose predicate is true."""
+
+    kind = "split"
+    title = "Split"
+    icon = "arrow-ramp-right"
+    place = 10
+    help = (
+        "Branches are tried in their order and the first match wins. What matches none goes to "
+        "the default port, or is dropped if there is none."
+    )
+    synonyms = ("branch", "route", "switch", "case", "分支", "分流")
+    in_ports = STREAM_OR_TABLE
+    dynamic_outputs = "branches"
+    example = (
+        ({"key": "a", "value": 12}, {"key": "b", "value": 3}),
+        ({"key": "a", "value": 12, "port": "big"}, {"key": "b", "value": 3, "port": "rest"}),
+    )
+
+    branches = Branches("Branches", "Port and predicate of each branch, tried from the top.")
+    default_port = optional(
+        PortName(
+            "Default port", "Port for what matches no branch; empty: it is dropped.", required=False
+        )
+    )
+
+    def check(self, report: Report) -> None:
+        if self.default_port in [branch.port for branch in self.branches]:
+            self.fault(report, "name_twice", "default_port", name=self.default_port, what="port")
+
+    def outputs(self) -> tuple[str, ...]:
+        ports = [branch.port for branch in self.branches]
+        if self.default_port:
+            ports.append(self.default_port)
+        return tuple(dict.fromkeys(ports))
+
+    def infer(self, scope: Scope) -> Inference:
+        port = updates(scope.one())
+        columns = port.record()
+        yield [
+            scope.ask("branches", branch.predicate, columns, BOOLEAN, f"[{index}].predicate")
+            for index, branch in enumerate(self.branches)
+        ]
+        return dict.fromkeys(self.outputs(), port)
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        made = to.step(
+            "split",
+            to.stream(),
+            branches=[(branch.port, branch.predicate) for branch in self.branches],
+            default_port=self.default_port,
+            ports=self.outputs(),
+            dictionary=True,
+        )
+        return {port: to.port(made, port) for port in self.outputs()}
+
+    def summary(self) -> str:
+        return f"first match of {', '.join(self.outputs())}"

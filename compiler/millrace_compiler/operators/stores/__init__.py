@@ -1,0 +1,1 @@
+"""Named state of operators."""

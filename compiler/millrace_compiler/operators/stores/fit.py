@@ -1,0 +1,53 @@
+"""Whether a connected store fits the operator that keeps its rows in it."""
+
+from __future__ import annotations
+
+from millrace_compiler.durations import show_duration
+from millrace_compiler.operator import Scope
+from millrace_compiler.ports import Port
+
+
+def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
+    """Checks kind, types and retention of the store of an operator whose result is ``port``."""
+    store = scope.operator.store
+    if store is None:
+        return
+    if store.kind not in kinds:
+        if kinds:
+            scope.fault("store_kind", "store", found=store.kind, needed=" or ".join(kinds), store=store.id)
+        else:
+            scope.fault("store_for_tables", "store", store=store.id)
+        return
+    for parameter, needed in (("key_type", port.plain_key), ("value_type", port.value)):
+        found = store.values.get(parameter)
+        if found is not None and needed is not None and found != needed:
+            scope.report.add(
+                "store_type",
+                store.id,
+                parameter,
+                found=str(found),
+                needed=needed.text,
+                operator=scope.operator.id,
+            )
+    retention = store.values.get("retention")
+    window = port.window
+    if isinstance(retention, int) and window and store.kind in ("store.window", "store.session"):
+        reach = window.reach
+        if retention < reach:
+            needed_text = "without end" if window.type == "unlimited" else show_duration(reach)
+            scope.report.add(
+                "retention",
+                store.id,
+                "retention",
+                found=show_duration(retention),
+                needed=needed_text,
+                operator=scope.operator.id,
+            )
+
+
+def window_stores(window: object, versioned: bool = True) -> tuple[str, ...]:
+    """Kinds of store that an aggregation with this window can have."""
+    type_ = getattr(window, "type", None)
+    if type_ is None:
+        return ("store.key_value", "store.versioned") if versioned else ("store.key_value",)
+    return ("store.session",) if type_ == "session" else ("store.window",)

@@ -1,0 +1,30 @@
+"""``store.key_value``: one value for each key."""
+
+from __future__ import annotations
+
+from millrace_compiler.operators.stores.base import StoreNode
+from millrace_compiler.ports import OutPort
+
+
+class StoreKeyValue(StoreNode):
+    """The latest value of each key."""
+
+    kind = "store.key_value"
+    title = "Key-value store"
+    icon = "database"
+    place = 1
+    help = (
+        "Names the state of an operator, or gives processors a store: get, put, put_if_absent, "
+        "delete, range, prefix_scan, all. Iteration is in the order of the key's bytes."
+    )
+    synonyms = ("state store", "map", "rocksdb", "materialized", "queryable", "状态存储")
+    rules = ("SS2", "SS3")
+    out_ports = (OutPort("out", "same"),)
+    stateful = True
+    example = (
+        ({"key": "a", "value": 1}, {"key": "a", "value": 2}),
+        ({"key": "a", "value": 2},),
+    )
+
+    def summary(self) -> str:
+        return f"{self.name}: one value per key"

@@ -1,0 +1,41 @@
+"""``store.session``: values by key and session."""
+
+from __future__ import annotations
+
+from millrace_compiler.operators.stores.base import StoreNode
+from millrace_compiler.parameters import Duration, optional
+from millrace_compiler.ports import OutPort
+
+
+class StoreSession(StoreNode):
+    """Values by key, start and end of a session, kept for a while."""
+
+    kind = "store.session"
+    title = "Session store"
+    icon = "calendar-time"
+    place = 3
+    help = (
+        "Names the state of an aggregation over sessions, or gives processors a store of sessions: "
+        "put, remove, fetch, find_sessions."
+    )
+    synonyms = ("sessions", "activity", "retention", "materialized", "会话存储")
+    rules = ("SS2", "SS3")
+    out_ports = (OutPort("out", "same"),)
+    stateful = True
+    for_processors = ("key_type", "value_type", "retention")
+    example = (
+        ({"key": "a", "value": 1, "timestamp": 3}, {"key": "a", "value": 2, "timestamp": 7}),
+        ({"key": {"key": "a", "window": {"start": 3, "end": 7}}, "value": 3},),
+    )
+
+    retention = optional(
+        Duration(
+            "Retention",
+            "How long sessions are kept, by stream time; at least gap and grace. "
+            "Without it, exactly these.",
+            required=False,
+        )
+    )
+
+    def summary(self) -> str:
+        return f"{self.name}: values per key and session"

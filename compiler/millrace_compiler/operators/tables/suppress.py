@@ -1,0 +1,102 @@
+"""``suppress``: fewer updates of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.durations import show_duration
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.parameters import Choice, DependsOn, Duration, Whole, optional
+from millrace_compiler.ports import InPort, OutPort
+
+
+class Suppress(Operator):
+    """Holds updates of a table back and passes on the last one."""
+
+    kind = "suppress"
+    title = "Suppress"
+    icon = "hourglass"
+    place = 3
+    help = (
+        "With “window_closes” each window gives one final result, once stream time has passed its "
+        "end and grace [KT7]. With “time_limit” each key gives at most one update per limit [KT5]."
+    )
+    synonyms = ("final result", "debounce", "throttle", "rate limit", "buffer", "抑制", "最终结果")
+    rules = ("KT5", "KT6", "KT7", "KT8", "KT9")
+    in_ports = (InPort("in", ("table",)),)
+    out_ports = (OutPort("out", "table"),)
+    stateful = True
+    reads_clock = True
+    example = (
+        (
+            {"key": "a", "value": 1, "timestamp": 1},
+            {"key": "a", "value": 2, "timestamp": 4},
+            {"key": "b", "value": 1, "timestamp": 20},
+        ),
+        ({"key": "a", "value": 2, "timestamp": 4},),
+    )
+
+    until = Choice("Until", "What an update waits for.", ("window_closes", "time_limit"))
+    limit = optional(
+        Duration(
+            "Limit",
+            "How long the first update of a key is held back, by stream time.",
+            required=False,
+            depends_on=DependsOn("until", ("time_limit",)),
+        )
+    )
+    max_records = optional(
+        Whole("Most records", "Keys held back at most; empty: no limit.", required=False)
+    )
+    max_bytes = optional(
+        Whole("Most bytes", "Bytes held back at most; empty: no limit.", required=False, unit="bytes")
+    )
+    when_full = optional(
+        Choice(
+            "When full",
+            "Emit the oldest early, or stop the job. Default: emit with a time limit, fail with "
+            "window_closes, which promises final results.",
+            ("emit", "fail"),
+            required=False,
+        )
+    )
+
+    def check(self, report: Report) -> None:
+        if self.until == "window_closes":
+            if self.node.params.get("limit") is not None:
+                self.fault(report, "only_with", "limit", other="until", value="time_limit")
+            if self.when_full == "emit":
+                self.fault(report, "suppress_emit", "when_full")
+        elif self.node.params.get("until") == "time_limit" and self.limit is None:
+            self.fault(report, "needed_with", "limit", other="until", value="time_limit")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        if port.versioned:
+            scope.fault("suppress_versioned", "in")
+        if self.until == "window_closes" and port.window is None:
+            scope.fault("suppress_window", "until")
+        return no_questions({"out": port})
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        table = to.input()
+        to.materialize(table)
+        handle = to.step(
+            "suppress",
+            table,
+            until=self.until,
+            limit=self.limit,
+            max_records=self.max_records,
+            max_bytes=self.max_bytes,
+            when_full=self.when_full or ("emit" if self.until == "time_limit" else "fail"),
+            role="table",
+            stores=(f"{self.id}-store",),
+        )
+        return {"out": handle}
+
+    def summary(self) -> str:
+        if self.until == "window_closes":
+            return "one final result per window"
+        return f"at most one update per key in {show_duration(self.limit or 0)}"

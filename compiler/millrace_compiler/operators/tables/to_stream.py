@@ -1,0 +1,37 @@
+"""``to_stream``: the updates of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.operators.stateless.base import STREAM_OUT
+from millrace_compiler.operators.tables.updates import updates
+from millrace_compiler.ports import InPort
+
+
+class ToStream(Operator):
+    """Every update of a table as a record."""
+
+    kind = "to_stream"
+    title = "To stream"
+    icon = "table-export"
+    place = 2
+    help = "Each change of a row becomes a record with the row's key and new value; a delete a null."
+    synonyms = ("changelog", "updates", "changes", "cdc", "变更流")
+    in_ports = (InPort("in", ("table",)),)
+    out_ports = STREAM_OUT
+    example = (
+        ({"key": "a", "value": 1}, {"key": "a", "value": 2}),
+        ({"key": "a", "value": 1}, {"key": "a", "value": 2}),
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        return no_questions({"out": updates(scope.one())})
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        return {"out": to.step("to_stream", to.input())}
+
+    def summary(self) -> str:
+        return "updates of the table"

@@ -1,0 +1,55 @@
+"""``to_table``: a stream as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.operators.stateless.base import STREAM_IN
+from millrace_compiler.operators.stores.fit import check_store
+from millrace_compiler.ports import OutPort, Port
+
+
+class ToTable(Operator):
+    """The latest value of each key of a stream."""
+
+    kind = "to_table"
+    title = "To table"
+    icon = "table-plus"
+    place = 1
+    help = (
+        "Takes each record as the new row of its key; a null value deletes the row. If the key was "
+        "changed before, the stream is repartitioned first [RP1]. Records without a key are dropped."
+    )
+    synonyms = ("latest", "dedupe", "distinct", "last value", "upsert", "去重", "最新值")
+    rules = ("KT1", "KT2", "RP1")
+    in_ports = STREAM_IN
+    out_ports = (OutPort("out", "table"),)
+    takes_store = ("store.key_value", "store.versioned")
+    stateful = True
+    example = (
+        ({"key": "a", "value": 1}, {"key": "a", "value": 2}, {"key": "a", "value": None}),
+        ({"key": "a", "value": 1}, {"key": "a", "value": 2}, {"key": "a", "value": None}),
+    )
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        versioned = bool(self.store and self.store.kind == "store.versioned")
+        out = Port("table", port.key, port.value, False, port.window, port.inner_key, versioned)
+        check_store(scope, self.takes_store, out)
+        return no_questions({"out": out})
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        stream = to.keyed(to.input(), self.id)
+        handle = to.step(
+            "to_table",
+            stream,
+            role="table",
+            store=to.store(),
+            stores=to.store_names(always=False),
+        )
+        return {"out": handle}
+
+    def summary(self) -> str:
+        return "latest value of each key"

@@ -1,0 +1,34 @@
+"""Tables where streams are wanted, and inputs that must be alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from millrace_compiler.operator import Scope
+from millrace_compiler.ports import Port
+
+
+def updates(port: Port) -> Port:
+    """The port as a stream: of a table, its updates."""
+    if port.role != "table":
+        return port
+    return replace(port, role="stream", versioned=False, key_changed=False)
+
+
+def same_types(scope: Scope, ports: Sequence[Port], parameter: str = "in") -> None:
+    """Reports inputs of one operator whose keys or values have different types."""
+    first = ports[0]
+    for port in ports[1:]:
+        for what, a, b in (("keys", first.key, port.key), ("values", first.value, port.value)):
+            if a is not None and b is not None and a != b:
+                scope.fault("types_differ", parameter, what=what, first=a.text, second=b.text)
+                return
+
+
+def same_keys(scope: Scope, first: Port, second: Port, parameter: str) -> None:
+    """Reports inputs of one operator whose keys have different types."""
+    if first.key is not None and second.key is not None and first.key != second.key:
+        scope.fault(
+            "types_differ", parameter, what="keys", first=first.key.text, second=second.key.text
+        )

@@ -1,0 +1,384 @@
+"""Parameters of operators: each reads one JSON value, says what is wrong with it, and describes
+its field in a form.
+
+A parameter is a class attribute of an operator (:mod:`millrace_compiler.operator`) and a
+descriptor: on an instance it is the value that was read. Where the JSON was wrong, the fault has
+been reported and the value is the parameter's *neutral* one, so that later passes can go on.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
+
+from millrace_compiler.diagnostics import Position, Report, kind_of, shown
+from millrace_compiler.document import TOPIC_NAME
+from millrace_compiler.durations import NoDuration, parse_duration
+
+T = TypeVar("T")
+MISSING = object()
+
+
+class Faults:
+    """Where a parameter reports what is wrong with its value."""
+
+    def __init__(self, report: Report, node: str | None, parameter: str) -> None:
+        self.report, self.node, self.parameter = report, node, parameter
+
+    def add(
+        self, code: str, *, path: str | None = None, position: Position | None = None, **data: object
+    ) -> None:
+        """Reports a fault of this parameter; ``path`` is what follows the parameter's name."""
+        full = f"{self.parameter}{path}" if path else None
+        self.report.add(code, self.node, self.parameter, path=full, position=position, **data)
+
+    def shape(self, value: object, needed: str, path: str | None = None) -> None:
+        """Reports that a value has the wrong JSON type."""
+        found = shown(value) if isinstance(value, str | int | float) else kind_of(value)
+        self.add("parameter_type", path=path, found=found, needed=needed)
+
+
+@dataclass(frozen=True)
+class DependsOn:
+    """Shows a field only where another parameter has one of the values."""
+
+    parameter: str
+    values: tuple[str, ...]
+
+
+class Parameter(Generic[T]):
+    """One parameter: how it is read and how its field looks.
+
+    ``required`` parameters must be there; others have ``default`` when absent or null.
+    ``help`` is a sentence for the form and the operator's page.
+    """
+
+    widget: ClassVar[str]
+
+    def __init__(
+        self,
+        title: str,
+        help: str,
+        *,
+        required: bool = True,
+        default: object = None,
+        unit: str | None = None,
+        depends_on: DependsOn | None = None,
+    ) -> None:
+        self.title, self.help, self.unit, self.depends_on = title, help, unit, depends_on
+        self.required = required and default is None
+        self.default = default
+        self.name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name.removesuffix("_")
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        if instance is None:
+            return self
+        return cast(T, cast(Any, instance).values[self.name])
+
+    def parse(self, raw: object, faults: Faults) -> T:
+        """The value of a parameter that is there."""
+        raise NotImplementedError
+
+    def neutral(self) -> T:
+        """Stands in for a value that could not be read."""
+        raise NotImplementedError
+
+    def read(self, raw: object, faults: Faults) -> T | None:
+        """The value of a parameter that may be absent (:data:`MISSING`) or null."""
+        if raw is MISSING or raw is None:
+            if self.required:
+                faults.add("parameter_missing", name=self.name, title=self.title)
+                return self.neutral()
+            return None if self.default is None else self.parse(self.default, faults)
+        return self.parse(raw, faults)
+
+    def to_json(self) -> dict[str, object]:
+        """The parameter's entry in the catalogue."""
+        depends = self.depends_on
+        return {
+            "name": self.name,
+            "title": self.title,
+            "widget": self.widget,
+            "required": self.required,
+            "default": self.default,
+            "choices": None,
+            "help": self.help,
+            "unit": self.unit,
+            "expression": None,
+            "depends_on": {"parameter": depends.parameter, "values": list(depends.values)}
+            if depends
+            else None,
+            "min": None,
+            "max": None,
+        }
+
+
+def optional(parameter: Parameter[T]) -> Parameter[T | None]:
+    """The same parameter, which may be left out and is then ``None``."""
+    parameter.required = False
+    return cast("Parameter[T | None]", parameter)
+
+
+class Text(Parameter[str]):
+    """Text that fits on a line."""
+
+    widget = "text"
+    pattern: ClassVar[re.Pattern[str] | None] = None
+    needed: ClassVar[str] = "text"
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        if not isinstance(raw, str):
+            faults.shape(raw, self.needed)
+            return self.neutral()
+        if not raw.strip() or (self.pattern and not self.pattern.fullmatch(raw)):
+            faults.shape(raw, self.needed)
+            return self.neutral()
+        return raw
+
+    def neutral(self) -> str:
+        return "unnamed"
+
+
+class Name(Text):
+    """A name that becomes part of a topic's name."""
+
+    pattern = re.compile(r"[A-Za-z0-9._-]{1,200}")
+    needed = "a name of letters, digits, “.”, “_” and “-”"
+
+
+class Topic(Text):
+    """The name of one topic."""
+
+    widget = "topic"
+    pattern = TOPIC_NAME
+    needed = "a topic name: letters, digits, “.”, “_” and “-”, at most 249 of them"
+
+
+class Topics(Parameter[tuple[str, ...]]):
+    """Names of topics, at least one."""
+
+    widget = "topics"
+
+    def parse(self, raw: object, faults: Faults) -> tuple[str, ...]:
+        if not isinstance(raw, list) or not raw:
+            faults.shape(raw, "a list of topic names")
+            return self.neutral()
+        topics: list[str] = []
+        for index, topic in enumerate(raw):
+            if not isinstance(topic, str) or not TOPIC_NAME.fullmatch(topic):
+                faults.shape(topic, Topic.needed, f"[{index}]")
+            elif topic in topics:
+                faults.add("name_twice", path=f"[{index}]", name=topic, what="topic")
+            else:
+                topics.append(topic)
+        return tuple(topics)
+
+    def neutral(self) -> tuple[str, ...]:
+        return ()
+
+
+class Pattern(Text):
+    """A regular expression in Java's syntax."""
+
+    needed = "a regular expression"
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        text = super().parse(raw, faults)
+        try:
+            re.compile(java_pattern(text))
+        except re.error as error:
+            faults.add("pattern", reason=str(error))
+        return text
+
+
+def java_pattern(text: str) -> str:
+    r"""Java's regular expression in Python's syntax, as far as they differ in classes (``\p{L}``)."""
+    return re.sub(r"\\[pP]\{[^}]*\}", lambda _: r"\w", text)
+
+
+class Whole(Parameter[int]):
+    """A whole number within bounds."""
+
+    widget = "number"
+
+    def __init__(
+        self,
+        title: str,
+        help: str,
+        *,
+        minimum: int = 1,
+        maximum: int = 2**63 - 1,
+        required: bool = True,
+        unit: str | None = None,
+        depends_on: DependsOn | None = None,
+    ) -> None:
+        super().__init__(title, help, required=required, unit=unit, depends_on=depends_on)
+        self.minimum, self.maximum = minimum, maximum
+
+    def parse(self, raw: object, faults: Faults) -> int:
+        if isinstance(raw, bool) or not isinstance(raw, int):
+            faults.shape(raw, "a whole number")
+            return self.neutral()
+        if not self.minimum <= raw <= self.maximum:
+            bounds = f"between {self.minimum} and {self.maximum}"
+            at_least = f"at least {self.minimum}"
+            needed = bounds if self.maximum < 2**31 else at_least
+            faults.add("out_of_bounds", found=shown(raw), needed=needed)
+            return self.neutral()
+        return raw
+
+    def neutral(self) -> int:
+        return max(1, self.minimum)
+
+    def to_json(self) -> dict[str, object]:
+        bound = self.maximum if self.maximum < 2**31 else None
+        return super().to_json() | {"min": self.minimum, "max": bound}
+
+
+class Duration(Parameter[int]):
+    """A duration; the value is milliseconds."""
+
+    widget = "duration"
+
+    def __init__(
+        self,
+        title: str,
+        help: str,
+        *,
+        minimum: int | None = 0,
+        required: bool = True,
+        default: object = None,
+        depends_on: DependsOn | None = None,
+    ) -> None:
+        super().__init__(
+            title, help, required=required, default=default, unit="ms", depends_on=depends_on
+        )
+        self.minimum = minimum
+
+    def parse(self, raw: object, faults: Faults) -> int:
+        return read_duration(raw, faults, self.minimum, None)
+
+    def neutral(self) -> int:
+        return 1
+
+    def to_json(self) -> dict[str, object]:
+        return super().to_json() | {"min": self.minimum}
+
+
+def read_duration(raw: object, faults: Faults, minimum: int | None, path: str | None) -> int:
+    """A duration with a lowest value, if there is one; 1 ms where it is wrong."""
+    try:
+        value = parse_duration(raw)
+    except NoDuration:
+        if isinstance(raw, float) and not math.isfinite(raw):
+            faults.shape(raw, "a duration", path)
+        else:
+            faults.add("duration", path=path, found=shown(raw))
+        return 1
+    if minimum is not None and value < minimum:
+        faults.add("duration_too_short", path=path, found=shown(raw), least=minimum)
+        return max(1, minimum)
+    return value
+
+
+class Flag(Parameter[bool]):
+    """Yes or no."""
+
+    widget = "boolean"
+
+    def parse(self, raw: object, faults: Faults) -> bool:
+        if not isinstance(raw, bool):
+            faults.shape(raw, "true or false")
+            return self.neutral()
+        return raw
+
+    def neutral(self) -> bool:
+        return bool(self.default)
+
+
+class Choice(Parameter[str]):
+    """One of a few words."""
+
+    widget = "choice"
+
+    def __init__(
+        self,
+        title: str,
+        help: str,
+        choices: Sequence[str],
+        *,
+        required: bool = True,
+        default: str | None = None,
+        depends_on: DependsOn | None = None,
+    ) -> None:
+        super().__init__(title, help, required=required, default=default, depends_on=depends_on)
+        self.choices = tuple(choices)
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        if not isinstance(raw, str) or raw not in self.choices:
+            faults.add("choice", found=shown(raw), choices=", ".join(self.choices))
+            return self.neutral()
+        return raw
+
+    def neutral(self) -> str:
+        return str(self.default or self.choices[0])
+
+    def to_json(self) -> dict[str, object]:
+        return super().to_json() | {"choices": list(self.choices)}
+
+
+class Expression(Parameter[str]):
+    """A Spark SQL expression.
+
+    ``columns`` names what it sees (:mod:`millrace_compiler.scope`), ``expects`` the type it must
+    give, if that is fixed.
+    """
+
+    widget = "expression"
+
+    def __init__(
+        self,
+        title: str,
+        help: str,
+        *,
+        columns: str = "record",
+        expects: str | None = None,
+        required: bool = True,
+        depends_on: DependsOn | None = None,
+    ) -> None:
+        super().__init__(title, help, required=required, depends_on=depends_on)
+        self.columns, self.expects = columns, expects
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        return read_expression(raw, faults, None)
+
+    def neutral(self) -> str:
+        return ""
+
+    def to_json(self) -> dict[str, object]:
+        expression = {"columns": self.columns, "expects": self.expects}
+        return super().to_json() | {"expression": expression}
+
+
+def read_expression(raw: object, faults: Faults, path: str | None) -> str:
+    """The text of an expression; empty where it is wrong, which later passes leave alone."""
+    if not isinstance(raw, str):
+        faults.shape(raw, "a Spark SQL expression as text", path)
+        return ""
+    if not raw.strip():
+        faults.add("expression_empty", path=path)
+        return ""
+    if len(raw) > 100_000:
+        faults.add("out_of_bounds", path=path, found=f"{len(raw)} characters", needed="100000 at most")
+        return ""
+    return raw

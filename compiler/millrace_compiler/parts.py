@@ -1,0 +1,301 @@
+"""Parameters that are made of parts: branches, groupings, inputs of a cogroup, code, types ..."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from millrace_compiler.diagnostics import Position, kind_of
+from millrace_compiler.parameters import Faults, Parameter, read_expression
+from millrace_compiler.types import DataType, NoType, parse_type
+
+PORT = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_PORT_NEEDED = "a port name: a letter, then letters, digits, “-” and “_”"
+
+
+def read_port(raw: object, faults: Faults, path: str, taken: list[str]) -> str | None:
+    """The name of a port that is not among those taken; adds it to them."""
+    if not isinstance(raw, str) or not PORT.fullmatch(raw) or raw == "store":
+        faults.shape(raw, _PORT_NEEDED, path)
+        return None
+    if raw in taken:
+        faults.add("name_twice", path=path, name=raw, what="port")
+        return None
+    taken.append(raw)
+    return raw
+
+
+def read_parts(raw: object, faults: Faults, path: str, known: tuple[str, ...]) -> dict[str, object]:
+    """An object with known parts only; reports others."""
+    if not isinstance(raw, dict):
+        faults.shape(raw, f"an object with {', '.join(known)}", path)
+        return {}
+    for part in raw:
+        if part not in known:
+            faults.add("unknown_part", path=f"{path}.{part}", part=part, known=", ".join(known))
+    return {name: value for name, value in raw.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One branch of a split."""
+
+    port: str
+    predicate: str
+
+
+class Branches(Parameter[tuple[Branch, ...]]):
+    """Branches in the order in which they are tried."""
+
+    widget = "branches"
+
+    def neutral(self) -> tuple[Branch, ...]:
+        return ()
+
+    def parse(self, raw: object, faults: Faults) -> tuple[Branch, ...]:
+        if not isinstance(raw, list) or not raw:
+            faults.shape(raw, "a list of branches with port and predicate")
+            return self.neutral()
+        branches: list[Branch] = []
+        taken: list[str] = []
+        for index, item in enumerate(raw):
+            path = f"[{index}]"
+            parts = read_parts(item, faults, path, ("port", "predicate"))
+            if not isinstance(item, dict):
+                continue
+            port = read_port(parts.get("port"), faults, f"{path}.port", taken)
+            predicate = read_expression(parts.get("predicate"), faults, f"{path}.predicate")
+            if port:
+                branches.append(Branch(port, predicate))
+        return tuple(branches)
+
+    def to_json(self) -> dict[str, object]:
+        expression = {"columns": "record", "expects": "BOOLEAN"}
+        return super().to_json() | {"expression": expression}
+
+
+class PortNames(Parameter[tuple[str, ...]]):
+    """Names of output ports."""
+
+    widget = "outputs"
+
+    def neutral(self) -> tuple[str, ...]:
+        return ("out",)
+
+    def parse(self, raw: object, faults: Faults) -> tuple[str, ...]:
+        if not isinstance(raw, list) or not raw:
+            faults.shape(raw, "a list of port names")
+            return self.neutral()
+        taken: list[str] = []
+        for index, item in enumerate(raw):
+            read_port(item, faults, f"[{index}]", taken)
+        return tuple(taken) or self.neutral()
+
+
+class PortName(Parameter[str]):
+    """The name of one more output port."""
+
+    widget = "text"
+
+    def neutral(self) -> str:
+        return "default"
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        return read_port(raw, faults, "", []) or self.neutral()
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What records are grouped by: the new key, and for a table the new value."""
+
+    key: str
+    value: str | None = None
+
+
+class GroupBy(Parameter[Grouping]):
+    """A grouping, ``{"key": "value.item"}``, for a table ``{"key": ..., "value": ...}``."""
+
+    widget = "group_by"
+
+    def neutral(self) -> Grouping:
+        return Grouping("")
+
+    def parse(self, raw: object, faults: Faults) -> Grouping:
+        return read_grouping(raw, faults, "")
+
+    def to_json(self) -> dict[str, object]:
+        expression = {"columns": "record", "expects": None}
+        return super().to_json() | {"expression": expression}
+
+
+def read_grouping(raw: object, faults: Faults, path: str) -> Grouping:
+    """A grouping at a place inside a parameter."""
+    parts = read_parts(raw, faults, path, ("key", "value"))
+    if not isinstance(raw, dict):
+        return Grouping("")
+    if "key" not in parts:
+        faults.add("part_missing", path=f"{path}.key", part="key")
+    key = read_expression(parts["key"], faults, f"{path}.key") if "key" in parts else ""
+    value = read_expression(parts["value"], faults, f"{path}.value") if "value" in parts else None
+    return Grouping(key, value)
+
+
+@dataclass(frozen=True)
+class CogroupInput:
+    """One input of a cogroup."""
+
+    port: str
+    aggregator: str
+    group_by: Grouping | None
+
+
+class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
+    """Inputs of a cogroup, each with a port and an aggregator of its own."""
+
+    widget = "cogroup_inputs"
+
+    def neutral(self) -> tuple[CogroupInput, ...]:
+        return ()
+
+    def parse(self, raw: object, faults: Faults) -> tuple[CogroupInput, ...]:
+        if not isinstance(raw, list) or not raw:
+            faults.shape(raw, "a list of inputs with port and aggregator")
+            return self.neutral()
+        inputs: list[CogroupInput] = []
+        taken: list[str] = []
+        for index, item in enumerate(raw):
+            path = f"[{index}]"
+            parts = read_parts(item, faults, path, ("port", "group_by", "aggregator"))
+            if not isinstance(item, dict):
+                continue
+            port = read_port(parts.get("port"), faults, f"{path}.port", taken)
+            aggregator = read_expression(parts.get("aggregator"), faults, f"{path}.aggregator")
+            by = None
+            if "group_by" in parts:
+                by = read_grouping(parts["group_by"], faults, f"{path}.group_by")
+                if by.value is not None:
+                    faults.add("group_by_value", path=f"{path}.group_by.value")
+            if port:
+                inputs.append(CogroupInput(port, aggregator, by))
+        return tuple(inputs)
+
+    def to_json(self) -> dict[str, object]:
+        expression = {"columns": "aggregate", "expects": None}
+        return super().to_json() | {"expression": expression}
+
+
+class TypeOf(Parameter[DataType | None]):
+    """A Spark type as DDL; ``None`` where it could not be read."""
+
+    widget = "type"
+
+    def neutral(self) -> DataType | None:
+        return None
+
+    def parse(self, raw: object, faults: Faults) -> DataType | None:
+        return read_type(raw, faults, None)
+
+
+def read_type(raw: object, faults: Faults, path: str | None) -> DataType | None:
+    """A type at a place inside a parameter."""
+    if not isinstance(raw, str):
+        faults.shape(raw, "a Spark type as text", path)
+        return None
+    try:
+        return parse_type(raw)
+    except NoType as error:
+        faults.add("type", path=path, found=raw[:60], reason=str(error))
+        return None
+
+
+@dataclass(frozen=True)
+class OutputTypes:
+    """Key and value type that a processor forwards; ``None``: that of its input."""
+
+    key: DataType | None = None
+    value: DataType | None = None
+    broken: bool = False
+
+
+class OutputTypesOf(Parameter[OutputTypes]):
+    """``{"key": "STRING", "value": "BIGINT"}``; a part left out is the input's."""
+
+    widget = "output_types"
+
+    def neutral(self) -> OutputTypes:
+        return OutputTypes(broken=True)
+
+    def parse(self, raw: object, faults: Faults) -> OutputTypes:
+        parts = read_parts(raw, faults, "", ("key", "value"))
+        if not isinstance(raw, dict):
+            return self.neutral()
+        types = {name: read_type(value, faults, f".{name}") for name, value in parts.items()}
+        broken = any(found is None for found in types.values())
+        return OutputTypes(types.get("key"), types.get("value"), broken)
+
+
+class KeyValues(Parameter[tuple[tuple[str, str], ...]]):
+    """Names and values, as a topic's configuration has them."""
+
+    widget = "key_values"
+
+    def neutral(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def parse(self, raw: object, faults: Faults) -> tuple[tuple[str, str], ...]:
+        if not isinstance(raw, dict):
+            faults.shape(raw, "an object of names and values")
+            return self.neutral()
+        pairs: list[tuple[str, str]] = []
+        for name, value in raw.items():
+            if isinstance(value, str | int | float | bool):
+                text = str(value).lower() if isinstance(value, bool) else str(value)
+                pairs.append((str(name), text))
+            else:
+                faults.add("parameter_type", path=f".{name}", found=kind_of(value), needed="text")
+        return tuple(sorted(pairs))
+
+
+class Code(Parameter[str]):
+    """Python source. It is parsed, never run, by the compiler."""
+
+    widget = "code"
+
+    def neutral(self) -> str:
+        return ""
+
+    def parse(self, raw: object, faults: Faults) -> str:
+        if not isinstance(raw, str) or not raw.strip():
+            faults.shape(raw, "Python source as text")
+            return self.neutral()
+        try:
+            ast.parse(raw)
+        except SyntaxError as error:
+            line = error.lineno or 1
+            faults.add(
+                "code_syntax",
+                position=_position(raw, line, error.offset or 1),
+                reason=error.msg,
+                line=line,
+            )
+            return self.neutral()
+        except (ValueError, RecursionError, MemoryError) as error:
+            faults.add("code_syntax", reason=str(error), line=1)
+            return self.neutral()
+        return raw
+
+
+def _position(text: str, line: int, column: int) -> Position:
+    lines = text.split("\n")
+    start = sum(len(x) + 1 for x in lines[: line - 1]) + column - 1
+    end = sum(len(x) + 1 for x in lines[:line]) - 1
+    start = min(start, len(text))
+    return Position(start, max(start + 1, end))
+
+
+def classes_in(code: str) -> list[str]:
+    """Names of the classes at the top of a source that parses."""
+    return [item.name for item in ast.parse(code).body if isinstance(item, ast.ClassDef)]
+
+

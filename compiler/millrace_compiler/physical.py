@@ -1,0 +1,95 @@
+"""The physical graph of a typed graph: every sound node lowered, in order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from millrace_compiler.graph import Graph
+from millrace_compiler.infer import Ports
+from millrace_compiler.lowering import Handle, NodeLowering, Physical
+from millrace_compiler.operator import Operator
+from millrace_compiler.ports import Port
+
+_RELAXED = ("join.stream_stream", "join.stream_table", "join.stream_global_table")
+
+
+class _Ids:
+    """Physical ids: the node's own id, or one made from it that nothing else has."""
+
+    def __init__(self, reserved: set[str]) -> None:
+        self.reserved, self.used = reserved, set[str]()
+
+    def take(self, node: str, wanted: str) -> str:
+        name, serial = wanted, 1
+        while name in self.used or (name in self.reserved and name != node):
+            serial += 1
+            name = f"{wanted}-{serial}"
+        self.used.add(name)
+        return name
+
+
+def lower_graph(graph: Graph, ports: Ports) -> Physical:
+    """Lowers all nodes whose inputs are there and fit; others, and what hangs on them, are left."""
+    physical = Physical()
+    ids = _Ids({node.id for node in graph.document.nodes})
+    relaxed = _relaxed(graph)
+    for id_ in graph.order:
+        operator = graph.operators[id_]
+        if id_ in graph.merged and (graph.merged[id_], "out") in physical.handles:
+            physical.aliases[id_] = graph.merged[id_]
+            physical.handles[id_, "out"] = physical.handles[graph.merged[id_], "out"]
+            continue
+        inputs = _inputs(graph, operator, ports, physical)
+        if inputs is None:
+            continue
+        outputs = {port: ports[id_, port] for port in operator.outputs() if (id_, port) in ports}
+        lowering = NodeLowering(
+            physical,
+            operator,
+            lambda wanted, node=id_: ids.take(node, wanted),  # type: ignore[misc]
+            inputs,
+            outputs,
+            id_ in relaxed,
+        )
+        for port, handle in operator.lower(lowering).items():
+            physical.handles[id_, port] = handle
+    return physical
+
+
+def _inputs(
+    graph: Graph, operator: Operator, ports: Ports, physical: Physical
+) -> dict[str, list[tuple[Handle, Port]]] | None:
+    found: dict[str, list[tuple[Handle, Port]]] = {}
+    for port in operator.inputs():
+        edges = graph.inputs[operator.id][port.name]
+        if not port.many:
+            edges = edges[:1]
+        items = []
+        for edge in edges:
+            handle = physical.handles.get((edge.source, edge.source_port))
+            type_ = ports.get((edge.source, edge.source_port))
+            if handle is None or type_ is None or type_.role not in port.roles:
+                return None
+            items.append((handle, type_))
+        if not items:
+            return None
+        found[port.name] = items
+    return found
+
+
+def _relaxed(graph: Graph) -> set[str]:
+    """Nodes with a left or outer join at or after them: there a null key is not dropped early."""
+    below: dict[str, list[str]] = defaultdict(list)
+    found = set()
+    for id_, operator in graph.operators.items():
+        for parent in graph.parents(id_):
+            below[id_].append(parent)
+        if operator.kind in _RELAXED and operator.values.get("type") in ("left", "outer"):
+            found.add(id_)
+    stack = list(found)
+    while stack:
+        for parent in below[stack.pop()]:
+            if parent not in found:
+                found.add(parent)
+                stack.append(parent)
+    return found

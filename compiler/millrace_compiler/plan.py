@@ -1,0 +1,271 @@
+"""The plan: sub-topologies, partitions, tasks, levels, and where each step runs.
+
+Sub-topologies are what Kafka Streams would make of the same topology [SB1]; partitions of
+repartition topics follow its rules [RP3][RP4]. Levels order the sub-topologies' steps so that one
+query can run them one after the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.document import Document
+from millrace_compiler.graph import Graph
+from millrace_compiler.levels import assign_levels
+from millrace_compiler.lowering import Physical, Step
+from millrace_compiler.operator import Operator
+from millrace_compiler.parameters import java_pattern
+
+GLOBAL = "global_table"
+
+
+@dataclass
+class Subtopology:
+    """Steps that run in one task, for each partition of their sources."""
+
+    id: int
+    steps: list[Step]
+    tasks: int = 1
+
+    @property
+    def nodes(self) -> list[str]:
+        """The document's nodes that have a part here, in order."""
+        return list(dict.fromkeys(step.node for step in self.steps))
+
+    @property
+    def sources(self) -> list[str]:
+        """Topics that it reads."""
+        topics = (topic for step in self.steps if step.source for topic in step.topics)
+        return list(dict.fromkeys(topics))
+
+    @property
+    def sinks(self) -> list[str]:
+        """Topics that it writes, as far as they are known by name."""
+        return list(dict.fromkeys(step.written for step in self.steps if step.written))
+
+    @property
+    def stores(self) -> list[str]:
+        """Stores that it keeps."""
+        return list(dict.fromkeys(name for step in self.steps for name in step.stores))
+
+
+@dataclass
+class Plan:
+    """What will run, and where."""
+
+    physical: Physical
+    subtopologies: list[Subtopology]
+    partitions: dict[str, int]
+    levels: dict[str, int]
+    of_step: dict[str, int]
+    plain: frozenset[str]
+    changelogs: list[str]
+    globals: list[Step] = field(default_factory=list)
+
+    @property
+    def tasks(self) -> int:
+        """The widest sub-topology."""
+        return max((sub.tasks for sub in self.subtopologies), default=1)
+
+    def internal_topics(self) -> list[dict[str, object]]:
+        """Repartition topics and changelogs, as ``describe --json`` has them."""
+        tasks = {name: sub.tasks for sub in self.subtopologies for name in sub.stores}
+        repartitions: list[dict[str, object]] = [
+            {"name": name, "partitions": self.partitions[name], "kind": "repartition"}
+            for name in self.physical.topics
+        ]
+        return repartitions + [
+            {"name": f"{name}-changelog", "partitions": tasks[name], "kind": "changelog"}
+            for name in self.changelogs
+        ]
+
+
+def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
+    """Groups, counts and places the steps; reports what cannot be co-partitioned."""
+    document = graph.document
+    for node, topic in physical.clashes:
+        name = topic.removesuffix("-repartition")
+        report.add("repartition_name_twice", node, "name", name=name, topic=topic)
+    groups = _group(physical)
+    subs = _number(physical, groups)
+    of_step = {step.id: sub.id for sub in subs for step in sub.steps}
+    partitions = _partitions(document, physical, subs, of_step, report)
+    for sub in subs:
+        counts = [_width(document, step, partitions) for step in sub.steps if step.source]
+        sub.tasks = max(counts, default=1)
+    levels = assign_levels(graph, physical, report)
+    return Plan(
+        physical,
+        subs,
+        partitions,
+        levels,
+        of_step,
+        _plain(physical, subs),
+        _changelogs(graph, subs),
+        [step for step in physical.steps.values() if step.op == GLOBAL],
+    )
+
+
+# ---- sub-topologies -----------------------------------------------------------------------
+
+
+class _Union:
+    def __init__(self, items: Iterable[str]) -> None:
+        self.parent = {item: item for item in items}
+
+    def find(self, item: str) -> str:
+        while self.parent[item] != item:
+            self.parent[item] = self.parent[self.parent[item]]
+            item = self.parent[item]
+        return item
+
+    def unite(self, a: str, b: str) -> None:
+        self.parent[self.find(b)] = self.find(a)
+
+
+def _group(physical: Physical) -> dict[str, list[Step]]:
+    """Steps that belong together: by edges other than repartitions, and by shared stores [SB1]."""
+    steps = {id_: step for id_, step in physical.steps.items() if step.op != GLOBAL}
+    union = _Union(steps)
+    users: dict[str, str] = {}
+    for step in steps.values():
+        for handle, link in step.links:
+            if link != "hop" and handle.step in steps:
+                union.unite(handle.step, step.id)
+        for store in step.shared:
+            union.unite(users.setdefault(store, step.id), step.id)
+    groups: dict[str, list[Step]] = defaultdict(list)
+    for step in steps.values():
+        groups[union.find(step.id)].append(step)
+    return groups
+
+
+def _number(physical: Physical, groups: dict[str, list[Step]]) -> list[Subtopology]:
+    """Numbers the groups by their first source, in the order in which sources are made."""
+    place = {id_: index for index, id_ in enumerate(physical.steps)}
+
+    def first_source(steps: list[Step]) -> int:
+        return min((place[step.id] for step in steps if step.source), default=len(place))
+
+    ordered = sorted(groups.values(), key=first_source)
+    return [Subtopology(index, steps) for index, steps in enumerate(ordered)]
+
+
+# ---- partitions ---------------------------------------------------------------------------
+
+
+def _width(document: Document, step: Step, known: dict[str, int]) -> int:
+    """Partitions of the widest topic that an input step reads."""
+    if step.pattern:
+        try:
+            pattern = re.compile(java_pattern(step.pattern))
+        except re.error:
+            return 1
+        found = [count for topic, count in document.topics.items() if pattern.fullmatch(topic)]
+        return max(found, default=1)
+    return max((known.get(t) or document.partitions(t) for t in step.topics), default=1)
+
+
+def _partitions(
+    document: Document,
+    physical: Physical,
+    subs: list[Subtopology],
+    of_step: dict[str, int],
+    report: Report,
+) -> dict[str, int]:
+    """Partitions of repartition topics: as asked for, else as wide as what is written from [RP3]."""
+    known = {t.topic: t.partitions for t in physical.topics.values() if t.partitions}
+    open_ = True
+    while open_:
+        open_ = False
+        for topic in physical.topics.values():
+            if topic.topic in known:
+                continue
+            sources = [step for step in subs[of_step[topic.writer]].steps if step.source]
+            internal = [t for step in sources for t in step.topics if t in physical.topics]
+            if all(name in known for name in internal):
+                known[topic.topic] = max((_width(document, s, known) for s in sources), default=1)
+                open_ = True
+    for node, sources_of in physical.copartitions:
+        _copartition(document, physical, node, sources_of, known, report)
+    return {name: known.get(name, 1) for name in physical.topics}
+
+
+def _copartition(
+    document: Document,
+    physical: Physical,
+    node: str,
+    sources: frozenset[str],
+    known: dict[str, int],
+    report: Report,
+) -> None:
+    """One group of inputs that must have equal partitions; widens repartition topics to fit."""
+    topics = [t for id_ in sorted(sources) for t in physical.steps[id_].topics]
+    internal = [t for t in dict.fromkeys(topics) if t in physical.topics]
+    external = {t: document.partitions(t) for t in topics if t not in physical.topics}
+    for id_ in sources:
+        step = physical.steps[id_]
+        if step.pattern:
+            external[step.pattern] = _width(document, step, known)
+    asked = {t: physical.topics[t].partitions for t in internal if physical.topics[t].partitions}
+    widths = {**external, **asked}
+    if len(set(widths.values())) > 1:
+        shown = ", ".join(f"{topic} has {count}" for topic, count in sorted(widths.items()))
+        report.add("not_copartitioned", node, "right", topics=shown)
+        return
+    if widths:
+        width = next(iter(widths.values())) or 1
+    else:
+        width = max((known[t] for t in internal if t in known), default=1)
+    for topic in internal:
+        known[topic] = width
+
+
+# ---- placement ----------------------------------------------------------------------------
+
+
+def _plain(physical: Physical, subs: list[Subtopology]) -> frozenset[str]:
+    """Steps that run on a plain DataFrame: the linear stateless beginning of a sub-topology."""
+    children: dict[str, list[Step]] = defaultdict(list)
+    for step in physical.steps.values():
+        for handle, link in step.links:
+            if link != "hop":
+                children[handle.step].append(step)
+    found: set[str] = set()
+    for sub in subs:
+        sources = [step for step in sub.steps if step.source]
+        python = any(step.op in ("process", "process_values") for step in sub.steps)
+        if len(sources) != 1 or python:
+            continue
+        step = sources[0]
+        while step.plain and (len(children[step.id]) == 1 or not step.assigned):
+            found.add(step.id)
+            if not children[step.id]:
+                break
+            step = children[step.id][0]
+    return frozenset(found)
+
+
+def _changelogs(graph: Graph, subs: list[Subtopology]) -> list[str]:
+    silent = {
+        operator.values["name"]
+        for operator in graph.operators.values()
+        if operator.kind.startswith("store.") and operator.values.get("logging") is False
+    }
+    names = dict.fromkeys(name for sub in subs for name in sub.stores)
+    return sorted(name for name in names if name not in silent)
+
+
+def runs_as(plan: Plan, operator: Operator) -> str | None:
+    """``dataframe``, ``stream_task`` or ``python``; ``None`` for a node without steps."""
+    node = plan.physical.aliases.get(operator.id, operator.id)
+    steps = plan.physical.node_steps.get(node, [])
+    if not steps:
+        return None
+    if operator.kind in ("process", "process_values"):
+        return "python"
+    return "dataframe" if all(step in plan.plain for step in steps) else "stream_task"

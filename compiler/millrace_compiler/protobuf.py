@@ -1,0 +1,165 @@
+"""Messages of a ``.proto`` text as Spark types, after Spark's documentation of ``from_protobuf``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from millrace_compiler.types import (
+    BIGINT,
+    BINARY,
+    BOOLEAN,
+    DOUBLE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    DataType,
+    array,
+)
+
+_SCALAR = {
+    "double": DOUBLE,
+    "float": FLOAT,
+    "int32": INT,
+    "sint32": INT,
+    "fixed32": INT,
+    "sfixed32": INT,
+    "uint32": BIGINT,
+    "int64": BIGINT,
+    "sint64": BIGINT,
+    "fixed64": BIGINT,
+    "sfixed64": BIGINT,
+    "uint64": DataType("DECIMAL", (20, 0)),
+    "bool": BOOLEAN,
+    "string": STRING,
+    "bytes": BINARY,
+    "google.protobuf.Timestamp": TIMESTAMP,
+}
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_.][\w.]*|-?\d[\w.+-]*|\S')
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class NoProtobufSchema(ValueError):
+    """The text is not a ``.proto`` with a message that has a Spark type; the message says why."""
+
+
+@dataclass
+class _Message:
+    name: str
+    fields: list[tuple[str, str, str]] = field(default_factory=list)  # name, type, label
+
+
+def protobuf_type(text: str, message: str | None = None) -> DataType:
+    """The Spark type of a message (the first one, if none is named). Raises NoProtobufSchema."""
+    reader = _Reader(_TOKEN.findall(_COMMENT.sub(" ", text)))
+    reader.file()
+    if not reader.messages:
+        raise NoProtobufSchema("there is no message in it")
+    names = [m for m in reader.messages if message is None or m.split(".")[-1] == message or m == message]
+    if not names:
+        raise NoProtobufSchema(f"there is no message {message} in it")
+    return reader.type_of(names[0], ())
+
+
+class _Reader:
+    def __init__(self, tokens: list[str]) -> None:
+        self.tokens, self.at = tokens, 0
+        self.messages: dict[str, _Message] = {}
+        self.enums: set[str] = set()
+
+    def take(self) -> str:
+        if self.at >= len(self.tokens):
+            raise NoProtobufSchema("it ends too early")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def skip(self) -> None:
+        """To the end of the statement."""
+        depth = 0
+        while True:
+            token = self.take()
+            depth += (token in "{[(") - (token in "}])")
+            if depth <= 0 and token in ";}":
+                return
+
+    def file(self) -> None:
+        package = ""
+        while self.at < len(self.tokens):
+            token = self.take()
+            if token == "package":
+                package = self.take() + "."
+                self.take()
+            elif token == "message":
+                self.message(package)
+            elif token == "enum":
+                self.enums.add(package + self.take())
+                self.skip()
+            elif token != ";":
+                self.skip()
+
+    def message(self, outer: str) -> None:
+        found = _Message(outer + self.take())
+        self.messages[found.name] = found
+        if self.take() != "{":
+            raise NoProtobufSchema(f"the message {found.name} has no body")
+        self.body(found)
+
+    def body(self, found: _Message) -> None:
+        while (token := self.take()) != "}":
+            if token == "message":
+                self.message(found.name + ".")
+            elif token == "enum":
+                self.enums.add(f"{found.name}.{self.take()}")
+                self.skip()
+            elif token == "oneof":
+                self.take()
+                self.take()
+                self.body(found)
+            elif token in ("option", "reserved", "extensions", "extend"):
+                self.skip()
+            elif token != ";":
+                self.field(found, token)
+
+    def field(self, found: _Message, token: str) -> None:
+        label = ""
+        if token in ("repeated", "optional", "required"):
+            label, token = token, self.take()
+        if token == "map":
+            self.take()
+            key = self.take()
+            self.take()
+            value = self.take()
+            self.take()
+            label, token = f"map:{key}", value
+        name = self.take()
+        if self.take() != "=":
+            raise NoProtobufSchema(f"the field {name} of {found.name} has no number")
+        self.skip()
+        found.fields.append((name, token, label))
+
+    def type_of(self, name: str, above: tuple[str, ...]) -> DataType:
+        if name in above:
+            raise NoProtobufSchema(f"the message {name} contains itself, which Spark has no type for")
+        names, types = [], []
+        for field_name, type_name, label in self.messages[name].fields:
+            element = self.resolve(type_name, name, (*above, name))
+            if label == "repeated":
+                element = array(element)
+            elif label.startswith("map:"):
+                element = DataType("MAP", inner=(_SCALAR.get(label[4:], STRING), element))
+            names.append(field_name)
+            types.append(element)
+        return DataType("STRUCT", inner=tuple(types), fields=tuple(names))
+
+    def resolve(self, type_name: str, scope: str, above: tuple[str, ...]) -> DataType:
+        if type_name in _SCALAR:
+            return _SCALAR[type_name]
+        parts = scope.split(".")
+        candidates = [".".join([*parts[:n], type_name]) for n in range(len(parts), -1, -1)]
+        for candidate in [type_name.lstrip("."), *candidates]:
+            if candidate in self.messages:
+                return self.type_of(candidate, above)
+            if candidate in self.enums:
+                return STRING
+        raise NoProtobufSchema(f"the type {type_name} is not known")

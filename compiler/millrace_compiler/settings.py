@@ -1,0 +1,74 @@
+"""The document's settings."""
+
+from __future__ import annotations
+
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.document import Document
+from millrace_compiler.parameters import (
+    MISSING,
+    Choice,
+    DependsOn,
+    Faults,
+    Parameter,
+    Topic,
+    optional,
+)
+
+_HANDLERS = ("fail", "continue", "dead_letter")
+NODE = "settings"
+
+
+def _named() -> dict[str, Parameter[object]]:
+    dead_letters = DependsOn("processing_handler", ("dead_letter",))
+    parameters: dict[str, Parameter[object]] = {
+        "processing_guarantee": Choice(  # type: ignore[dict-item]
+            "Guarantee",
+            "At least once: after a failure a result may appear again. Exactly once: results and "
+            "progress are written in one transaction [EO1].",
+            ("at_least_once", "exactly_once"),
+            default="at_least_once",
+        ),
+        "deserialization_handler": Choice(  # type: ignore[dict-item]
+            "Bytes that cannot be read",
+            "Stop, drop and count, or write to the topic of dead letters [EH1].",
+            _HANDLERS,
+            default="fail",
+        ),
+        "processing_handler": Choice(  # type: ignore[dict-item]
+            "Errors while processing",
+            "Stop, drop and count, or write to the topic of dead letters [EH2].",
+            _HANDLERS,
+            default="fail",
+        ),
+        "dead_letter_topic": optional(  # type: ignore[dict-item]
+            Topic(
+                "Topic of dead letters",
+                "Gets the source record's own bytes and headers that tell the error [EH4].",
+                required=False,
+                depends_on=dead_letters,
+            )
+        ),
+    }
+    for name, parameter in parameters.items():
+        parameter.name = name
+    return parameters
+
+
+SETTINGS = _named()
+
+
+def read_settings(document: Document, report: Report) -> dict[str, object]:
+    """The settings that the document gives, checked; defaults are left out."""
+    found: dict[str, object] = {}
+    for name, parameter in SETTINGS.items():
+        raw = document.settings.get(name, MISSING)
+        value = parameter.read(raw, Faults(report, None, name))
+        if raw is not MISSING and raw is not None:
+            found[name] = value
+    for name in document.settings:
+        if name not in SETTINGS:
+            report.add("setting_unknown", None, name, known=", ".join(SETTINGS))
+    handlers = (found.get("deserialization_handler"), found.get("processing_handler"))
+    if "dead_letter" in handlers and found.get("dead_letter_topic") is None:
+        report.add("dead_letter_topic", None, "dead_letter_topic")
+    return found
