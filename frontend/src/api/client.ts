@@ -73,6 +73,8 @@ async function refusal(response: Response): Promise<ApiError> {
 export const api = createClient<paths>({
   baseUrl: globalThis.location?.origin ?? "",
   credentials: "same-origin",
+  // Looked up at each call, so that tests can put another one in its place.
+  fetch: (request: Request) => globalThis.fetch(request),
 });
 
 api.use({
