@@ -146,8 +146,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       else keys.computeIfAbsent(store, _ => new java.util.ArrayList()).add(key)
     }
     restored = keys
-    level.nodes.foreach(n => nodes.get(n.id).start(this, this))
+    try level.nodes.foreach(n => nodes.get(n.id).start(this, this)) catch { case s: Stop => unstarted = s }
   }
+  /** A node that did not start stops the task with its first row. */
+  private var unstarted: Stop = _
   private var restored = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
 
   def resume(s: StateHandle): Unit = { state = s; stopped = false; out.clear() }
@@ -171,7 +173,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def step(row: InternalRow): Unit = if (!stopped) {
     val dest = row.getInt(Envelope.DEST)
-    if (dest >= 0) {
+    if (unstarted != null) { enter(row); stop(unstarted) }
+    else if (dest >= 0) {
       val e = entrances.get(dest)
       if (e == null) out.add(row)
       else {
@@ -242,7 +245,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def partitionTime(sub: Int): Clock = clock(s"$$partition/$sub/$recordTopic/$recordPartition")
   override def nodeOf(id: String): Node = nodes.get(id)
 
-  override def store(name: String, valueType: DataType, ordered: Boolean): Store = {
+  /** Stores that processors may scan, whoever else uses them. */
+  private val scanned: Set[String] = level.nodes.collect { case p: PythonSpec => p.stores.map(_.name) }.flatten.toSet
+
+  override def store(name: String, valueType: DataType, wantsOrder: Boolean): Store = {
+    val ordered = wantsOrder || scanned(name)
     val found = stores.get(name)
     if (found != null) {
       if (ordered && !found.ordered) throw new IllegalStateException(s"store $name was opened unordered before")
@@ -254,6 +261,14 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       s
     }
   }
+
+  /** The Python process of this task's processors; a new one if the last was lost. */
+  def worker: Worker = {
+    if (python == null || !python.alive) python = new Worker(options.workers)
+    python
+  }
+  def closeWorker(): Unit = if (python != null) { python.close(); python = null }
+  private var python: Worker = _
 
   override def dropped(node: Node, reason: String): Unit = drop(node.node, reason)
   private def drop(node: String, reason: String): Unit = droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1

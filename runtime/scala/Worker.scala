@@ -1,0 +1,194 @@
+package org.apache.spark.sql.millrace
+
+import java.io.{BufferedInputStream, BufferedOutputStream, DataInputStream, DataOutputStream, File}
+import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
+import java.util.concurrent.atomic.AtomicLong
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, DateTimeUtils, GenericArrayData, MapData}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * A Python process for the `process` nodes of one task. Frames of 4 bytes length and JSON go both ways, strictly in turns: Python sends what it has to say only
+ * when it waits for an answer or is done, as a list in order; so stores, forwards and nested processors happen in the order of the program.
+ *   to Python:   {"call": "start" | "process" | "punctuate", ...} or {"answer": ...}
+ *   to us:       [[message, ...], null] and waiting for the last message's answer, or [[message, ...], {"done": true} | {"error": {...}}]
+ */
+private[millrace] final class Worker(options: WorkerOptions) {
+  val generation: Long = Worker.generations.incrementAndGet()
+  private val process: Process = Worker.start(options)
+  private val in = new DataInputStream(new BufferedInputStream(process.getInputStream, 1 << 16))
+  private val out = new DataOutputStream(new BufferedOutputStream(process.getOutputStream, 1 << 16))
+  @volatile private var overdue = Long.MaxValue
+  @volatile private var timedOut = false
+  @volatile private var lost = false
+  Worker.watched.put(this, this)
+
+  def alive: Boolean = !lost && process.isAlive
+
+  /** Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. */
+  def call(node: PythonNode, m: ObjectNode): Unit = {
+    write(m)
+    var done = false
+    while (!done) {
+      val frame = read(node)
+      val messages = frame.get(0)
+      var answer: JsonNode = null
+      var i = 0
+      while (i < messages.size) { answer = serve(node, messages.get(i)); i += 1 }
+      val end = frame.get(1)
+      if (end.isNull) {
+        val reply = Json.mapper.createObjectNode()
+        reply.set("answer", if (answer == null) Json.mapper.nullNode else answer)
+        write(reply)
+      }
+      else {
+        done = true
+        if (end.has("error")) {
+          val e = end.get("error")
+          throw new ParameterFailure("code", new PythonFailure(e.path("type").asText, e.path("message").asText, e.path("traceback").asText))
+        }
+      }
+    }
+  }
+
+  /** Whatever goes wrong in the middle of a call leaves Python waiting: it has to go. */
+  private def serve(node: PythonNode, m: JsonNode): JsonNode = try node.serve(m) catch { case e: Throwable => stop(); throw e }
+
+  private def write(m: JsonNode): Unit = try {
+    val b = Json.mapper.writeValueAsBytes(m)
+    out.writeInt(b.length); out.write(b); out.flush()
+  } catch { case e: java.io.IOException => fail(e) }
+
+  private def read(node: PythonNode): JsonNode = {
+    overdue = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.timeoutMs)
+    try {
+      val n = in.readInt()
+      val b = new Array[Byte](n)
+      in.readFully(b)
+      Json.mapper.readTree(b)
+    } catch { case e: java.io.IOException => fail(e) } finally overdue = Long.MaxValue
+  }
+
+  private def fail(e: Exception): Nothing = {
+    stop()
+    val message = if (timedOut) s"the call did not return within ${options.timeoutMs} ms; its Python process was ended"
+      else s"the Python process ended unexpectedly${if (process.isAlive) "" else s" (exit code ${process.exitValue})"}"
+    throw new ParameterFailure("code", new PythonFailure(if (timedOut) "TimeoutError" else "ProcessLost", message, String.valueOf(e)))
+  }
+
+  def stop(): Unit = {
+    lost = true
+    Worker.watched.remove(this)
+    process.destroyForcibly()
+    process.waitFor(2, TimeUnit.SECONDS)
+  }
+
+  /** Lets Python call `close` of its processors. */
+  def close(): Unit = if (alive) {
+    try {
+      write(Json.mapper.createObjectNode().put("call", "close"))
+      out.close()
+      if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly()
+    } catch { case _: Exception => process.destroyForcibly() }
+    lost = true
+    Worker.watched.remove(this)
+  }
+
+  private def check(now: Long): Unit = if (overdue != Long.MaxValue && now - overdue > 0) { timedOut = true; process.destroyForcibly() }
+}
+
+private[millrace] object Worker {
+  private val generations = new AtomicLong()
+  private val watched = new ConcurrentHashMap[Worker, Worker]()
+  private val watchdog = new Thread(() => while (true) { Thread.sleep(50); val now = System.nanoTime(); watched.keySet.forEach(_.check(now)) }, "millrace-python-watchdog")
+  watchdog.setDaemon(true)
+  watchdog.start()
+  Runtime.getRuntime.addShutdownHook(new Thread(() => watched.keySet.forEach(_.process.destroyForcibly())))
+
+  /** The worker's file is run by its path where it is known: importing the package would import Spark's. */
+  private def start(o: WorkerOptions): Process = {
+    val file = o.path.split(File.pathSeparator).filter(_.nonEmpty).map(p => new File(p, "millrace_runtime/worker.py")).find(_.isFile)
+    val command = file.map(f => Seq(o.python, "-u", f.getPath)).getOrElse(Seq(o.python, "-u", "-m", "millrace_runtime.worker"))
+    val b = new ProcessBuilder(command: _*).redirectError(ProcessBuilder.Redirect.INHERIT)
+    if (o.path.nonEmpty) b.environment().put("PYTHONPATH", o.path)
+    b.environment().put("PYTHONHASHSEED", "0")
+    try b.start() catch { case e: java.io.IOException => throw new PythonFailure("ProcessNotStarted", s"${o.python} could not be started: ${e.getMessage}", "") }
+  }
+}
+
+/** Values between the task and Python: JSON, with what JSON has no number for as text (DECIMAL, NaN), BINARY as base64, TIMESTAMP as integer ms. */
+private[millrace] object Wire {
+  private val nodes = new ObjectMapper().getNodeFactory
+
+  def node(v: Any, t: DataType): JsonNode = if (v == null) nodes.nullNode else t match {
+    case StringType => nodes.textNode(v.toString)
+    case IntegerType => nodes.numberNode(v.asInstanceOf[Int])
+    case LongType => nodes.numberNode(v.asInstanceOf[Long])
+    case ShortType => nodes.numberNode(v.asInstanceOf[Short])
+    case ByteType => nodes.numberNode(v.asInstanceOf[Byte])
+    case DoubleType => val d = v.asInstanceOf[Double]; if (d.isNaN || d.isInfinite) nodes.textNode(d.toString) else nodes.numberNode(d)
+    case FloatType => val d = v.asInstanceOf[Float]; if (d.isNaN || d.isInfinite) nodes.textNode(d.toString) else nodes.numberNode(d)
+    case BooleanType => nodes.booleanNode(v.asInstanceOf[Boolean])
+    case _: DecimalType => nodes.textNode(v.asInstanceOf[Decimal].toJavaBigDecimal.toPlainString)
+    case TimestampType | TimestampNTZType => nodes.numberNode(Math.floorDiv(v.asInstanceOf[Long], 1000L))
+    case DateType => nodes.textNode(java.time.LocalDate.ofEpochDay(v.asInstanceOf[Int].toLong).toString)
+    case BinaryType => nodes.binaryNode(v.asInstanceOf[Array[Byte]])
+    case ArrayType(e, _) =>
+      val a = v.asInstanceOf[ArrayData]
+      val out: ArrayNode = nodes.arrayNode()
+      var i = 0
+      while (i < a.numElements()) { out.add(node(if (a.isNullAt(i)) null else a.get(i, e), e)); i += 1 }
+      out
+    case MapType(k, e, _) => // pairs, so that keys keep their type
+      val m = v.asInstanceOf[MapData]
+      val (ks, vs) = (m.keyArray(), m.valueArray())
+      val out: ArrayNode = nodes.arrayNode()
+      var i = 0
+      while (i < m.numElements()) { val p = out.addArray(); p.add(node(ks.get(i, k), k)); p.add(node(if (vs.isNullAt(i)) null else vs.get(i, e), e)); i += 1 }
+      out
+    case s: StructType =>
+      val r = v.asInstanceOf[InternalRow]
+      val out: ObjectNode = nodes.objectNode()
+      var i = 0
+      while (i < s.length) { val f = s.fields(i); out.set(f.name, node(if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType)); i += 1 }
+      out
+    case NullType => nodes.nullNode
+    case other => throw new IllegalArgumentException(s"a processor cannot take ${other.sql}")
+  }
+
+  def value(j: JsonNode, t: DataType): Any = if (j == null || j.isNull) null else t match {
+    case StringType => UTF8String.fromString(j.asText)
+    case IntegerType => j.intValue
+    case LongType => j.longValue
+    case ShortType => j.shortValue
+    case ByteType => j.intValue.toByte
+    case DoubleType => if (j.isTextual) special(j.asText) else j.doubleValue
+    case FloatType => if (j.isTextual) special(j.asText).toFloat else j.floatValue
+    case BooleanType => j.booleanValue
+    case d: DecimalType =>
+      val made = Decimal(new java.math.BigDecimal(j.asText))
+      if (!made.changePrecision(d.precision, d.scale)) throw new IllegalArgumentException(s"${j.asText} does not fit ${d.sql}")
+      made
+    case TimestampType | TimestampNTZType => Math.multiplyExact(j.longValue, 1000L)
+    case DateType => DateTimeUtils.localDateToDays(java.time.LocalDate.parse(j.asText))
+    case BinaryType => j.binaryValue
+    case ArrayType(e, _) => new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i), e)))
+    case MapType(k, e, _) =>
+      new ArrayBasedMapData(new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i).get(0), k))), new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i).get(1), e))))
+    case s: StructType => new GenericInternalRow(Array.tabulate[Any](s.length)(i => value(j.get(s.fields(i).name), s.fields(i).dataType)))
+    case _ => null
+  }
+
+  private def special(s: String): Double = s match {
+    case "NaN" => Double.NaN
+    case "Infinity" => Double.PositiveInfinity
+    case "-Infinity" => Double.NegativeInfinity
+    case other => other.toDouble
+  }
+}
