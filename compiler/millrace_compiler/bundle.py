@@ -13,7 +13,7 @@ SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
 
 
 def bundle_files(compilation: Compilation, runtime: Path) -> dict[str, bytes]:
-    """Files by path. ``runtime`` is the folder that holds the package ``millrace_runtime``.
+    """Files by path. ``runtime`` is the package ``millrace_runtime`` or the folder that holds it.
 
     Raises :class:`Refused` for a document that is refused, and ``FileNotFoundError`` where the
     runtime is not there.
@@ -38,6 +38,8 @@ def _json(value: object) -> bytes:
 
 
 def _runtime(runtime: Path) -> dict[str, bytes]:
+    if runtime.name == "millrace_runtime" and (runtime / "__init__.py").is_file():
+        runtime = runtime.parent
     package = runtime / "millrace_runtime"
     if not package.is_dir():
         raise FileNotFoundError(f"There is no package millrace_runtime in {runtime}.")
@@ -65,8 +67,9 @@ def _requirements(code: dict[str, str]) -> str:
 
 def _jars(runtime: Path) -> str:
     """Maven coordinates of the connector's jars, from the lock."""
-    lock = runtime / "jars.lock"
-    if not lock.is_file():
+    folders = (runtime, runtime.parent)
+    lock = next((f / "jars.lock" for f in folders if (f / "jars.lock").is_file()), None)
+    if lock is None:
         return ""
     try:
         locked = json.loads(lock.read_text("utf-8"))

@@ -11,7 +11,7 @@ class Count(Aggregation):
 
     kind = "count"
     title = "Count"
-    icon = "tally-marks"
+    icon = "tallymarks"
     place = 1
     help = (
         "Adds one for each record of a key and passes on every new count [AG1]. Grouping by an "
