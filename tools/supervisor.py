@@ -171,7 +171,7 @@ class Supervisor:
             if answered:
                 self._note(running, "running")
                 running.up.set()
-                await running.process.wait()
+                await _ended(running.process)
             first_time = not running.up.is_set()
             await self._sweep(running, reader)
             if self.stopping():
@@ -253,12 +253,12 @@ class Supervisor:
             self._note(running, "stopping")
             processes.signal_group(process.pid, signal.SIGTERM)
             try:
-                await asyncio.wait_for(process.wait(), running.service.grace)
+                await asyncio.wait_for(_ended(process), running.service.grace)
             except TimeoutError:
                 service = running.service
                 say(f"{service.name}: did not stop within {service.grace:.0f} s; killed")
         processes.signal_group(process.pid, signal.SIGKILL)
-        await process.wait()
+        await _ended(process)
         self._tell_guardian(f"-{process.pid}")
         if running.state == "stopping":
             self._note(running, "stopped")
@@ -354,6 +354,15 @@ class Supervisor:
             with contextlib.suppress(BrokenPipeError, ValueError):
                 self._guardian.stdin.write(line + "\n")
                 self._guardian.stdin.flush()
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Until the process itself is gone.
+
+    Its own `wait` also waits for the pipe, which a process that it started may hold open.
+    """
+    while process.returncode is None:
+        await asyncio.sleep(0.1)
 
 
 def _ending(code: int | None) -> str:

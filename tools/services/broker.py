@@ -70,7 +70,7 @@ def service(system: System) -> Service:
     properties = configure(folder, system.ports["broker"], system.ports["controller"])
     return Service(
         name="broker",
-        command=[*_java(folder, heap_mb=384), "kafka.Kafka", str(properties)],
+        command=java_command(folder, properties),
         ready=_answers,
         deadline=90,
         # A clean stop writes what is in memory; without it the next start reads the logs again.
@@ -93,6 +93,11 @@ def configure(folder: Path, port: int, controller: int) -> Path:
     if not (logs / "meta.properties").exists():
         _format(properties)
     return properties
+
+
+def java_command(folder: Path, properties: Path) -> list[str]:
+    """The command line of the broker whose files `configure` wrote into the folder."""
+    return [*_java(folder, heap_mb=384), "kafka.Kafka", str(properties)]
 
 
 def _format(properties: Path) -> None:

@@ -30,13 +30,7 @@ maxmemory-policy noeviction
 def service(system: System) -> Service:
     """The server with its settings in a file: a password on a command line is no secret."""
     folder = system.data / "redis"
-    folder.mkdir(parents=True, exist_ok=True)
-    settings = folder / "redis.conf"
-    text = CONFIGURATION.format(
-        host=HOST, port=system.ports["redis"], password=system.redis_password, folder=folder
-    )
-    with os.fdopen(os.open(settings, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
-        out.write(text)
+    settings = configure(folder, system.ports["redis"], system.redis_password)
     return Service(
         name="redis",
         command=[str(binary()), str(settings)],
@@ -47,6 +41,16 @@ def service(system: System) -> Service:
         },
         hint=f"Its data lie in {folder}.",
     )
+
+
+def configure(folder: Path, port: int, password: str) -> Path:
+    """Write the server's settings, readable by their owner alone; returns the file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = folder / "redis.conf"
+    text = CONFIGURATION.format(host=HOST, port=port, password=password, folder=folder)
+    with os.fdopen(os.open(settings, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        out.write(text)
+    return settings
 
 
 def binary() -> Path:
@@ -69,10 +73,11 @@ def binary() -> Path:
 
 
 async def _answers(running: Running) -> bool:
-    return await asyncio.to_thread(_ping, running.service.environment["MILLRACE_REDIS_URL"])
+    return await asyncio.to_thread(answers, running.service.environment["MILLRACE_REDIS_URL"])
 
 
-def _ping(url: str) -> bool:
+def answers(url: str) -> bool:
+    """Whether the server at this address answers a ping."""
     import redis
 
     client = redis.Redis.from_url(url, socket_timeout=1, socket_connect_timeout=1)

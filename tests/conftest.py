@@ -1,0 +1,99 @@
+"""What tests of all rooms share: a browser, free ports, a real broker, a real Redis."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tools import chromium as chromium_of_this_machine
+from tools import java
+from tools.services import broker as embedded_broker
+from tools.services import redis as embedded_redis
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium; without one the test is skipped and says why."""
+    found = chromium_of_this_machine.find()
+    if found is None:
+        pytest.skip(os.environ.get("MILLRACE_NO_CHROMIUM", "no Chromium was found on this machine"))
+    return found
+
+
+def unused_port() -> int:
+    """A port of 127.0.0.1 that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def free_port() -> Callable[[], int]:
+    """Each call gives another free port."""
+    return unused_port
+
+
+@dataclass
+class Broker:
+    """A real Kafka of the tests."""
+
+    address: str
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """One Kafka for the session, with data of its own; use topic names of your own."""
+    os.environ.update(java.environment())
+    folder = tmp_path_factory.mktemp("kafka")
+    port = unused_port()
+    properties = embedded_broker.configure(folder, port, unused_port())
+    address = f"127.0.0.1:{port}"
+    with (folder / "broker.log").open("wb") as log:
+        process = subprocess.Popen(
+            embedded_broker.java_command(folder, properties), stdout=log, stderr=log
+        )
+    try:
+        until(lambda: embedded_broker.metadata_known(address), 60, process)
+        yield Broker(address, folder)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The embedded Redis, with a password, on a port of its own."""
+    password = secrets.token_urlsafe(12)
+    port = unused_port()
+    settings = embedded_redis.configure(tmp_path_factory.mktemp("redis"), port, password)
+    url = f"redis://:{password}@127.0.0.1:{port}/0"
+    process = subprocess.Popen(
+        [str(embedded_redis.binary()), str(settings)], stdout=subprocess.DEVNULL
+    )
+    try:
+        until(lambda: embedded_redis.answers(url), 20, process)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def until(condition: Callable[[], bool], seconds: float, process: subprocess.Popen[bytes]) -> None:
+    """Wait until it holds; fail as soon as the process ends."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if process.poll() is not None:
+            pytest.fail(f"{process.args!r} ended with {process.returncode}")
+        if time.monotonic() > deadline:
+            pytest.fail(f"{process.args!r} did not answer within {seconds:.0f} s")
+        time.sleep(0.05)
