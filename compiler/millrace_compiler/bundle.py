@@ -44,7 +44,10 @@ def _runtime(runtime: Path) -> dict[str, bytes]:
     if not package.is_dir():
         raise FileNotFoundError(f"There is no package millrace_runtime in {runtime}.")
     found: dict[str, bytes] = {}
-    for folder, prefix in ((package, "millrace_runtime"), (runtime / "scala", "millrace_runtime/scala")):
+    for folder, prefix in (
+        (package, "millrace_runtime"),
+        (runtime / "scala", "millrace_runtime/scala"),
+    ):
         for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
             parts = path.relative_to(folder).parts
             if path.is_file() and not any(part in SKIPPED for part in parts):

@@ -18,9 +18,7 @@ def catalog() -> dict[str, object]:
     """The catalogue, ready for JSON."""
     used = {cls.family for cls in registry().values()}
     return {
-        "families": [
-            {"id": id_, "title": title} for id_, title in FAMILIES.items() if id_ in used
-        ],
+        "families": [{"id": id_, "title": title} for id_, title in FAMILIES.items() if id_ in used],
         "kinds": [_kind(cls) for cls in registry().values()],
         "formats": _formats(),
         "settings": [parameter.to_json() for parameter in SETTINGS.values()],
@@ -65,7 +63,11 @@ def _inputs(cls: type[Operator]) -> list[dict[str, object]]:
 
 def _roles(roles: tuple[str, ...]) -> list[str]:
     """Windowed tables are tables with a mark of their own on the page."""
-    return [shown for role in roles for shown in ((role, "windowed_table") if role == "table" else (role,))]
+    return [
+        shown
+        for role in roles
+        for shown in ((role, "windowed_table") if role == "table" else (role,))
+    ]
 
 
 def _outputs(cls: type[Operator]) -> list[dict[str, object]]:

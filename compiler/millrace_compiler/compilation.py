@@ -81,7 +81,10 @@ class Compilation:
             "internal_topics": plan.internal_topics(),
             "nodes": self._nodes_json(plan),
             "edges": [
-                {"index": edge.index, "shuffle": (edge.target, edge.target_port) in plan.physical.shuffled}
+                {
+                    "index": edge.index,
+                    "shuffle": (edge.target, edge.target_port) in plan.physical.shuffled,
+                }
                 for edge in self.document.edges
             ],
         }

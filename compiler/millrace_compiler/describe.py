@@ -95,7 +95,9 @@ class _Text:
         for offset, step in enumerate(self.plan.globals):
             number = len(self.plan.subtopologies) + offset
             first = "   " if number == 0 else "  "
-            lines.append(f"{first}Sub-topology: {number} for global store (will not generate tasks)")
+            lines.append(
+                f"{first}Sub-topology: {number} for global store (will not generate tasks)"
+            )
             for part in self.parts[step.id]:
                 lines += self._part(part)
             lines.append("")

@@ -104,10 +104,14 @@ def read_document(raw: object, report: Report) -> Document:
         report.add("document_shape", parameter="document", found=kind_of(raw), needed="an object")
         raw = {}
     elif raw.get("format") != FORMAT:
-        report.add("document_format", parameter="format", found=shown(raw.get("format")), needed=FORMAT)
+        report.add(
+            "document_format", parameter="format", found=shown(raw.get("format")), needed=FORMAT
+        )
     for name in raw:
         if name not in _TOP:
-            report.add("unknown_key", parameter=str(name), place="the document", known=", ".join(_TOP))
+            report.add(
+                "unknown_key", parameter=str(name), place="the document", known=", ".join(_TOP)
+            )
     reader = _Reader(raw, report)
     return Document(
         name=reader.text("name") or "topology",

@@ -45,7 +45,12 @@ def parse_duration(raw: object) -> int:
 
 def show_duration(milliseconds: int) -> str:
     """The shortest exact way to write it: ``"1 hour"``, ``"90 seconds"``, ``"250 ms"``."""
-    for unit, factor in (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1000)):
+    for unit, factor in (
+        ("day", 86_400_000),
+        ("hour", 3_600_000),
+        ("minute", 60_000),
+        ("second", 1000),
+    ):
         if milliseconds and milliseconds % factor == 0:
             count = milliseconds // factor
             return f"{count} {unit}" if abs(count) == 1 else f"{count} {unit}s"

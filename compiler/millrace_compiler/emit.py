@@ -7,6 +7,7 @@ Statements are trees of :mod:`ast` with the document's values as constants; the 
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -164,7 +165,9 @@ class _Emitter:
     def _docstring(self) -> str:
         description = self.graph.document.description or ""
         head = _doc_safe(f"{self._title()}, a topology of Millrace as a PySpark job.")
-        lines = [_doc_safe(line.rstrip()) for line in description.strip().splitlines()]
+        lines: list[str] = []
+        for paragraph in description.strip().splitlines():
+            lines += textwrap.wrap(_doc_safe(paragraph), WIDTH, break_long_words=False) or [""]
         lines += [""] if lines else []
         lines.append("Generated from the topology's document: edit that, not this file.")
         return f'"""{head}\n\n' + "\n".join(lines) + '\n"""'
@@ -177,14 +180,12 @@ class _Emitter:
         return f"from {RUNTIME} import (\n" + "".join(f"    {n},\n" for n in names) + ")"
 
     def _main(self) -> str:
-        call = _call(
-            "Job.main",
-            ast.Name("topology"),
-            name=self.graph.document.name,
-            settings={k: v for k, v in self.settings.items() if v is not None},
-            tasks=self.plan.tasks,
-        )
-        return layout(call, 4)
+        keywords: dict[str, object] = {"name": self.graph.document.name}
+        settings = {name: value for name, value in self.settings.items() if value is not None}
+        if settings:
+            keywords["settings"] = settings
+        keywords["tasks"] = self.plan.tasks
+        return layout(_call("Job.main", ast.Name("topology"), **keywords), 4)
 
     # ---- DataFrame blocks --------------------------------------------------------------------
 
@@ -376,7 +377,9 @@ class _Emitter:
                     return self._constant(step, hint, text)
                 case Call(function=function, args=args, keywords=keywords):
                     self.imports.add(function)
-                    return _built(function, [tree(a) for a in args], {k: tree(v) for k, v in keywords})
+                    return _built(
+                        function, [tree(a) for a in args], {k: tree(v) for k, v in keywords}
+                    )
                 case str() if "\n" in item.strip():
                     return self._constant(step, name, item)
                 case str() | bool() | int() | None:

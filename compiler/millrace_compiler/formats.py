@@ -37,7 +37,10 @@ _PARTS["protobuf"] = (*_PARTS["avro"], "message")
 
 DESCRIPTIONS: dict[str, tuple[str, str]] = {
     "string": ("Text", "UTF-8 text."),
-    "integer": ("Integer", "A whole number of 4 bytes, big-endian, as Kafka's own serializer writes it."),
+    "integer": (
+        "Integer",
+        "A whole number of 4 bytes, big-endian, as Kafka's own serializer writes it.",
+    ),
     "long": ("Long", "A whole number of 8 bytes, big-endian, as Kafka's own serializer writes it."),
     "float": ("Float", "A floating-point number of 4 bytes, big-endian."),
     "double": ("Double", "A floating-point number of 8 bytes, big-endian."),
@@ -45,7 +48,10 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
     "bytes": ("Bytes", "The raw bytes."),
     "json": ("JSON", "UTF-8 JSON that fits a schema in Spark's DDL."),
     "avro": ("Avro", "Avro's binary form, plain or with a schema registry's header."),
-    "protobuf": ("Protocol Buffers", "Protobuf's binary form, plain or with a schema registry's header."),
+    "protobuf": (
+        "Protocol Buffers",
+        "Protobuf's binary form, plain or with a schema registry's header.",
+    ),
 }
 
 
@@ -74,7 +80,9 @@ class FormatOf(Parameter[Format]):
 
     widget = "format"
 
-    def __init__(self, title: str, help: str, *, of_data: bool = False, required: bool = True) -> None:
+    def __init__(
+        self, title: str, help: str, *, of_data: bool = False, required: bool = True
+    ) -> None:
         super().__init__(title, help, required=required)
         self.of_data = of_data
 

@@ -62,12 +62,18 @@ class Graph:
             if len(ends) < 2:
                 self._touched.add((edge.target, edge.target_port))
                 missing = edge.source if edge.source not in known else edge.target
-                at, port = (edge.target, edge.target_port) if edge.source == missing else (
-                    edge.source,
-                    edge.source_port,
+                at, port = (
+                    (edge.target, edge.target_port)
+                    if edge.source == missing
+                    else (
+                        edge.source,
+                        edge.source_port,
+                    )
                 )
                 node = at if at in known else None
-                self.report.add("edge_end", node, port if node else f"edges[{edge.index}]", missing=missing)
+                self.report.add(
+                    "edge_end", node, port if node else f"edges[{edge.index}]", missing=missing
+                )
                 continue
             self._touched.add((edge.target, edge.target_port))
             source, target = self.operators.get(edge.source), self.operators.get(edge.target)
@@ -103,12 +109,26 @@ class Graph:
             sound = False
         elif edge.source_port not in outputs:
             known = ", ".join(outputs)
-            add("port_unknown", source.id, edge.source_port, side="output", port=edge.source_port, known=known)
+            add(
+                "port_unknown",
+                source.id,
+                edge.source_port,
+                side="output",
+                port=edge.source_port,
+                known=known,
+            )
             sound = False
         ports = [port.name for port in target.inputs()]
         if edge.target_port not in ports:
             known = ", ".join(ports) or "none"
-            add("port_unknown", target.id, edge.target_port, side="input", port=edge.target_port, known=known)
+            add(
+                "port_unknown",
+                target.id,
+                edge.target_port,
+                side="input",
+                port=edge.target_port,
+                known=known,
+            )
             sound = False
         return sound
 
@@ -191,7 +211,11 @@ class Graph:
         for topic in source.topic_names():
             if compiled.fullmatch(topic):
                 self.report.add(
-                    "topic_pattern_overlap", pattern.id, "topic_pattern", topic=topic, other=source.id
+                    "topic_pattern_overlap",
+                    pattern.id,
+                    "topic_pattern",
+                    topic=topic,
+                    other=source.id,
                 )
 
     def _same(self, source: Source, first: Source, topic: str) -> bool:

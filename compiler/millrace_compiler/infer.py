@@ -152,7 +152,11 @@ class _Pass:
             return ask.expects
         position = None
         if error.start is not None and error.start >= 0:
-            stop = error.stop if error.stop is not None and error.stop > error.start else error.start + 1
+            stop = (
+                error.stop
+                if error.stop is not None and error.stop > error.start
+                else error.start + 1
+            )
             position = Position(error.start, stop)
         mismatch = _MISMATCH.fullmatch(error.message)
         code, data = "expression", {"reason": error.message, "condition": condition}
@@ -160,9 +164,7 @@ class _Pass:
             code, data = "expression_type", {"found": mismatch[1], "needed": mismatch[2]}
         elif condition.startswith(_SYNTAX):
             code = "expression_syntax"
-        self.report.add(
-            code, operator.id, ask.parameter, path=ask.path, position=position, **data
-        )
+        self.report.add(code, operator.id, ask.parameter, path=ask.path, position=position, **data)
         return ask.expects
 
 

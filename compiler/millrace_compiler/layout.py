@@ -37,10 +37,11 @@ def _escape(char: str, quote: str) -> str:
 def block_text(value: str) -> str:
     """A text of several lines as a triple-quoted literal that reads like the text."""
     escaped = "".join(c if c in "\n\t" else _escape(c, "\0") for c in value)
-    escaped = escaped.replace('"""', '\\"\\"\\"')
-    if escaped.endswith('"'):
-        escaped = escaped[:-1] + '\\"'
-    return f'"""\\\n{escaped}"""'
+    quotes = "'''" if '"""' in escaped and "'''" not in escaped else '"""'
+    escaped = escaped.replace(quotes, "\\" + "\\".join(quotes))
+    if escaped.endswith(quotes[0]):
+        escaped = escaped[:-1] + "\\" + quotes[0]
+    return f"{quotes}\\\n{escaped}{quotes}"
 
 
 def flat(node: ast.expr) -> str:

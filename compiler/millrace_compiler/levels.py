@@ -50,7 +50,45 @@ def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str,
         for wish in wishes:
             if _solve(steps, edges, [*granted, wish]) is not None:
                 granted.append(wish)
-    return _solve(steps, edges, granted) or {}
+    return _late(_solve(steps, edges, granted) or {}, edges, granted)
+
+
+def _late(
+    levels: dict[str, int], edges: list[tuple[str, str, int]], equal: list[tuple[str, str]]
+) -> dict[str, int]:
+    """Moves steps up to the level where their results are wanted.
+
+    What a sub-topology does for a later level it then does on that level, beside the steps that
+    share its task and clock, and no record has to be carried over.
+    """
+    together: dict[str, set[str]] = {id_: {id_} for id_ in levels}
+    for a, b in equal:
+        if together[a] is not together[b]:
+            together[a] |= together[b]
+            for id_ in together[b]:
+                together[id_] = together[a]
+    leaving: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for source, target, hop in edges:
+        leaving[source].append((target, hop))
+    order = sorted(levels, key=lambda id_: -levels[id_])
+    moved = True
+    while moved:
+        moved = False
+        for id_ in order:
+            group = together[id_]
+            if not all(leaving[member] for member in group):
+                continue
+            outside = (
+                levels[target] - hop
+                for member in group
+                for target, hop in leaving[member]
+                if target not in group
+            )
+            latest = min(outside, default=levels[id_])
+            if latest > levels[id_]:
+                levels.update(dict.fromkeys(group, latest))
+                moved = True
+    return levels
 
 
 def _stores_of(graph: Graph, node: str) -> str:

@@ -224,7 +224,9 @@ class NodeLowering:
         )
         self.graph.node_steps.setdefault(self.operator.id, []).append(name)
         if sources is None:
-            joined = (h.sources for h, link in all_links if link != "hop" and h.role != "global_table")
+            joined = (
+                h.sources for h, link in all_links if link != "hop" and h.role != "global_table"
+            )
             sources = frozenset().union(*joined)
         if source:
             sources |= {name}

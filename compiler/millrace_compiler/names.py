@@ -14,13 +14,16 @@ class Names:
     """Hands out names that are unique in the job and hide nothing it uses."""
 
     def __init__(self, taken: set[str]) -> None:
-        self.taken = taken | set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
+        self.taken = taken
+        self.words = set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
 
     def take(self, *wishes: str) -> str:
         """A name after the first wish that makes one; numbered if it is taken."""
         base = next((name for wish in wishes if (name := identifier(wish))), "step")
         name, serial = base, 1
-        while name in self.taken:
+        if name in self.words:
+            name = f"{base}_"
+        while name in self.taken or name in self.words:
             serial += 1
             name = f"{base}_{serial}"
         self.taken.add(name)

@@ -29,7 +29,12 @@ class Faults:
         self.report, self.node, self.parameter = report, node, parameter
 
     def add(
-        self, code: str, *, path: str | None = None, position: Position | None = None, **data: object
+        self,
+        code: str,
+        *,
+        path: str | None = None,
+        position: Position | None = None,
+        **data: object,
     ) -> None:
         """Reports a fault of this parameter; ``path`` is what follows the parameter's name."""
         full = f"{self.parameter}{path}" if path else None
@@ -379,6 +384,8 @@ def read_expression(raw: object, faults: Faults, path: str | None) -> str:
         faults.add("expression_empty", path=path)
         return ""
     if len(raw) > 100_000:
-        faults.add("out_of_bounds", path=path, found=f"{len(raw)} characters", needed="100000 at most")
+        faults.add(
+            "out_of_bounds", path=path, found=f"{len(raw)} characters", needed="100000 at most"
+        )
         return ""
     return raw

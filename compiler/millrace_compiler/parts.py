@@ -297,5 +297,3 @@ def _position(text: str, line: int, column: int) -> Position:
 def classes_in(code: str) -> list[str]:
     """Names of the classes at the top of a source that parses."""
     return [item.name for item in ast.parse(code).body if isinstance(item, ast.ClassDef)]
-
-

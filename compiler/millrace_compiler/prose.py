@@ -25,9 +25,7 @@ class Prose:
 
 PROSE: dict[str, Prose] = {
     # ---- the document ---------------------------------------------------------------------
-    "document_text": Prose(
-        "The document is not JSON: {reason}.", "Give one JSON object in UTF-8."
-    ),
+    "document_text": Prose("The document is not JSON: {reason}.", "Give one JSON object in UTF-8."),
     "document_shape": Prose("This is {found}.", "It must be {needed}."),
     "document_format": Prose("The format is {found}.", "Only “{needed}” is known."),
     "unknown_key": Prose(
@@ -40,7 +38,9 @@ PROSE: dict[str, Prose] = {
     ),
     "node_id_twice": Prose("The id {found} is used twice.", "Give one of the nodes another id."),
     "node_part": Prose("This is {found}.", "It must be {needed}."),
-    "edge_part": Prose("The {part} of the edge is {found}.", "It must be the text of an id or port."),
+    "edge_part": Prose(
+        "The {part} of the edge is {found}.", "It must be the text of an id or port."
+    ),
     "topic_name": Prose(
         "{found} is not the name of a topic.",
         "Use letters, digits, “.”, “_” and “-”, at most 249 of them.",
@@ -58,7 +58,9 @@ PROSE: dict[str, Prose] = {
         "The node is in a cycle: {through}.",
         "Take one of these edges out, or lead it through a topic.",
     ),
-    "edge_end": Prose("An edge leads to or from {missing}, which does not exist.", "Remove the edge."),
+    "edge_end": Prose(
+        "An edge leads to or from {missing}, which does not exist.", "Remove the edge."
+    ),
     "edge_from_sink": Prose(
         "A sink has no output, but an edge leads from it to {target}.",
         "Connect {target} to what comes before the sink.",
@@ -84,7 +86,10 @@ PROSE: dict[str, Prose] = {
         "The input “{port}” is filled more than once: {sources}.",
         "Keep one edge, or merge the streams before.",
     ),
-    "role": Prose("The input “{port}” gets {found}, but needs {needed}.", "Put a “To table” or “To stream” between, or connect another node."),
+    "role": Prose(
+        "The input “{port}” gets {found}, but needs {needed}.",
+        "Put a “To table” or “To stream” between, or connect another node.",
+    ),
     "types_differ": Prose(
         "The types of the {what} differ: {first} and {second}.",
         "Bring them to one type before, for instance with “Map values” or “Select key”.",
@@ -102,17 +107,25 @@ PROSE: dict[str, Prose] = {
     "duration_too_short": Prose("The duration is {found}.", "It must be at least {least} ms."),
     "duration_too_long": Prose("{what} are longer than can be counted.", "Make them shorter."),
     "one_of": Prose("{count} of {names} are given.", "Give exactly one of them."),
-    "only_with": Prose("This is given, but {other} is not {value}.", "Remove it, or set {other} to {value}."),
-    "needed_with": Prose("This is missing, but {other} is {value}.", "Fill it in, or change {other}."),
+    "only_with": Prose(
+        "This is given, but {other} is not {value}.", "Remove it, or set {other} to {value}."
+    ),
+    "needed_with": Prose(
+        "This is missing, but {other} is {value}.", "Fill it in, or change {other}."
+    ),
     "name_twice": Prose("The {what} {name} is named twice.", "Name it once."),
     "unknown_part": Prose("The part {part} is not known.", "Known parts: {known}."),
     "part_missing": Prose("The part {part} is missing.", "Fill it in."),
     "pattern": Prose("This is not a regular expression: {reason}.", "Mend the expression."),
-    "type": Prose("“{found}” is not a Spark type: {reason}.", "Write one such as BIGINT, ARRAY<STRING> or STRUCT<a: INT>."),
+    "type": Prose(
+        "“{found}” is not a Spark type: {reason}.",
+        "Write one such as BIGINT, ARRAY<STRING> or STRUCT<a: INT>.",
+    ),
     "format": Prose("The format {found} is not known.", "Known formats: {choices}."),
     "format_part": Prose("The format {format} has no part {part}.", "Remove it."),
     "format_schema": Prose(
-        "The {format} format has no schema.", "Add one in Spark's DDL, such as “item STRING, quantity INT”."
+        "The {format} format has no schema.",
+        "Add one in Spark's DDL, such as “item STRING, quantity INT”.",
     ),
     "format_schema_or_registry": Prose(
         "The {format} format has neither a schema nor a registry.",
@@ -131,7 +144,10 @@ PROSE: dict[str, Prose] = {
     "expression_empty": Prose("The expression is empty.", "Write a Spark SQL expression."),
     "expression_syntax": Prose("This is not Spark SQL: {reason}", "Mend the marked place."),
     "expression": Prose("Spark refuses the expression: {reason}", "Mend the marked place."),
-    "expression_type": Prose("The expression gives {found}, needs {needed}.", "Convert it, for instance with CAST(… AS …)."),
+    "expression_type": Prose(
+        "The expression gives {found}, needs {needed}.",
+        "Convert it, for instance with CAST(… AS …).",
+    ),
     # ---- windows, aggregations -------------------------------------------------------------
     "window_part": Prose("A {type} window has no {part}.", "Its parts: {known}."),
     "window_part_missing": Prose("The {part} of the {type} window is missing.", "Give a duration."),
@@ -143,13 +159,25 @@ PROSE: dict[str, Prose] = {
         "An unlimited window never closes, so there is no final result to emit.",
         "Choose every_update, or another window.",
     ),
-    "merger_missing": Prose("Sessions grow together, but there is no merger.", "Add one over left and right."),
-    "merger_unwanted": Prose("A merger is only for session windows.", "Remove it, or choose a session window."),
+    "merger_missing": Prose(
+        "Sessions grow together, but there is no merger.", "Add one over left and right."
+    ),
+    "merger_unwanted": Prose(
+        "A merger is only for session windows.", "Remove it, or choose a session window."
+    ),
     "only_for_tables": Prose("This is only for tables; the input is a stream.", "Remove it."),
-    "only_for_streams": Prose("This is only for streams; the input is a table.", "Remove it, or put a “To stream” before."),
-    "needed_for_tables": Prose("This is missing; an aggregation of a table needs it.", "Fill it in."),
-    "group_by_value": Prose("A stream is grouped by a key only, but a value is given.", "Remove the value."),
-    "group_by_needs_value": Prose("A table is grouped by key and value, but there is no value.", "Give the value as well."),
+    "only_for_streams": Prose(
+        "This is only for streams; the input is a table.", "Remove it, or put a “To stream” before."
+    ),
+    "needed_for_tables": Prose(
+        "This is missing; an aggregation of a table needs it.", "Fill it in."
+    ),
+    "group_by_value": Prose(
+        "A stream is grouped by a key only, but a value is given.", "Remove the value."
+    ),
+    "group_by_needs_value": Prose(
+        "A table is grouped by key and value, but there is no value.", "Give the value as well."
+    ),
     # ---- joins, suppress ------------------------------------------------------------------
     "join_window": Prose(
         "The window from {before} ms before to {after} ms after is empty.",
@@ -198,17 +226,23 @@ PROSE: dict[str, Prose] = {
     # ---- stores ---------------------------------------------------------------------------
     "store_twice": Prose("Several stores are connected: {stores}.", "An operator has one store."),
     "store_name_twice": Prose("The name {name} is also that of {other}.", "Give it another name."),
-    "store_unused": Prose("The store is connected to nothing.", "Connect it to the port “store” of an operator."),
+    "store_unused": Prose(
+        "The store is connected to nothing.", "Connect it to the port “store” of an operator."
+    ),
     "store_shared": Prose(
         "The store belongs to an operator, but is connected to several: {users}.",
         "Only processors can share a store.",
     ),
-    "store_kind": Prose("The store {store} is a {found}, but needed is {needed}.", "Use a store of that kind."),
+    "store_kind": Prose(
+        "The store {store} is a {found}, but needed is {needed}.", "Use a store of that kind."
+    ),
     "store_for_tables": Prose(
         "The store {store} is connected, but the input is a stream, which keeps nothing.",
         "Remove the edge, or put a “To table” before.",
     ),
-    "store_type": Prose("The type is {found}, but {operator} keeps {needed}.", "Leave it out, or write {needed}."),
+    "store_type": Prose(
+        "The type is {found}, but {operator} keeps {needed}.", "Leave it out, or write {needed}."
+    ),
     "store_needs": Prose("This is missing; the processor {operator} needs it.", "Fill it in."),
     "store_across_levels": Prose(
         "The processors that share {stores} lie on both sides of a repartition.",
@@ -220,7 +254,8 @@ PROSE: dict[str, Prose] = {
     ),
     # ---- the rest -------------------------------------------------------------------------
     "repartition_name_twice": Prose(
-        "The repartition topic {topic} exists already.", "Give one of the nodes another name than {name}."
+        "The repartition topic {topic} exists already.",
+        "Give one of the nodes another name than {name}.",
     ),
     "process_values_key": Prose(
         "The key type is {found}, but process_values keeps the key, which is {needed}.",

@@ -56,7 +56,9 @@ def protobuf_type(text: str, message: str | None = None) -> DataType:
     reader.file()
     if not reader.messages:
         raise NoProtobufSchema("there is no message in it")
-    names = [m for m in reader.messages if message is None or m.split(".")[-1] == message or m == message]
+    names = [
+        m for m in reader.messages if message is None or m.split(".")[-1] == message or m == message
+    ]
     if not names:
         raise NoProtobufSchema(f"there is no message {message} in it")
     return reader.type_of(names[0], ())
@@ -140,7 +142,9 @@ class _Reader:
 
     def type_of(self, name: str, above: tuple[str, ...]) -> DataType:
         if name in above:
-            raise NoProtobufSchema(f"the message {name} contains itself, which Spark has no type for")
+            raise NoProtobufSchema(
+                f"the message {name} contains itself, which Spark has no type for"
+            )
         names, types = [], []
         for field_name, type_name, label in self.messages[name].fields:
             element = self.resolve(type_name, name, (*above, name))

@@ -87,7 +87,12 @@ def quote(name: str) -> str:
 
 
 STRING, BOOLEAN, BINARY = DataType("STRING"), DataType("BOOLEAN"), DataType("BINARY")
-INT, BIGINT, FLOAT, DOUBLE = DataType("INT"), DataType("BIGINT"), DataType("FLOAT"), DataType("DOUBLE")
+INT, BIGINT, FLOAT, DOUBLE = (
+    DataType("INT"),
+    DataType("BIGINT"),
+    DataType("FLOAT"),
+    DataType("DOUBLE"),
+)
 TIMESTAMP, VOID = DataType("TIMESTAMP"), DataType("VOID")
 HEADERS = DataType("MAP", inner=(STRING, BINARY))
 WINDOW = DataType("STRUCT", inner=(TIMESTAMP, TIMESTAMP), fields=("start", "end"))

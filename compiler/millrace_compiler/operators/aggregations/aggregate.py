@@ -40,7 +40,9 @@ class Aggregate(Aggregation):
     )
 
     type = TypeOf("Type", "Spark type of the aggregate.")
-    initializer = Expression("Initializer", "The aggregate of a key without values.", columns="none")
+    initializer = Expression(
+        "Initializer", "The aggregate of a key without values.", columns="none"
+    )
     aggregator = Expression(
         "Aggregator",
         "The new aggregate from `agg`, `key`, `value` and `timestamp`.",

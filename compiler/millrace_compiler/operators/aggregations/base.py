@@ -25,7 +25,9 @@ WINDOW_HELP = (
 )
 
 
-def aggregate_columns(agg: DataType | None, key: DataType | None, value: DataType | None) -> Columns:
+def aggregate_columns(
+    agg: DataType | None, key: DataType | None, value: DataType | None
+) -> Columns:
     """What an aggregator sees."""
     return (("agg", agg), ("key", key), ("value", value), ("timestamp", TIMESTAMP))
 
@@ -185,7 +187,9 @@ class Aggregation(Windowed):
         return by + (f", {self.window.sentence()}" if self.window else "")
 
 
-def grouped(to: NodeLowering, stream: Handle, key: str | None, name: str, port: str = "in") -> Handle:
+def grouped(
+    to: NodeLowering, stream: Handle, key: str | None, name: str, port: str = "in"
+) -> Handle:
     """A stream grouped by an expression or by its key: repartitioned where the key changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"

@@ -35,7 +35,9 @@ class Cogroup(Windowed):
     )
 
     type = TypeOf("Type", "Spark type of the aggregate.")
-    initializer = Expression("Initializer", "The aggregate of a key without values.", columns="none")
+    initializer = Expression(
+        "Initializer", "The aggregate of a key without values.", columns="none"
+    )
     inputs_ = CogroupInputs("Inputs", "Port, aggregator and, if need be, grouping of each input.")
     merger = optional(
         Expression(

@@ -28,7 +28,9 @@ class Reduce(Aggregation):
         ({"key": "a", "value": 3}, {"key": "a", "value": 11}),
     )
 
-    reducer = Expression("Reducer", "Combines `agg`, the result so far, and `value`.", columns="reduce")
+    reducer = Expression(
+        "Reducer", "Combines `agg`, the result so far, and `value`.", columns="reduce"
+    )
     subtractor = optional(
         Expression(
             "Subtractor",

@@ -44,9 +44,7 @@ class JoinStreamStream(Join):
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
     before = Duration("Before", "How much earlier the right record may be.", minimum=None)
     after = Duration("After", "How much later the right record may be.", minimum=None)
-    grace = Duration(
-        "Grace", "How long late records are waited for.", required=False, default=0
-    )
+    grace = Duration("Grace", "How long late records are waited for.", required=False, default=0)
 
     def check(self, report: Report) -> None:
         present = all(self.node.params.get(name) is not None for name in ("before", "after"))

@@ -15,13 +15,13 @@ from millrace_compiler.parameters import Text
 from millrace_compiler.parts import Code, OutputTypesOf, PortNames, classes_in
 from millrace_compiler.ports import InPort, Port
 
-TEMPLATE = '''class Forward(Processor):
+TEMPLATE = """class Forward(Processor):
     def init(self, context):
         self.context = context
 
     def process(self, record):
         self.context.forward(record)
-'''
+"""
 
 
 class ProcessorNode(Operator):

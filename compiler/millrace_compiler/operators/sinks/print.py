@@ -23,7 +23,9 @@ class SinkPrint(Operator):
     plain = True
     example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
 
-    label_ = optional(Text("Label", "Stands before each line; empty: the node's id.", required=False))
+    label_ = optional(
+        Text("Label", "Stands before each line; empty: the node's id.", required=False)
+    )
 
     def infer(self, scope: Scope) -> Inference:
         return no_questions({})

@@ -59,7 +59,9 @@ class SinkTopic(Operator):
     def check(self, report: Report) -> None:
         given = [p for p in ("topic", "topic_expression") if self.node.params.get(p) is not None]
         if len(given) != 1:
-            self.fault(report, "one_of", "topic", names="topic or topic_expression", count=len(given))
+            self.fault(
+                report, "one_of", "topic", names="topic or topic_expression", count=len(given)
+            )
 
     def infer(self, scope: Scope) -> Inference:
         asks = []
@@ -136,5 +138,7 @@ class SinkTopic(Operator):
 
     def summary(self) -> str:
         where = self.topic or f"the topic {self.topic_expression}"
-        formats = [f.name for f in (self.key, self.value) if f and f.name in (*SIMPLE, "avro", "protobuf")]
+        formats = [
+            f.name for f in (self.key, self.value) if f and f.name in (*SIMPLE, "avro", "protobuf")
+        ]
         return f"writes {where}" + (f" as {', '.join(formats)}" if formats else "")

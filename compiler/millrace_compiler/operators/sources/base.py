@@ -80,7 +80,9 @@ class TimedSource(Source):
         """Arguments about time that differ from the defaults."""
         return {
             "timestamp": self.timestamp,
-            "invalid_timestamp": self.invalid_timestamp if self.invalid_timestamp != "fail" else None,
+            "invalid_timestamp": self.invalid_timestamp
+            if self.invalid_timestamp != "fail"
+            else None,
             "start": self.start if self.start != "earliest" else None,
         }
 

@@ -51,7 +51,9 @@ class SourceStream(TimedSource):
     def check(self, report: Report) -> None:
         given = [p for p in ("topics", "topic_pattern") if self.node.params.get(p) is not None]
         if len(given) != 1:
-            self.fault(report, "one_of", "topics", names="topics or topic_pattern", count=len(given))
+            self.fault(
+                report, "one_of", "topics", names="topics or topic_pattern", count=len(given)
+            )
 
     def topic_names(self) -> tuple[str, ...]:
         return self.topics or ()

@@ -30,8 +30,16 @@ class SourceTable(TimedSource):
     takes_store = ("store.key_value", "store.versioned")
     stateful = True
     example = (
-        ({"key": "ann", "value": "Paris"}, {"key": "ann", "value": "Rome"}, {"key": "bob", "value": None}),
-        ({"key": "ann", "value": "Paris"}, {"key": "ann", "value": "Rome"}, {"key": "bob", "value": None}),
+        (
+            {"key": "ann", "value": "Paris"},
+            {"key": "ann", "value": "Rome"},
+            {"key": "bob", "value": None},
+        ),
+        (
+            {"key": "ann", "value": "Paris"},
+            {"key": "ann", "value": "Rome"},
+            {"key": "bob", "value": None},
+        ),
     )
 
     topic = Topic("Topic", "The topic to read.")

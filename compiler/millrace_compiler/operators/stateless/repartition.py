@@ -38,7 +38,11 @@ class Repartition(Operator):
         )
     )
     name = optional(
-        Name("Name", "Name of the topic, without “-repartition”; empty: the node's id.", required=False)
+        Name(
+            "Name",
+            "Name of the topic, without “-repartition”; empty: the node's id.",
+            required=False,
+        )
     )
 
     def infer(self, scope: Scope) -> Inference:

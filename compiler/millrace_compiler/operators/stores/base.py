@@ -10,7 +10,9 @@ from millrace_compiler.operator import Inference, Scope, Store, no_questions
 from millrace_compiler.parameters import Flag, Name, optional
 from millrace_compiler.parts import KeyValues, TypeOf
 
-_TYPE_HELP = "Needed for processors; an operator that materializes into the store knows it by itself."
+_TYPE_HELP = (
+    "Needed for processors; an operator that materializes into the store knows it by itself."
+)
 
 
 class StoreNode(Store):
@@ -19,7 +21,9 @@ class StoreNode(Store):
     #: Parameters that only a processor's own store must have.
     for_processors: ClassVar[tuple[str, ...]] = ("key_type", "value_type")
 
-    name = Name("Name", "The name by which code and queries know the store; unique in the document.")
+    name = Name(
+        "Name", "The name by which code and queries know the store; unique in the document."
+    )
     key_type = optional(TypeOf("Key type", f"Spark type of the keys. {_TYPE_HELP}", required=False))
     value_type = optional(
         TypeOf("Value type", f"Spark type of the values. {_TYPE_HELP}", required=False)

@@ -14,7 +14,9 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
         return
     if store.kind not in kinds:
         if kinds:
-            scope.fault("store_kind", "store", found=store.kind, needed=" or ".join(kinds), store=store.id)
+            scope.fault(
+                "store_kind", "store", found=store.kind, needed=" or ".join(kinds), store=store.id
+            )
         else:
             scope.fault("store_for_tables", "store", store=store.id)
         return

@@ -23,8 +23,14 @@ class StoreVersioned(StoreNode):
     out_ports = (OutPort("out", "same"),)
     stateful = True
     example = (
-        ({"key": "a", "value": "old", "timestamp": 1}, {"key": "a", "value": "new", "timestamp": 9}),
-        ({"key": "a", "value": "old", "timestamp": 1}, {"key": "a", "value": "new", "timestamp": 9}),
+        (
+            {"key": "a", "value": "old", "timestamp": 1},
+            {"key": "a", "value": "new", "timestamp": 9},
+        ),
+        (
+            {"key": "a", "value": "old", "timestamp": 1},
+            {"key": "a", "value": "new", "timestamp": 9},
+        ),
     )
 
     history_retention = Duration(

@@ -51,7 +51,9 @@ class Suppress(Operator):
         Whole("Most records", "Keys held back at most; empty: no limit.", required=False)
     )
     max_bytes = optional(
-        Whole("Most bytes", "Bytes held back at most; empty: no limit.", required=False, unit="bytes")
+        Whole(
+            "Most bytes", "Bytes held back at most; empty: no limit.", required=False, unit="bytes"
+        )
     )
     when_full = optional(
         Choice(

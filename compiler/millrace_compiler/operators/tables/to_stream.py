@@ -18,7 +18,9 @@ class ToStream(Operator):
     title = "To stream"
     icon = "table-export"
     place = 2
-    help = "Each change of a row becomes a record with the row's key and new value; a delete a null."
+    help = (
+        "Each change of a row becomes a record with the row's key and new value; a delete a null."
+    )
     synonyms = ("changelog", "updates", "changes", "cdc", "变更流")
     in_ports = (InPort("in", ("table",)),)
     out_ports = STREAM_OUT
