@@ -53,6 +53,20 @@ describe("the API client", () => {
     expect(asked.mock.calls[1]?.[0].headers.get("X-CSRFToken")).toBeNull();
   });
 
+  test("fetches a CSRF token first when there is none", async () => {
+    // biome-ignore lint/suspicious/noDocumentCookie: the cookie is what is tested
+    document.cookie = "csrftoken=; max-age=0";
+    const asked = vi.fn(async (request: Request) => {
+      // biome-ignore lint/suspicious/noDocumentCookie: the server sets it with its answer
+      if (request.method === "GET") document.cookie = "csrftoken=fresh";
+      return Response.json({});
+    });
+    vi.stubGlobal("fetch", asked);
+    await signOut();
+    expect(asked.mock.calls.map(([request]) => request.method)).toEqual(["GET", "DELETE"]);
+    expect(asked.mock.calls[1]?.[0].headers.get("X-CSRFToken")).toBe("fresh");
+  });
+
   test("tells the page when nobody is signed in any more", async () => {
     const told = vi.fn();
     whenSignedOut(told);

@@ -69,6 +69,14 @@ async function refusal(response: Response): Promise<ApiError> {
   return new ApiError(response.status, envelope);
 }
 
+/** The token that the server set; whoever came here by a link has none yet and asks for one first. */
+async function csrfToken(): Promise<string | null> {
+  if (!cookie("csrftoken")) {
+    await globalThis.fetch(new Request(new URL("/api/session", location.href)));
+  }
+  return cookie("csrftoken") || null;
+}
+
 /** The typed client. Whatever is no success is thrown as an `ApiError`. */
 export const api = createClient<paths>({
   baseUrl: globalThis.location?.origin ?? "",
@@ -78,9 +86,11 @@ export const api = createClient<paths>({
 });
 
 api.use({
-  onRequest: ({ request }) => {
-    const token = request.method === "GET" ? null : cookie("csrftoken");
-    if (token !== null) request.headers.set("X-CSRFToken", token);
+  onRequest: async ({ request }) => {
+    if (request.method !== "GET") {
+      const token = await csrfToken();
+      if (token !== null) request.headers.set("X-CSRFToken", token);
+    }
     return request;
   },
   onResponse: async ({ response }) => {
