@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,4 +121,6 @@ def sqlite(path: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
+        # Tests run on a file as well: a database in memory locks in other ways.
+        "TEST": {"NAME": str(Path(tempfile.gettempdir()) / f"millrace-test-{os.getpid()}.sqlite3")},
     }

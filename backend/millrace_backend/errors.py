@@ -126,6 +126,8 @@ def content_of(error: exceptions.APIException) -> dict[str, Any]:
         return body(
             "invalid", f"The request was refused: {first}", "Mend the named fields.", fields
         )
+    if str(error.detail).startswith("CSRF Failed"):
+        return body(*CSRF_FAILED)
     code, hint = HINTS.get(type(error), (str(error.default_code), ""))
     return body(code, str(error.detail), hint)
 
@@ -165,12 +167,14 @@ LOCKED = (
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
     """Answer to a request without the right CSRF token."""
-    return respond(
-        403,
-        "csrf_failed",
-        "The request did not carry this session's CSRF token.",
-        "Send the cookie csrftoken's value in the header X-CSRFToken, or use an API token.",
-    )
+    return respond(403, *CSRF_FAILED)
+
+
+CSRF_FAILED = (
+    "csrf_failed",
+    "The request did not carry this session's CSRF token.",
+    "Send the cookie csrftoken's value in the header X-CSRFToken, or use an API token.",
+)
 
 
 def not_found(request: HttpRequest, *_: Any, **__: Any) -> JsonResponse:

@@ -19,24 +19,25 @@ def analyzer() -> Analyzer:
 
     Raises Unavailable where none is set.
     """
-    from millrace_compiler import CachingAnalyzer, SocketAnalyzer
-
     if not settings.MILLRACE_ANALYZER:
         raise Unavailable(
             "analyzer_unreachable",
             "No analyzer is set: expressions cannot be checked.",
             "Start Millrace by `./millrace up`, or name a running analyzer in MILLRACE_ANALYZER.",
         )
+    from millrace_compiler import CachingAnalyzer, SocketAnalyzer
+
     host, _, port = settings.MILLRACE_ANALYZER.rpartition(":")
     return CachingAnalyzer(SocketAnalyzer(host or "127.0.0.1", int(port)))
 
 
 def compiled(document: Mapping[str, Any]) -> Compilation:
     """What the compiler says. Raises Unavailable where the analyzer does not answer."""
+    asked = analyzer()
     from millrace_compiler import AnalyzerUnavailable, compile_document
 
     try:
-        return compile_document(dict(document), analyzer())
+        return compile_document(dict(document), asked)
     except AnalyzerUnavailable as error:
         raise Unavailable(
             "analyzer_unreachable",

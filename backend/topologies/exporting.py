@@ -25,9 +25,9 @@ def file_name(version: Version) -> str:
 
 def export(version: Version) -> bytes:
     """The zip. Raises ApiError with the diagnostics where the version does not compile."""
+    compilation = compiled(version.document)
     from millrace_compiler import bundle_files
 
-    compilation = compiled(version.document)
     if not compilation.ok:
         answer = compilation.to_json()
         errors = [each for each in answer["diagnostics"] if each["severity"] == "error"]

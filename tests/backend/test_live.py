@@ -1,0 +1,381 @@
+"""Open pages: a snapshot, then events that keep it true, over lost connections and servers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from accounts.models import User
+from asgiref.sync import sync_to_async
+from deployments import actions as deployment_actions
+from deployments.models import Deployment
+from django.test import AsyncClient
+from live import feed as feeds
+from live import hub as hubs
+from millrace_backend import redis
+from topologies import actions as topology_actions
+from topologies.models import Topology
+
+from .conftest import People, RedisServer, document
+from .test_runtime import progress, report
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
+
+Event = tuple[str, Any, str]
+
+
+class Page:
+    """A page as the browser has it: applies events to its snapshot."""
+
+    def __init__(self, content: AsyncIterator[bytes]) -> None:
+        # Read beside the test: waiting with a deadline would cancel the stream itself.
+        self._texts: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.reader = asyncio.create_task(self._read(content))
+        self.state: dict[str, Any] = {}
+        self.heard: list[str] = []
+        self.last_id = ""
+        self.pings = 0
+        self.ended = False
+
+    async def _read(self, content: AsyncIterator[bytes]) -> None:
+        async for text in content:
+            await self._texts.put(text)
+        await self._texts.put(None)
+
+    async def next(self, seconds: float = 5.0) -> str | None:
+        """Apply the next event; its name, or None where none comes."""
+        while True:
+            try:
+                raw = await asyncio.wait_for(self._texts.get(), seconds)
+            except TimeoutError:
+                return None
+            if raw is None:
+                self.ended = True
+                return None
+            text = raw.decode()
+            fields = dict(
+                line.split(": ", 1) for line in text.strip().splitlines() if ": " in line
+            )
+            if text.startswith(":"):
+                self.pings += 1
+            if "event" in fields:
+                self.last_id = fields["id"]
+                self.apply(fields["event"], json.loads(fields["data"]))
+                return fields["event"]
+
+    async def until(self, done: Callable[[dict[str, Any]], bool], seconds: float = 10.0) -> None:
+        """Apply events until the state is as wanted."""
+        deadline = time.monotonic() + seconds
+        while not (self.state and done(self.state)):
+            assert time.monotonic() < deadline, (self.heard, self.state)
+            await self.next(max(0.05, deadline - time.monotonic()))
+
+    def apply(self, event: str, data: Any) -> None:
+        """What the page does with an event."""
+        self.heard.append(event)
+        state = self.state
+        if event == "snapshot":
+            self.state = data
+        elif event == "deployment.changed":
+            other_run = (state["deployment"] or {}).get("run") != data["run"]
+            state["runtime"] = None if other_run else state["runtime"]
+            state["deployment"] = data
+            state["deployments"] = [data]
+            brief = ("id", "observed", "desired", "version")
+            state["topology"]["deployment"] = {name: data[name] for name in brief}
+        elif event == "deployment.deleted":
+            state.update(deployment=None, deployments=[], runtime=None)
+            state["topology"]["deployment"] = None
+        elif event == "topology.changed":
+            state["topology"] = data
+        elif event == "runtime.progress":
+            state["runtime"] = data
+        elif event == "presence":
+            state["presence"] = data["users"]
+
+
+@asynccontextmanager
+async def open_page(
+    user: User, query: dict[str, Any], last_event_id: str = ""
+) -> AsyncIterator[Page]:
+    client = AsyncClient()
+    await client.aforce_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    headers = {"Accept": "text/event-stream"}
+    if last_event_id:
+        headers["Last-Event-ID"] = last_event_id
+    response: Any = await client.get("/api/live", query, headers=headers)
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "text/event-stream"
+    assert response.headers["X-Accel-Buffering"] == "no"
+    page = Page(aiter(response.streaming_content))
+    try:
+        yield page
+    finally:
+        page.reader.cancel()
+        await asyncio.gather(page.reader, return_exceptions=True)
+        await hubs.hub().close()
+        hubs._hubs.clear()
+
+
+async def fresh(user: User, query: dict[str, Any]) -> dict[str, Any]:
+    """What a page opened now would show."""
+    scope = feeds.Scope(
+        user.pk,
+        user.shown_name,
+        await sync_to_async(lambda: Topology.objects.get(pk=query["topology"]).workspace_id)(),
+        query["topology"],
+    )
+    found = feeds.Feed(scope)
+    try:
+        content = await found.snapshot()
+        return json.loads(feeds.encode("snapshot", content, "x").split(b"data: ")[1])
+    finally:
+        found.hub.unsubscribe(found.subscription)
+
+
+class Driver:
+    """Everything that can happen to one deployment while a page is open."""
+
+    def __init__(self, people: People, topology: Topology, deployment: Deployment) -> None:
+        self.people, self.topology, self.deployment = people, topology, deployment
+        self.epoch = 0
+        self.records = 0
+        self.at = int(time.time() * 1000) - 4_000
+
+    def step(self, choice: random.Random) -> None:
+        row, people = self.deployment, self.people
+        states = ["compiling", "starting", "running", "restarting", "failed"]
+        choice.choice(
+            [
+                lambda: deployment_actions.observe(row.pk, choice.choice(states)),
+                lambda: deployment_actions.record_step(
+                    row.pk, choice.choice(["compile", "start"]), choice.choice(["running", "done"])
+                ),
+                self.begin,
+                self.report,
+                self.report,
+                self.report,
+                lambda: deployment_actions.end_run(row.pk, "stopped"),
+                lambda: deployment_actions.request_redeploy(people.operator, row, 2),
+                lambda: deployment_actions.request_restart(people.operator, row),
+                self.save_version,
+                lambda: topology_actions.save_draft(
+                    people.viewer_who_edits, self.topology, document(*"abc"[: self.epoch % 3]), 1
+                ),
+                lambda: topology_actions.update_topology(
+                    people.editor, self.topology, description=str(choice.random())
+                ),
+            ]
+        )()
+
+    def begin(self) -> None:
+        self.epoch += 1
+        self.records = 0
+        try:
+            deployment_actions.begin_run(
+                self.deployment.pk, 100 + self.epoch, "here", 1.0, self.epoch
+            )
+        except deployment_actions.LiveRunExists:
+            self.epoch -= 1
+
+    def report(self) -> None:
+        self.at += 37
+        self.records += 11
+        log = {"event": "log", "at": self.at, "level": "INFO", "node": "a", "message": "hi"}
+        report(f"{self.deployment.pk}-{self.epoch}", progress(self.at, self.records), log)
+
+    def save_version(self) -> None:
+        self.topology.refresh_from_db()
+        number = self.topology.latest_number
+        topology_actions.save_version(
+            self.people.editor, self.topology, document("a", str(number)), "more", number
+        )
+
+
+@pytest.fixture
+def driver(people: People, topology: Topology, deployment: Deployment) -> Driver:
+    people.viewer_who_edits = people.operator  # type: ignore[attr-defined]
+    return Driver(people, topology, deployment)
+
+
+def settled(state: dict[str, Any]) -> dict[str, Any]:
+    """A state without what is a matter of the clock."""
+    runtime = state["runtime"]
+    return {**state, "runtime": runtime and {**runtime, "stale": None}}
+
+
+async def test_an_old_snapshot_and_the_events_since_are_a_fresh_snapshot(
+    driver: Driver, people: People
+) -> None:
+    query = {"topology": driver.topology.pk}
+    choice = random.Random(7)
+    async with open_page(people.operator, query) as page:
+        assert await page.next() == "snapshot"
+        for round_number in range(8):
+            for _ in range(12):
+                await sync_to_async(driver.step)(choice)
+            mark = f"round {round_number}"
+            await sync_to_async(topology_actions.update_topology)(
+                people.editor, driver.topology, description=mark
+            )
+            await page.until(lambda state, mark=mark: state["topology"]["description"] == mark)
+            while await page.next(0.6) is not None:
+                pass
+            assert settled(page.state) == settled(await fresh(people.operator, query))
+        assert {"deployment.changed", "runtime.progress", "version.created"} <= set(page.heard)
+        assert page.heard.count("snapshot") == 1
+
+
+async def test_a_page_that_comes_back_hears_what_it_missed_and_no_more(
+    driver: Driver, people: People
+) -> None:
+    query = {"topology": driver.topology.pk}
+    choice = random.Random(11)
+    await sync_to_async(driver.begin)()
+    async with open_page(people.operator, query) as page:
+        await page.until(lambda state: bool(state["deployment"]["run"]))
+        while await page.next(0.6) is not None:
+            pass
+        state, last_id = page.state, page.last_id
+    for _ in range(3):
+        await sync_to_async(driver.report)()
+    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "degraded")
+    await sync_to_async(driver.save_version)()
+    assert choice
+    async with open_page(people.operator, query, last_id) as page:
+        page.state = state
+        while await page.next(0.8) is not None:
+            pass
+        assert "snapshot" not in page.heard
+        assert page.heard.count("runtime.progress") == 3
+        assert settled(page.state) == settled(await fresh(people.operator, query))
+
+
+@pytest.mark.parametrize("last_id", ["nonsense", "1-1|9-9|1-1", "0-1||0-0", "9999999999999-0||0-0"])
+async def test_a_place_that_is_gone_is_answered_with_a_fresh_snapshot(
+    last_id: str, driver: Driver, people: People
+) -> None:
+    redis.client().xtrim(redis.live_stream(people.workspace.pk), maxlen=0)
+    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "compiling")
+    async with open_page(people.viewer, {"topology": driver.topology.pk}, last_id) as page:
+        assert await page.next() == "snapshot"
+        assert page.state["deployment"]["observed"] == "compiling"
+
+
+async def test_a_page_hears_only_of_its_own_topology(driver: Driver, people: People) -> None:
+    def change_another() -> None:
+        other = topology_actions.create_topology(
+            people.editor, people.workspace, "Another", document("z")
+        )
+        deployment_actions.create_deployment(people.operator, other, 1, "local", {})
+
+    async with open_page(people.viewer, {"topology": driver.topology.pk}) as page:
+        await page.until(lambda state: bool(state["presence"]))
+        await sync_to_async(change_another)()
+        heard = len(page.heard)
+        await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "running")
+        await page.until(lambda state: state["deployment"]["observed"] == "running")
+        assert set(page.heard[heard:]) <= {"deployment.changed", "presence"}
+    async with open_page(people.viewer, {"workspace": "main"}) as page:
+        assert await page.next() == "snapshot"
+        assert len(page.state["deployments"]) == 2
+
+
+async def test_people_see_who_else_is_there_and_which_node_they_edit(
+    driver: Driver, people: People
+) -> None:
+    query = {"topology": driver.topology.pk}
+    async with open_page(people.viewer, query) as page:
+        await page.until(lambda state: [u["display_name"] for u in state["presence"]] == ["Viewer"])
+        client = AsyncClient()
+        await client.aforce_login(
+            people.editor, backend="django.contrib.auth.backends.ModelBackend"
+        )
+        response: Any = await client.get("/api/live", query)
+        other = aiter(response.streaming_content)
+        await anext(other)
+        await anext(other)
+        names = ["Editor", "Viewer"]
+        await page.until(lambda state: [u["display_name"] for u in state["presence"]] == names)
+        said = await client.put(
+            f"/api/topologies/{driver.topology.pk}/presence",
+            {"node": "a"},
+            content_type="application/json",
+        )
+        assert said.status_code == 204
+        await page.until(lambda state: state["presence"][0]["node"] == "a")
+        await other.aclose()
+        await page.until(lambda state: [u["display_name"] for u in state["presence"]] == ["Viewer"])
+
+
+async def test_silence_is_kept_open_by_pings_and_ends_with_the_membership(
+    driver: Driver, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "PING_SECONDS", 0.2)
+    async with open_page(people.viewer, {"topology": driver.topology.pk}) as page:
+        await page.until(lambda state: bool(state["presence"]))
+        await page.next(0.7)
+        assert page.pings >= 2
+        await sync_to_async(people.viewer.memberships.all().delete)()
+        while not page.ended:
+            assert await page.next(3) is None
+
+
+async def test_a_driver_that_falls_silent_is_shown_as_stale(
+    driver: Driver, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds.runtime, "STALE_MS", 1_500)
+    await sync_to_async(driver.begin)()
+    async with open_page(people.viewer, {"topology": driver.topology.pk}) as page:
+        await page.until(lambda state: bool(state["deployment"]["run"]))
+        driver.at = int(time.time() * 1000)
+        driver.report()
+        await page.until(lambda state: bool(state["runtime"]))
+        assert page.state["runtime"]["stale"] is False
+        await page.until(lambda state: state["runtime"]["stale"] is True)
+        assert page.heard[-1] == "snapshot"
+
+
+async def test_after_redis_was_killed_pages_get_a_fresh_snapshot(
+    driver: Driver, people: People, redis_server: RedisServer
+) -> None:
+    async with open_page(people.viewer, {"topology": driver.topology.pk}) as page:
+        await page.until(lambda state: bool(state["presence"]))
+        redis_server.kill()
+        try:
+            await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "running")
+        finally:
+            redis_server.start()
+        await page.until(lambda state: state["deployment"]["observed"] == "running", 15)
+        assert page.heard[-1] == "snapshot"
+
+
+async def test_a_page_that_does_not_keep_up_is_brought_up_to_date_at_once(
+    driver: Driver, people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hubs, "QUEUE_LENGTH", 5)
+    await sync_to_async(driver.begin)()
+    async with open_page(people.viewer, {"topology": driver.topology.pk}) as page:
+        await page.until(lambda state: bool(state["deployment"]["run"]))
+        for _ in range(30):
+            driver.report()
+        await asyncio.sleep(1)
+        await page.until(
+            lambda state: bool(state["runtime"])
+            and state["runtime"]["nodes"]["words"]["in"] == driver.records
+        )
+        assert page.heard.count("snapshot") >= 2
+
+
+async def test_listening_to_nothing_in_particular_is_refused(people: People) -> None:
+    client = AsyncClient()
+    await client.aforce_login(people.viewer, backend="django.contrib.auth.backends.ModelBackend")
+    response = await client.get("/api/live")
+    assert response.status_code == 400
+    assert response.json()["error"]["code"] == "invalid"

@@ -1,0 +1,245 @@
+"""Rates from two reports, staleness, and the log's pages."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deployments import actions, runtime
+from deployments.choices import LogLevel
+from deployments.logs import BLOCK, PAGE, Filter, parse, read_log
+from deployments.models import Deployment
+from hypothesis import given
+from hypothesis import strategies as st
+from millrace_backend import redis
+
+from .conftest import Client, People
+
+
+def progress(at: int, records: int, **more: Any) -> dict[str, Any]:
+    """A driver's report as it comes: totals since the run started."""
+    return {
+        "event": "progress",
+        "at": at,
+        "batch": 3,
+        "duration_ms": 120,
+        "input_rate": 10.0,
+        "process_rate": 12.5,
+        "phases": {"addBatch": 80},
+        "nodes": {"words": {"in": records, "out": 2 * records, "dropped": {"null_key": 1}}},
+        "tasks": [
+            {
+                "task": "0_1",
+                "subtopology": 0,
+                "level": 0,
+                "partition": 1,
+                "executor": "driver",
+                "host": "127.0.0.1",
+                "thread": "stream-1",
+                "topic_partitions": [
+                    {"topic": "t", "partition": 1, "offset": 5, "end_offset": 7, "lag": 2}
+                ],
+                "records": records,
+                "stream_time": 99,
+                "last_active": at,
+                "state_rows": 4,
+            }
+        ],
+        "stores": [{"name": "counts", "node": "counts", "rows": 4, "bytes": 400}],
+        **more,
+    }
+
+
+def report(report_id: str, *events: dict[str, Any]) -> None:
+    client = redis.client()
+    for event in events:
+        client.xadd(redis.run_stream(report_id), {"event": json.dumps(event)})
+
+
+def test_rates_are_taken_from_the_report_two_seconds_back() -> None:
+    history = [progress(at, at // 10) for at in (1_000, 2_000, 3_000)]
+    found = runtime.derive(1, "1-1", progress(4_000, 1_000), history)
+    assert found["nodes"]["words"] == {
+        "in": 1000,
+        "out": 2000,
+        "dropped": {"null_key": 1},
+        "in_rate": 400.0,
+        "out_rate": 800.0,
+    }
+    assert found["tasks"][0]["rate"] == 400.0
+    assert found["as_of"] == "1970-01-01T00:00:04Z"
+
+
+def test_without_an_earlier_report_the_rate_is_unknown_and_not_zero() -> None:
+    found = runtime.derive(1, "1-1", progress(4_000, 1_000), [])
+    assert found["nodes"]["words"]["in_rate"] is None
+    assert found["tasks"][0]["rate"] is None
+
+
+def test_a_node_that_was_not_reported_before_counts_from_nothing() -> None:
+    last = progress(4_000, 10)
+    last["nodes"]["new"] = {"in": 6, "out": 6, "dropped": {}}
+    found = runtime.derive(1, "1-1", last, [progress(1_000, 4)])
+    assert found["nodes"]["new"]["in_rate"] == 2.0
+
+
+@given(st.lists(st.integers(0, 20_000), max_size=20), st.integers(0, 20_000))
+def test_the_basis_is_the_newest_old_enough_report_else_the_oldest(
+    times: list[int], at: int
+) -> None:
+    found = runtime.basis(at, [progress(each, 0) for each in times])
+    usable = [each for each in times if at - runtime.HISTORY_MS <= each < at]
+    old_enough = [each for each in usable if each <= at - runtime.RATE_MS]
+    expected = max(old_enough) if old_enough else min(usable, default=None)
+    assert (None if found is None else found["at"]) == expected
+
+
+def test_the_runtime_endpoint_shows_the_last_report_with_rates(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.viewer)
+    path = f"/api/deployments/{deployment.pk}/runtime"
+    assert "No driver of this deployment runs" in client.get(path).json()["error"]["message"]
+    actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
+    assert client.get(path).json()["error"]["code"] == "no_report"
+    now = int(time.time() * 1000)
+    log = {"event": "log", "at": now, "level": "INFO", "node": None, "message": "hello"}
+    report(
+        f"{deployment.pk}-1", progress(now - 3_000, 100), log, progress(now - 500, 350), log
+    )
+    found = client.get(path).json()
+    assert found["nodes"]["words"]["in_rate"] == 100.0
+    assert (found["deployment"], found["run"], found["stale"]) == (
+        deployment.pk,
+        f"{deployment.pk}-1",
+        False,
+    )
+    report(f"{deployment.pk}-1", progress(now - 20_000, 400))
+    assert client.get(path).json()["stale"] is True
+
+
+def test_a_report_pushed_out_by_log_lines_is_found_in_its_own_place(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
+    now = int(time.time() * 1000)
+    redis.client().set(
+        redis.run_snapshot(f"{deployment.pk}-1"), json.dumps(progress(now, 5))
+    )
+    found = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/runtime").json()
+    assert found["nodes"]["words"]["in"] == 5
+
+
+# -- the log ------------------------------------------------------------------------------------
+LOG = """\
+{"at": 1700000000000, "level": "INFO", "node": "words", "message": "peek: héllo"}
+26/11/21 11:30:01 WARN StateStore: slow commit
+2026-11-21T11:30:02.5Z ERROR driver: lost
+    at somewhere
+{"broken": 
+
+{"ts": "2026-11-21T11:30:03Z", "level": "ERROR", "msg": "from log4j"}
+"""
+
+
+def test_lines_of_json_and_of_plain_text_are_understood(tmp_path: Path) -> None:
+    path = tmp_path / "driver.log"
+    path.write_text(LOG, encoding="utf-8")
+    lines, end = read_log(path, None, Filter())
+    assert end == len(LOG.encode())
+    assert [(line.level.value, line.node, line.message) for line in lines] == [
+        ("info", "words", "peek: héllo"),
+        ("warn", None, "StateStore: slow commit"),
+        ("error", None, "driver: lost"),
+        ("info", None, "    at somewhere"),
+        ("info", None, '{"broken": '),
+        ("error", None, "from log4j"),
+    ]
+    assert [None if line.at is None else line.at.isoformat() for line in lines][:3] == [
+        "2023-11-14T22:13:20+00:00",
+        "2026-11-21T11:30:01+00:00",
+        "2026-11-21T11:30:02.500000+00:00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "messages"),
+    [
+        (Filter(node="words"), ["peek: héllo"]),
+        (Filter(level=LogLevel.ERROR), ["driver: lost", "from log4j"]),
+        (Filter(search="SLOW"), ["StateStore: slow commit"]),
+    ],
+)
+def test_lines_are_filtered(wanted: Filter, messages: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "driver.log"
+    path.write_text(LOG, encoding="utf-8")
+    assert [line.message for line in read_log(path, None, wanted)[0]] == messages
+
+
+def test_reading_on_gives_every_line_once_and_no_half_line(tmp_path: Path) -> None:
+    path = tmp_path / "driver.log"
+    path.write_bytes(b"one\ntw")
+    lines, place = read_log(path, 0, Filter())
+    assert ([line.message for line in lines], place) == (["one"], 4)
+    with path.open("ab") as log:
+        log.write(b"o\nthree\n")
+    lines, place = read_log(path, place, Filter())
+    assert [line.message for line in lines] == ["two", "three"]
+    assert read_log(path, place, Filter()) == ([], place)
+    path.write_bytes(b"anew\n")
+    assert [line.message for line in read_log(path, place, Filter())[0]] == ["anew"]
+
+
+def test_a_long_log_comes_in_pages_that_together_are_the_whole(tmp_path: Path) -> None:
+    path = tmp_path / "driver.log"
+    path.write_text("".join(f"line {number}\n" for number in range(3 * PAGE)))
+    found: list[str] = []
+    place: int | None = 0
+    while True:
+        lines, place = read_log(path, place, Filter())
+        if not lines:
+            break
+        found += [line.message for line in lines]
+    assert found == [f"line {number}" for number in range(3 * PAGE)]
+    tail, _ = read_log(path, None, Filter())
+    assert tail[-1].message == f"line {3 * PAGE - 1}"
+    assert len(tail) == PAGE
+
+
+def test_a_line_longer_than_all_that_is_read_does_not_stop_the_reader(tmp_path: Path) -> None:
+    path = tmp_path / "driver.log"
+    path.write_bytes(b"x" * (BLOCK + 10) + b"\nafter\n")
+    _, place = read_log(path, 0, Filter())
+    assert place == BLOCK
+    assert [line.message for line in read_log(path, place, Filter())[0]][-1] == "after"
+
+
+@given(st.binary(max_size=200))
+def test_no_line_whatever_is_in_it_breaks_the_reader(raw: bytes) -> None:
+    line = parse(raw)
+    assert line is None or isinstance(line.message, str)
+
+
+def test_the_logs_endpoint_pages_and_refuses_what_is_no_place(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.viewer)
+    path = f"/api/deployments/{deployment.pk}/logs"
+    assert client.get(path).json() == {"lines": [], "next": "0"}
+    deployment.directory.mkdir(parents=True)
+    deployment.log_file.write_text(LOG, encoding="utf-8")
+    page = client.get(path, {"level": "warn", "search": "commit"}).json()
+    assert page["lines"] == [
+        {
+            "at": "2026-11-21T11:30:01Z",
+            "level": "warn",
+            "node": None,
+            "message": "StateStore: slow commit",
+        }
+    ]
+    assert client.get(path, {"after": page["next"]}).json()["lines"] == []
+    assert client.get(path, {"after": "-1"}).status_code == 400
+    assert client.get(path, {"level": "loud"}).status_code == 400
