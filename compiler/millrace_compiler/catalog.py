@@ -79,7 +79,7 @@ def _outputs(cls: type[Operator]) -> list[dict[str, object]]:
 
 
 def _formats() -> list[dict[str, object]]:
-    found = []
+    found: list[dict[str, object]] = []
     for name, (title, description) in DESCRIPTIONS.items():
         type_ = SIMPLE.get(name)
         found.append(

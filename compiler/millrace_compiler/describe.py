@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ class _Text:
 
     def _connect(self, step: Step) -> None:
         parts = self.parts[step.id]
-        for first, second in zip(parts, parts[1:], strict=False):
+        for first, second in itertools.pairwise(parts):
             self._edge(first.name, second.name)
         for handle, link in step.links:
             source = self.plan.physical.steps[handle.step]

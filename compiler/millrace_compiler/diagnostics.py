@@ -132,8 +132,12 @@ class Report:
         **data: object,
     ) -> None:
         """Notes one finding; ``data`` are the facts that its sentence names."""
-        found = Diagnostic(code, node, parameter, path, position, data)
-        self._found.setdefault((code, node, parameter, path, position, found.message), found)
+        self.put(Diagnostic(code, node, parameter, path, position, data))
+
+    def put(self, found: Diagnostic) -> None:
+        """Notes a finding that is made already."""
+        key = (found.code, found.node, found.parameter, found.path, found.position, found.message)
+        self._found.setdefault(key, found)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self._found.values())

@@ -116,7 +116,7 @@ def read_document(raw: object, report: Report) -> Document:
     return Document(
         name=reader.text("name") or "topology",
         description=reader.text("description"),
-        settings=reader.object("settings"),
+        settings=reader.mapping("settings"),
         topics=reader.topics(),
         nodes=reader.nodes(),
         edges=reader.edges(),
@@ -135,7 +135,7 @@ class _Reader:
         self.report.add("document_shape", parameter=name, found=kind_of(value), needed="text")
         return None
 
-    def object(self, name: str) -> Mapping[str, object]:
+    def mapping(self, name: str) -> Mapping[str, object]:
         value = self.raw.get(name)
         if value is None:
             return {}
@@ -144,7 +144,7 @@ class _Reader:
         self.report.add("document_shape", parameter=name, found=kind_of(value), needed="an object")
         return {}
 
-    def list(self, name: str) -> list[object]:
+    def items(self, name: str) -> list[object]:
         value = self.raw.get(name)
         if value is None:
             return []
@@ -155,7 +155,7 @@ class _Reader:
 
     def topics(self) -> dict[str, int]:
         topics: dict[str, int] = {}
-        for topic, properties in self.object("topics").items():
+        for topic, properties in self.mapping("topics").items():
             if not TOPIC_NAME.fullmatch(topic) or topic in (".", ".."):
                 self.report.add("topic_name", parameter="topics", found=shown(topic))
                 continue
@@ -180,7 +180,7 @@ class _Reader:
 
     def nodes(self) -> tuple[Node, ...]:
         nodes: dict[str, Node] = {}
-        listed = self.list("nodes")
+        listed = self.items("nodes")
         if not listed:
             self.report.add("no_nodes", parameter="nodes")
         for index, raw in enumerate(listed):
@@ -240,7 +240,7 @@ class _Reader:
 
     def edges(self) -> tuple[Edge, ...]:
         edges: list[Edge] = []
-        for index, raw in enumerate(self.list("edges")):
+        for index, raw in enumerate(self.items("edges")):
             place = f"edges[{index}]"
             if not isinstance(raw, dict):
                 found = kind_of(raw)

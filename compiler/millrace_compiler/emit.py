@@ -62,7 +62,7 @@ class _Lines:
     def add(self, text: str, indent: int, *nodes: str) -> None:
         start = len(self.lines) + 1
         pad = " " * indent
-        self.lines += [pad + text.split("\n")[0], *text.split("\n")[1:]]
+        self.lines += [pad + text.split("\n", maxsplit=1)[0], *text.split("\n")[1:]]
         for node in nodes:
             self.owners.append((node, start, len(self.lines)))
 
@@ -424,6 +424,7 @@ def _call(function: str, *args: object, **keywords: object) -> ast.Call:
 def _plain(value: object) -> ast.expr:
     if isinstance(value, dict):
         return ast.Dict([ast.Constant(k) for k in value], [_plain(v) for v in value.values()])
+    assert value is None or isinstance(value, str | int | bool)
     return ast.Constant(value)
 
 

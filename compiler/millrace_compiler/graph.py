@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 from millrace_compiler.diagnostics import Report
@@ -153,11 +154,10 @@ class Graph:
             if len(operator.stores) > 1 and not operator.many_stores:
                 stores = ", ".join(store.id for store in operator.stores)
                 self.report.add("store_twice", operator.id, STORE_PORT, stores=stores)
-            for store in operator.stores:
-                users[store.id].append(operator)
-        for store in self.operators.values():
-            if not isinstance(store, Store):
-                continue
+            for connected in operator.stores:
+                users[connected.id].append(operator)
+        all_stores = [o for o in self.operators.values() if isinstance(o, Store)]
+        for store in all_stores:
             if isinstance(store.node.params.get("name"), str):
                 first = names.setdefault(store.store_name(), store.id)
                 if first != store.id:
@@ -202,8 +202,6 @@ class Graph:
         patterns.append(source)
 
     def _check_match(self, pattern: SourceStream, source: Source) -> None:
-        import re
-
         try:
             compiled = re.compile(java_pattern(pattern.topic_pattern or ""))
         except re.error:
@@ -222,20 +220,20 @@ class Graph:
         parameter = "topics" if source.kind == "source.stream" else "topic"
         if isinstance(source, SourceStream) and source.topic_pattern:
             parameter = "topic_pattern"
-        facts = {"topic": topic, "other": first.id}
         if source.kind != first.kind:
-            self.report.add("topic_roles", source.id, parameter, **facts)
+            code = "topic_roles"
         elif set(source.topic_names()) != set(first.topic_names()):
-            self.report.add("topic_overlap", source.id, parameter, **facts)
+            code = "topic_overlap"
         elif source.kind != "source.stream":
-            self.report.add("topic_table_twice", source.id, parameter, **facts)
+            code = "topic_table_twice"
         elif source.formats() != first.formats():
-            self.report.add("topic_formats", source.id, parameter, **facts)
+            code = "topic_formats"
         elif source.time() != first.time():
-            self.report.add("topic_times", source.id, parameter, **facts)
+            code = "topic_times"
         else:
             self.merged[source.id] = self.merged.get(first.id, first.id)
             return True
+        self.report.add(code, source.id, parameter, topic=topic, other=first.id)
         return False
 
     # ---- order ----------------------------------------------------------------------------

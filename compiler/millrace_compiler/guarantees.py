@@ -23,7 +23,7 @@ _PREFIX = (
 _TASK = "It runs inside the stream task, record by record and depth first, because "
 _KINDS: dict[str, Guarantee] = {
     "source.stream": Guarantee(
-        "Records of a partition in the order of their offsets; of several, the earliest first [PL1].",
+        "Records of a partition in the order of their offsets; of several, the earliest [PL1].",
         "Spark reads partitions side by side without an order between them; the stream task puts "
         "them into Kafka Streams' order.",
     ),
@@ -54,7 +54,7 @@ _KINDS: dict[str, Guarantee] = {
         "Spark's cogroup sees a whole micro-batch of each side at once, not their order.",
     ),
     "join.stream_stream": Guarantee(
-        "Both ends of the window included, late pairs until the grace is over, in order [SJ1][SJ4].",
+        "Both ends of the window included, late pairs until grace is over, in order [SJ1][SJ4].",
         "Spark's stream–stream joins emit outer rows when a watermark of a whole batch passes, and "
         "drop late rows by it.",
     ),
@@ -71,7 +71,7 @@ _KINDS: dict[str, Guarantee] = {
         "Spark cannot join two changing tables without windows.",
     ),
     "join.foreign_key": Guarantee(
-        "Updates of both sides reach the result; answers overtaken by a newer row are dropped [FK].",
+        "Updates of both sides reach the result; an overtaken answer is dropped [FK].",
         "Spark has no join of changing tables by a foreign key.",
     ),
     "suppress": Guarantee(
@@ -80,7 +80,7 @@ _KINDS: dict[str, Guarantee] = {
     ),
     "process": Guarantee(
         "The class sees one record at a time, in order; stores and punctuation are exact [PA2].",
-        "Spark's Python state API sees a key's rows of a micro-batch, without order or stream time.",
+        "Spark's Python state API sees a key's rows of a batch, without order or stream time.",
     ),
 }
 _KINDS["process_values"] = _KINDS["process"]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from millrace_compiler.analysis import Analyzer, ExpressionRequest, ExpressionResult
-from millrace_compiler.diagnostics import Position, Report
+from millrace_compiler.diagnostics import Diagnostic, Position, Report
 from millrace_compiler.graph import Graph
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.ports import Port
@@ -159,12 +159,13 @@ class _Pass:
             )
             position = Position(error.start, stop)
         mismatch = _MISMATCH.fullmatch(error.message)
-        code, data = "expression", {"reason": error.message, "condition": condition}
+        code = "expression"
+        data: dict[str, object] = {"reason": error.message}
         if mismatch:
             code, data = "expression_type", {"found": mismatch[1], "needed": mismatch[2]}
         elif condition.startswith(_SYNTAX):
             code = "expression_syntax"
-        self.report.add(code, operator.id, ask.parameter, path=ask.path, position=position, **data)
+        self.report.put(Diagnostic(code, operator.id, ask.parameter, ask.path, position, data))
         return ask.expects
 
 

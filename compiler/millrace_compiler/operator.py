@@ -17,7 +17,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostic, Report
 from millrace_compiler.document import Node
 from millrace_compiler.parameters import MISSING, Faults, Parameter
 from millrace_compiler.ports import Columns, InPort, OutPort, Port
@@ -78,8 +78,7 @@ class Scope:
 
     def fault(self, code: str, parameter: str, path: str | None = None, **data: object) -> None:
         """Reports a fault of this node."""
-        full = f"{parameter}{path}" if path else None
-        self.report.add(code, self.operator.id, parameter, path=full, **data)
+        self.operator.fault(self.report, code, parameter, path, **data)
 
 
 Inference = Generator[list[Ask], list[DataType | None], Mapping[str, Port]]
@@ -149,7 +148,7 @@ class Operator:
     ) -> None:
         """Reports a fault of this node."""
         full = f"{parameter}{path}" if path else None
-        report.add(code, self.id, parameter, path=full, **data)
+        report.put(Diagnostic(code, self.id, parameter, full, None, data))
 
     def check(self, report: Report) -> None:
         """Whether the parameters are sound together; types are not known yet."""
@@ -205,9 +204,9 @@ def registry() -> Mapping[str, type[Operator]]:
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             if module.ispkg:
                 continue
-            for value in vars(importlib.import_module(module.name)).values():
-                if inspect.isclass(value) and issubclass(value, Operator) and value.kind:
-                    found.append(value)
+            values = vars(importlib.import_module(module.name)).values()
+            classes = (value for value in values if inspect.isclass(value))
+            found += [cls for cls in classes if issubclass(cls, Operator) and cls.kind]
         order = list(FAMILIES)
         unique = sorted(set(found), key=lambda c: (order.index(c.family), c.place, c.kind))
         _registry.update({cls.kind: cls for cls in unique})

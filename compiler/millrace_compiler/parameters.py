@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
-from millrace_compiler.diagnostics import Position, Report, kind_of, shown
+from millrace_compiler.diagnostics import Diagnostic, Position, Report, kind_of, shown
 from millrace_compiler.document import TOPIC_NAME
 from millrace_compiler.durations import NoDuration, parse_duration
 
@@ -38,7 +38,7 @@ class Faults:
     ) -> None:
         """Reports a fault of this parameter; ``path`` is what follows the parameter's name."""
         full = f"{self.parameter}{path}" if path else None
-        self.report.add(code, self.node, self.parameter, path=full, position=position, **data)
+        self.report.put(Diagnostic(code, self.node, self.parameter, full, position, data))
 
     def shape(self, value: object, needed: str, path: str | None = None) -> None:
         """Reports that a value has the wrong JSON type."""
@@ -207,7 +207,7 @@ class Pattern(Text):
 
 
 def java_pattern(text: str) -> str:
-    r"""Java's regular expression in Python's syntax, as far as they differ in classes (``\p{L}``)."""
+    r"""Java's regular expression in Python's syntax, as far as classes (``\p{L}``) differ."""
     return re.sub(r"\\[pP]\{[^}]*\}", lambda _: r"\w", text)
 
 

@@ -177,7 +177,7 @@ def _partitions(
     of_step: dict[str, int],
     report: Report,
 ) -> dict[str, int]:
-    """Partitions of repartition topics: as asked for, else as wide as what is written from [RP3]."""
+    """Partitions of repartition topics: as asked for, else as wide as the sources [RP3]."""
     known = {t.topic: t.partitions for t in physical.topics.values() if t.partitions}
     open_ = True
     while open_:

@@ -34,7 +34,7 @@ PROSE: dict[str, Prose] = {
     "no_nodes": Prose("There are no nodes.", "Add a source, and a sink behind it."),
     "node_id": Prose(
         "The id of {place} is {found}.",
-        "An id is a small letter followed by small letters, digits, “_” or “-”, at most 200 in all.",
+        "An id is a small letter, then small letters, digits, “_” or “-”, at most 200 in all.",
     ),
     "node_id_twice": Prose("The id {found} is used twice.", "Give one of the nodes another id."),
     "node_part": Prose("This is {found}.", "It must be {needed}."),
@@ -102,7 +102,7 @@ PROSE: dict[str, Prose] = {
     "choice": Prose("This is {found}.", "Choose one of: {choices}."),
     "duration": Prose(
         "{found} is not a duration.",
-        "Give whole milliseconds, or text such as “250 ms”, “5 seconds”, “1 minute”, “2 hours”, “7 days”.",
+        "Give whole milliseconds, or text such as “250 ms”, “5 seconds”, “2 hours” or “7 days”.",
     ),
     "duration_too_short": Prose("The duration is {found}.", "It must be at least {least} ms."),
     "duration_too_long": Prose("{what} are longer than can be counted.", "Make them shorter."),

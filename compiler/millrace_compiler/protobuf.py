@@ -1,4 +1,4 @@
-"""Messages of a ``.proto`` text as Spark types, after Spark's documentation of ``from_protobuf``."""
+"""Messages of a ``.proto`` text as Spark types, after Spark's table of ``from_protobuf``."""
 
 from __future__ import annotations
 

@@ -2,59 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document
-from millrace_compiler.parameters import (
-    MISSING,
-    Choice,
-    DependsOn,
-    Faults,
-    Parameter,
-    Topic,
-    optional,
-)
+from millrace_compiler.parameters import MISSING, Choice, Faults, Parameter, Topic
 
 _HANDLERS = ("fail", "continue", "dead_letter")
-NODE = "settings"
 
 
-def _named() -> dict[str, Parameter[object]]:
-    dead_letters = DependsOn("processing_handler", ("dead_letter",))
-    parameters: dict[str, Parameter[object]] = {
-        "processing_guarantee": Choice(  # type: ignore[dict-item]
-            "Guarantee",
-            "At least once: after a failure a result may appear again. Exactly once: results and "
-            "progress are written in one transaction [EO1].",
-            ("at_least_once", "exactly_once"),
-            default="at_least_once",
-        ),
-        "deserialization_handler": Choice(  # type: ignore[dict-item]
-            "Bytes that cannot be read",
-            "Stop, drop and count, or write to the topic of dead letters [EH1].",
-            _HANDLERS,
-            default="fail",
-        ),
-        "processing_handler": Choice(  # type: ignore[dict-item]
-            "Errors while processing",
-            "Stop, drop and count, or write to the topic of dead letters [EH2].",
-            _HANDLERS,
-            default="fail",
-        ),
-        "dead_letter_topic": optional(  # type: ignore[dict-item]
-            Topic(
-                "Topic of dead letters",
-                "Gets the source record's own bytes and headers that tell the error [EH4].",
-                required=False,
-                depends_on=dead_letters,
-            )
-        ),
-    }
-    for name, parameter in parameters.items():
-        parameter.name = name
-    return parameters
+class _Settings:
+    """Holds the declarations, as an operator holds its parameters."""
+
+    processing_guarantee = Choice(
+        "Guarantee",
+        "At least once: after a failure a result may appear again. Exactly once: results and "
+        "progress are written in one transaction [EO1].",
+        ("at_least_once", "exactly_once"),
+        default="at_least_once",
+    )
+    deserialization_handler = Choice(
+        "Bytes that cannot be read",
+        "Stop, drop and count, or write to the topic of dead letters [EH1].",
+        _HANDLERS,
+        default="fail",
+    )
+    processing_handler = Choice(
+        "Errors while processing",
+        "Stop, drop and count, or write to the topic of dead letters [EH2].",
+        _HANDLERS,
+        default="fail",
+    )
+    dead_letter_topic = Topic(
+        "Topic of dead letters",
+        "Gets the source record's own bytes and headers that tell the error [EH4].",
+        required=False,
+    )
 
 
-SETTINGS = _named()
+SETTINGS: dict[str, Parameter[Any]] = {
+    name: value for name, value in vars(_Settings).items() if isinstance(value, Parameter)
+}
 
 
 def read_settings(document: Document, report: Report) -> dict[str, object]:

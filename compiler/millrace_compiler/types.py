@@ -193,7 +193,7 @@ class _Reader:
         if name in ("CHAR", "VARCHAR", "CHARACTER"):
             self._numbers(1)
             return STRING
-        if name in ("TIME",):
+        if name == "TIME":
             return DataType("TIME", self._numbers(1) if self.peek() == "(" else (6,))
         if name == "ARRAY":
             self.expect("<")
@@ -252,7 +252,7 @@ class _Reader:
 
     def _numbers(self, count: int) -> tuple[int, ...]:
         self.expect("(")
-        numbers = []
+        numbers: list[int] = []
         while len(numbers) < count:
             token = self.take()
             if not re.fullmatch(r"\d{1,9}", token):
@@ -274,7 +274,7 @@ class _Reader:
 
 def widens(found: DataType, needed: DataType) -> bool:
     """Whether a value of the one type is one of the other without loss of meaning."""
-    if found == needed or found == VOID:
+    if found in (needed, VOID):
         return True
     if found.name == needed.name == "STRUCT":
         return found.fields == needed.fields and all(map(widens, found.inner, needed.inner))

@@ -190,7 +190,7 @@ class Aggregation(Windowed):
 def grouped(
     to: NodeLowering, stream: Handle, key: str | None, name: str, port: str = "in"
 ) -> Handle:
-    """A stream grouped by an expression or by its key: repartitioned where the key changed [RP1]."""
+    """A stream grouped by an expression or its key: repartitioned where the key changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"
         stream = to.step("select_key", stream, key, id=id_, key_changed=True, plain=True)

@@ -15,7 +15,7 @@ class Count(Aggregation):
     place = 1
     help = (
         "Adds one for each record of a key and passes on every new count [AG1]. Grouping by an "
-        "expression shuffles first [RP1]. Records with a null key or value are dropped and counted; "
+        "expression shuffles first [RP1]. A null key or value is dropped and reported; "
         "in time and session windows a null value counts."
     )
     synonyms = ("number of", "frequency", "per hour", "histogram", "计数", "每小时计数", "统计")

@@ -9,7 +9,9 @@ from millrace_compiler.types import TIMESTAMP
 
 INNER_LEFT = ("inner", "left")
 ALL_TYPES = ("inner", "left", "outer")
-TYPE_HELP = "inner: only pairs; left: every left record, with null where nothing matches; outer: both sides."
+TYPE_HELP = (
+    "inner: only pairs; left: every left record, with null where nothing matches; outer: both."
+)
 
 
 class Join(Operator):

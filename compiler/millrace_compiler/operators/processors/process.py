@@ -14,8 +14,8 @@ class Process(ProcessorNode):
     place = 1
     help = (
         "A class with init, process and close, after Kafka Streams' Processor API [PA2]: it reads "
-        "and writes stores, schedules callbacks by stream time or wall clock [PA4] and forwards any "
-        "number of records [PA3]. The key counts as changed [RP1]."
+        "and writes stores, schedules callbacks by stream time or wall clock [PA4], forwards "
+        "any number of records [PA3]. The key counts as changed [RP1]."
     )
     synonyms = ("processor", "python", "custom", "code", "transform", "punctuate", "自定义")
     rules = ("PA2", "PA3", "PA4", "PA5", "RP1")

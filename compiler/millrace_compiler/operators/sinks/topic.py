@@ -92,10 +92,10 @@ class SinkTopic(Operator):
             suffix = f"-{index}" if several else ""
             formats = {"key": self.key, "value": self.value}
             chosen = {part: self._format(port, part, formats[part]) for part in formats}
-            stream = self._cast(to, stream, port, chosen, suffix)
+            widened = self._cast(to, stream, port, chosen, suffix)
             to.step(
                 "to",
-                stream,
+                widened,
                 id=f"{self.id}{suffix}",
                 topic=self.topic,
                 topic_expression=self.topic_expression,

@@ -24,10 +24,8 @@ class StoreNode(Store):
     name = Name(
         "Name", "The name by which code and queries know the store; unique in the document."
     )
-    key_type = optional(TypeOf("Key type", f"Spark type of the keys. {_TYPE_HELP}", required=False))
-    value_type = optional(
-        TypeOf("Value type", f"Spark type of the values. {_TYPE_HELP}", required=False)
-    )
+    key_type = TypeOf("Key type", f"Spark type of the keys. {_TYPE_HELP}", required=False)
+    value_type = TypeOf("Value type", f"Spark type of the values. {_TYPE_HELP}", required=False)
     persistent = Flag(
         "Persistent", "Keep it on disk in Kafka Streams; in Spark every store is.", default=True
     )

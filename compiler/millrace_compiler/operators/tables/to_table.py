@@ -20,7 +20,8 @@ class ToTable(Operator):
     place = 1
     help = (
         "Takes each record as the new row of its key; a null value deletes the row. If the key was "
-        "changed before, the stream is repartitioned first [RP1]. Records without a key are dropped."
+        "changed before, the stream is repartitioned first [RP1]. Records without a "
+        "key are dropped."
     )
     synonyms = ("latest", "dedupe", "distinct", "last value", "upsert", "去重", "最新值")
     rules = ("KT1", "KT2", "RP1")
