@@ -119,7 +119,7 @@ object Expressions {
   /** A type of the document: DDL of one type or of fields. */
   def parseType(text: String): DataType =
     try nullable(DataType.fromDDL(text)) catch {
-      case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${firstLine(e)}", "INVALID_TYPE")
+      case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${tidy(e)}", "INVALID_TYPE")
     }
 
   /** Compiles for a node's parameter; `expected` is what it must give, after a widening cast at most. */
@@ -228,11 +228,11 @@ object Expressions {
     while (l < line && at >= 0) { at = text.indexOf('\n', at) + 1; if (at == 0) at = -1; l += 1 }
     math.max(0, at) + column
   }
-  private def firstLine(e: Throwable): String = String.valueOf(e.getMessage).linesIterator.nextOption().getOrElse("")
+  private def firstLine(e: Throwable): String = String.valueOf(e.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("")
 
   /** Spark's message without its class, state and position, which are told apart. */
   private def tidy(e: Throwable): String = firstLine(e)
-    .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst("; line \\d+ pos \\d+;?$", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "").replaceFirst("\\(line \\d+, pos \\d+\\)$", "").trim
+    .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst("; line \\d+ pos \\d+;?$", "").replaceFirst(" ?\\(line \\d+, pos \\d+\\)$", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "").trim
 
   // ---- the analyzer's door ----------------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ object Faults {
 
   /** Without Spark's decorations: the first line says it. */
   private def message(t: Throwable): String =
-    String.valueOf(t.getMessage).linesIterator.nextOption().getOrElse("").replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "").trim
+    String.valueOf(t.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("").replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "").trim
 
   private def trace(t: Throwable): String = t match {
     case p: PythonFailure => p.traceback

@@ -103,8 +103,8 @@ object Simulation {
       n.put("key_bytes", base64(o.key)); n.put("value_bytes", base64(o.value)); n.put("partition_key", base64(o.partitionKey)); n.put("fault", o.fault)
       def show(b: Array[Byte], codec: Codec): JsonNode = if (b == null) Json.mapper.nullNode else Json.node(codec.decode(b), codec.dataType)
       val s = if (o.dest < 0) null else r.sinks.get(o.dest)
-      if (o.dest == Envelope.DUMP) n.set("value", Json.mapper.readTree(o.value))
-      else if (s != null) { n.set("key", show(o.key, s.key)); n.set("value", show(o.value, s.value)) }
+      if (o.dest == Envelope.DUMP) n.replace("value", Json.mapper.readTree(o.value))
+      else if (s != null) { n.replace("key", show(o.key, s.key)); n.replace("value", show(o.value, s.value)) }
       else { n.put("key", base64(o.key)); n.put("value", base64(o.value)) }
       val hs = n.putArray("headers")
       o.headers.foreach { case (k, v) => hs.addArray().add(k).add(base64(v)) }

@@ -164,7 +164,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override def hasNext: Boolean = {
       while (out.isEmpty && !ended) {
         if (rows.hasNext) step(rows.next())
-        else { ended = true; finish(); done() }
+        else { ended = true; if (!stopped) { finish(); done() } }
       }
       !out.isEmpty
     }
@@ -228,7 +228,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     stopped = true
   }
 
-  private def finish(): Unit = if (!stopped) {
+  private def finish(): Unit = {
     var any = false
     stores.values.forEach(s => if (s.flushTo(state)) any = true)
     clocks.values.forEach { c =>
@@ -366,7 +366,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     level.nodes.foreach(s => nodes.get(s.id).dumps.foreach { d =>
       if (shown.add(d.name)) d.rows().foreach { r =>
         val o = Json.mapper.createObjectNode()
-        o.set("key", Json.node(r.key, d.keyType)); o.set("value", Json.node(r.value, d.valueType))
+        o.replace("key", Json.node(r.key, d.keyType)); o.replace("value", Json.node(r.value, d.valueType))
         if (r.timestamp == null) o.putNull("timestamp") else o.put("timestamp", r.timestamp)
         emit(new Outgoing(Envelope.DUMP, -1, null, Json.mapper.writeValueAsBytes(o), 0L, Headers.empty, d.name))
       }

@@ -44,7 +44,7 @@ private[millrace] final class Worker(options: WorkerOptions) {
       val end = frame.get(1)
       if (end.isNull) {
         val reply = Json.mapper.createObjectNode()
-        reply.set("answer", if (answer == null) Json.mapper.nullNode else answer)
+        reply.replace("answer", if (answer == null) Json.mapper.nullNode else answer)
         write(reply)
       }
       else {
@@ -156,7 +156,7 @@ private[millrace] object Wire {
       val r = v.asInstanceOf[InternalRow]
       val out: ObjectNode = nodes.objectNode()
       var i = 0
-      while (i < s.length) { val f = s.fields(i); out.set(f.name, node(if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType)); i += 1 }
+      while (i < s.length) { val f = s.fields(i); out.replace(f.name, node(if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType)); i += 1 }
       out
     case NullType => nodes.nullNode
     case other => throw new IllegalArgumentException(s"a processor cannot take ${other.sql}")

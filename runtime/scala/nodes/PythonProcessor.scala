@@ -61,13 +61,13 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
       generation = w.generation
       val m = message("start")
       m.put("code", spec.code); m.put("class_name", spec.className); m.put("name", node); m.put("task_id", context.taskId(spec.sub)); m.put("fixed", spec.fixed)
-      m.set("in", types(spec.in.key.seen, spec.in.value))
-      m.set("out", types(spec.outKey.seen, spec.outValue))
+      m.replace("in", types(spec.in.key.seen, spec.in.value))
+      m.replace("out", types(spec.outKey.seen, spec.outValue))
       val ports = m.putArray("ports"); spec.outPorts.foreach(p => ports.add(p))
       val ss = m.putArray("stores")
       spec.stores.foreach { s =>
         val o = ss.addObject()
-        o.put("name", s.name); o.put("kind", s.spec.kind); o.set("types", types(s.key, s.value))
+        o.put("name", s.name); o.put("kind", s.spec.kind); o.replace("types", types(s.key, s.value))
       }
       w.call(this, m)
     }
@@ -75,7 +75,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   }
   private def types(key: DataType, value: DataType): ObjectNode = {
     val o = Json.mapper.createObjectNode()
-    o.set("key", Json.mapper.readTree(key.json)); o.set("value", Json.mapper.readTree(value.json)); o
+    o.replace("key", Json.mapper.readTree(key.json)); o.replace("value", Json.mapper.readTree(value.json)); o
   }
 
   private def message(call: String): ObjectNode = {
@@ -89,7 +89,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   override def process(r: Record, input: Int): Unit = {
     val w = ready()
     val m = message("process")
-    m.set("record", record(r))
+    m.replace("record", record(r))
     w.call(this, m)
   }
 
@@ -150,7 +150,7 @@ private[millrace] abstract class StoreAccess(s: ProcessorStore) {
   protected def pair(a: JsonNode, b: JsonNode): JsonNode = { val x = Json.mapper.createArrayNode(); x.add(a); x.add(b); x }
   protected def windowed(k: Array[Byte], start: Long, end: Long): JsonNode = {
     val o = Json.mapper.createObjectNode()
-    o.set("key", keyNode(k))
+    o.replace("key", keyNode(k))
     o.putObject("window").put("start", start).put("end", end)
     o
   }
