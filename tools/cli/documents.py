@@ -129,4 +129,6 @@ def tell(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> Non
         where = ".".join(part for part in (each.get("node"), each.get("parameter")) if part)
         hint = f" {each['hint']}" if each.get("hint") else ""
         severity = each.get("severity", "error")
-        print(f"{severity}: {where + ': ' if where else ''}{each['message']}{hint}", file=sys.stderr)
+        print(
+            f"{severity}: {where + ': ' if where else ''}{each['message']}{hint}", file=sys.stderr
+        )

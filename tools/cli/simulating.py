@@ -87,7 +87,7 @@ def topology_of(compilation: Compilation) -> Topology:
     if compilation.code is None:
         raise MillraceError("not_compiled", "The document was refused; there is no code to run.")
     module: dict[str, Any] = {"__name__": "job"}
-    exec(compile(compilation.code, "job.py", "exec"), module)
+    exec(compile(compilation.code["job.py"], "job.py", "exec"), module)
     topology: Topology = module["topology"]
     return topology
 
