@@ -11,6 +11,7 @@ from millrace_compiler.operator import Operator
 from millrace_compiler.ports import Port
 
 _RELAXED = ("join.stream_stream", "join.stream_table", "join.stream_global_table")
+_BESIDE_TABLE = ("join.stream_table", "join.stream_global_table")
 
 
 class _Ids:
@@ -82,8 +83,9 @@ def _relaxed(graph: Graph) -> set[str]:
     below: dict[str, list[str]] = defaultdict(list)
     found = set()
     for id_, operator in graph.operators.items():
-        for parent in graph.parents(id_):
-            below[id_].append(parent)
+        # A stream's join with a table is below the stream only: what feeds the table is not relaxed.
+        ports = ("left",) if operator.kind in _BESIDE_TABLE else tuple(graph.inputs[id_])
+        below[id_] = [edge.source for port in ports for edge in graph.inputs[id_].get(port, [])]
         if operator.kind in _RELAXED and operator.values.get("type") in ("left", "outer"):
             found.add(id_)
     stack = list(found)
