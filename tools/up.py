@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
         system = describe(web, cluster=options.cluster)
         groups = ["connector"] if "broker" in system.outside else ["broker", "connector"]
         jars.ensure(*groups)
-        build_operator()
+        system.environment["MILLRACE_OPERATOR_JAR"] = str(build_operator())
         node.build_page()
         supervisor = Supervisor(
             places.run(),
@@ -212,7 +212,7 @@ def redis_password() -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def build_operator() -> None:
+def build_operator() -> Path:
     """Compile the Scala operator if its sources changed: later a deployment would wait for it."""
     runtime_jars = importlib.import_module("millrace_runtime.jars")
     errors = importlib.import_module("millrace_runtime.errors")
@@ -224,6 +224,7 @@ def build_operator() -> None:
         jar: Path = runtime_jars.operator_jar()
         if jar not in before:
             say(f"operator: compiled in {time.monotonic() - began:.0f} s")
+        return jar
     except errors.MillraceError as error:
         raise Problem(str(error)) from error
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import zipfile
 from pathlib import Path
@@ -38,7 +39,8 @@ def export(version: Version) -> bytes:
             diagnostics=answer["diagnostics"],
         )
     folder = file_name(version).removesuffix(".zip")
-    files = bundle_files(compilation, REPOSITORY / "runtime")
+    jar = os.environ.get("MILLRACE_OPERATOR_JAR")
+    files = bundle_files(compilation, REPOSITORY / "runtime", Path(jar) if jar else None)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(files.items()):

@@ -12,8 +12,16 @@ PYSPARK = "pyspark==4.3.0"
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
 
 
-def bundle_files(compilation: Compilation, runtime: Path) -> dict[str, bytes]:
+OPERATOR = "millrace_runtime/operator/millrace-operator.jar"
+
+
+def bundle_files(
+    compilation: Compilation, runtime: Path, operator_jar: Path | None = None
+) -> dict[str, bytes]:
     """Files by path. ``runtime`` is the package ``millrace_runtime`` or the folder that holds it.
+
+    ``operator_jar`` is the compiled operator; without it the bundle carries its sources, which the
+    job compiles at its first start.
 
     Raises :class:`Refused` for a document that is refused, and ``FileNotFoundError`` where the
     runtime is not there.
@@ -29,7 +37,9 @@ def bundle_files(compilation: Compilation, runtime: Path) -> dict[str, bytes]:
     files["jars.txt"] = _jars(runtime).encode()
     files["README.md"] = _readme(compilation).encode()
     files["Dockerfile"] = _DOCKERFILE.encode()
-    files.update(_runtime(runtime))
+    files.update(_runtime(runtime, sources=operator_jar is None))
+    if operator_jar is not None:
+        files[OPERATOR] = operator_jar.read_bytes()
     return files
 
 
@@ -37,7 +47,7 @@ def _json(value: object) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=2) + "\n").encode("utf-8", "replace")
 
 
-def _runtime(runtime: Path) -> dict[str, bytes]:
+def _runtime(runtime: Path, *, sources: bool) -> dict[str, bytes]:
     if runtime.name == "millrace_runtime" and (runtime / "__init__.py").is_file():
         runtime = runtime.parent
     package = runtime / "millrace_runtime"
@@ -48,6 +58,8 @@ def _runtime(runtime: Path) -> dict[str, bytes]:
         (package, "millrace_runtime"),
         (runtime / "scala", "millrace_runtime/scala"),
     ):
+        if folder.name == "scala" and not sources:
+            continue
         for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
             parts = path.relative_to(folder).parts
             if path.is_file() and not any(part in SKIPPED for part in parts):

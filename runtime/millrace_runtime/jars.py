@@ -172,25 +172,25 @@ def _fetch(jar: Jar, folder: Path) -> None:
 
 
 def scala_sources() -> Path | None:
-    """The operator's sources beside this package (runtime/scala), or None in an exported job."""
-    folder = PACKAGE.parent / "scala"
-    return folder if folder.is_dir() else None
+    """The operator's sources, beside this package (runtime/scala) or in it (a bundle without jar)."""
+    folders = (PACKAGE.parent / "scala", PACKAGE / "scala")
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def operator_jar() -> Path:
     """The jar of the stream-task operator.
 
-    MILLRACE_OPERATOR_JAR, else the jar shipped inside the package (an exported job), else compiled
-    from runtime/scala into the cache. The name carries a hash of the sources and of Spark's
+    The jar shipped inside the package (a bundle), else MILLRACE_OPERATOR_JAR, else compiled
+    from the sources into the cache. The name carries a hash of the sources and of Spark's
     version, so that an edit compiles anew and a second start does not.
     Raises MillraceError `operator_not_compiled` with scalac's words.
     """
-    given = os.environ.get("MILLRACE_OPERATOR_JAR")
-    if given:
-        return Path(given)
     shipped = PACKAGE / "operator" / "millrace-operator.jar"
     if shipped.exists():
         return shipped
+    given = os.environ.get("MILLRACE_OPERATOR_JAR")
+    if given:
+        return Path(given)
     folder = scala_sources()
     if folder is None:
         raise MillraceError(

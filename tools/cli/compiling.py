@@ -13,7 +13,7 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
-from millrace_runtime.jars import PACKAGE
+from millrace_runtime.jars import PACKAGE, operator_jar
 from tools.cli.documents import analyzer, diagnostics_of, read_document, tell
 
 
@@ -33,7 +33,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
     if diagnostics:
         tell(diagnostics, as_json=arguments.json)
     folder = Path(arguments.output)
-    files = bundle_files(compilation, PACKAGE)
+    files = bundle_files(compilation, PACKAGE, operator_jar())
     for path, content in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -19,10 +19,13 @@ class Configuration:
     analyzer: str
     runtime: Path
     spark_master: str
+    #: the compiled operator; without it a job compiles it at its first start
+    operator_jar: Path | None
 
     @classmethod
     def from_environment(cls) -> Configuration:
         """Defaults are those of the embedded system. Raises KeyError for what has none."""
+        jar = os.environ.get("MILLRACE_OPERATOR_JAR")
         return cls(
             data=Path(os.environ.get("MILLRACE_DATA", REPOSITORY / ".millrace")),
             redis_url=os.environ["REDIS_URL"],
@@ -30,4 +33,5 @@ class Configuration:
             analyzer=os.environ["MILLRACE_ANALYZER"],
             runtime=Path(os.environ.get("MILLRACE_RUNTIME", REPOSITORY / "runtime")),
             spark_master=os.environ.get("SPARK_MASTER", ""),
+            operator_jar=Path(jar) if jar else None,
         )

@@ -13,9 +13,10 @@ from millrace_workers.model import Failure
 class Jobs:
     """Compiles by the same functions as the page and the command line."""
 
-    def __init__(self, analyzer: Analyzer, runtime: Path) -> None:
+    def __init__(self, analyzer: Analyzer, runtime: Path, operator_jar: Path | None) -> None:
         self._analyzer = analyzer
         self._runtime = runtime
+        self._operator_jar = operator_jar
 
     def check(self, document: dict[str, Any]) -> Failure | None:
         """The first thing that stands in the way of a deployment, or None."""
@@ -33,10 +34,8 @@ class Jobs:
     def write(self, document: dict[str, Any], directory: Path) -> None:
         """Write the whole bundle: what an export holds is what runs."""
         compilation = compile_document(document, self._analyzer)
-        for path, content in bundle_files(compilation, self._runtime).items():
+        files = bundle_files(compilation, self._runtime, self._operator_jar)
+        for path, content in files.items():
             target = directory / path
             target.parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, bytes):
-                target.write_bytes(content)
-            else:
-                target.write_text(content, encoding="utf-8")
+            target.write_bytes(content)

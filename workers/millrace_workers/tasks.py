@@ -184,7 +184,8 @@ def reports() -> Reports:
 def jobs() -> Jobs:
     """One analyzer cache for each worker process."""
     host, port = configuration().analyzer.rsplit(":", 1)
-    return Jobs(CachingAnalyzer(SocketAnalyzer(host, int(port))), configuration().runtime)
+    analyzer = CachingAnalyzer(SocketAnalyzer(host, int(port)))
+    return Jobs(analyzer, configuration().runtime, configuration().operator_jar)
 
 
 @contextmanager
