@@ -228,7 +228,6 @@ class RecordedAnalyzer:
     def __init__(self, path: Path, inner: Analyzer | None = None) -> None:
         self.path, self.inner = path, inner
         self.answers: dict[str, ExpressionResult] = {}
-        self.asked: dict[str, ExpressionRequest] = {}
         if path.exists():
             for key, answer in json.loads(path.read_text("utf-8")).items():
                 self.answers[key] = ExpressionResult.from_json(answer)
@@ -242,7 +241,6 @@ class RecordedAnalyzer:
     def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
         """The recorded answers."""
         keys = [self.key(request) for request in requests]
-        self.asked |= zip(keys, requests, strict=True)
         unknown = {k: r for k, r in zip(keys, requests, strict=True) if k not in self.answers}
         if unknown:
             if self.inner is None:
@@ -252,7 +250,10 @@ class RecordedAnalyzer:
         return [self.answers[key] for key in keys]
 
     def save(self) -> None:
-        """Writes the answers that were asked for since the start, in a stable order."""
-        kept = {key: self.answers[key].to_json() for key in sorted(self.asked)}
-        text = json.dumps(kept, ensure_ascii=False, indent=1)
-        self.path.write_text(text + "\n", "utf-8")
+        """Writes all answers, one a line, in a stable order."""
+        rows = (
+            f"{json.dumps(key, ensure_ascii=False)}: "
+            f"{json.dumps(self.answers[key].to_json(), ensure_ascii=False)}"
+            for key in sorted(self.answers)
+        )
+        self.path.write_text("{\n" + ",\n".join(rows) + "\n}\n", "utf-8")

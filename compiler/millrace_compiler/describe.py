@@ -76,7 +76,7 @@ class _Text:
             if link == "hop" or source.op == "global_table" or not parts:
                 continue
             start = self.parts[handle.step][-1]
-            target = parts[0] if not parts[0].source else parts[-1]
+            target = next((part for part in parts if not part.source), parts[-1])
             if not start.sink:
                 self._edge(start.name, target.name)
 

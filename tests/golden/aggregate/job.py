@@ -1,0 +1,42 @@
+"""sessions, a topology of Millrace as a PySpark job.
+
+Generated from the topology's document: edit that, not this file.
+"""
+
+from millrace_runtime import Job, json, session_store, string
+
+
+def topology(job: Job) -> None:
+    """The topology “sessions”."""
+    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
+    # Clicks [clicks]
+    clicks = job.read_stream(
+        "clicks", topics=["clicks"], key=string(), value=json("page STRING, ms BIGINT")
+    )
+
+    # == Sub-topology 0: 1 task, stream task ==
+    with job.subtopology(0, level=0, tasks=1) as task:
+        # Clicks [clicks]
+        clicks_records = job.into("clicks-records", clicks, task, node="clicks")
+        # Per visit [session]
+        per_visit = clicks_records.aggregate(
+            "session",
+            type="STRUCT<pages: BIGINT, ms: BIGINT>",
+            initializer="named_struct('pages', 0L, 'ms', 0L)",
+            aggregator="named_struct('pages', agg.pages + 1L, 'ms', agg.ms + value.ms)",
+            merger="named_struct('pages', left.pages + right.pages, 'ms', left.ms + right.ms)",
+            window={"type": "session", "gap": 1800000, "grace": 0},
+            store=session_store("visits"),
+        )
+        # To a topic [out]
+        out_updates = per_visit.to_stream("out-to-stream", node="out")
+        out_updates.to(
+            "out",
+            topic="visits",
+            key=json("key STRING, window STRUCT<start: TIMESTAMP, end: TIMESTAMP>"),
+            value=json("pages BIGINT, ms BIGINT"),
+        )
+
+
+if __name__ == "__main__":
+    Job.main(topology, name="sessions", tasks=1)

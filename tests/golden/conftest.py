@@ -1,0 +1,23 @@
+"""Goldens are compiled with the compiler tests' recorded answers of the analyzer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from millrace_compiler import Analyzer, RecordedAnalyzer, SocketAnalyzer
+
+RECORDED = Path(__file__).parents[1] / "compiler" / "recorded_analysis.json"
+RECORD = "MILLRACE_RECORD_ANALYSIS"  # host:port of a running analyzer
+
+
+@pytest.fixture(scope="session")
+def analyzer() -> Iterator[Analyzer]:
+    host, _, port = os.environ.get(RECORD, "").rpartition(":")
+    known = RecordedAnalyzer(RECORDED, SocketAnalyzer(host, int(port)) if host else None)
+    yield known
+    if known.inner is not None:
+        known.save()

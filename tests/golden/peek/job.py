@@ -1,0 +1,26 @@
+"""watched, a topology of Millrace as a PySpark job.
+
+Generated from the topology's document: edit that, not this file.
+"""
+
+from millrace_runtime import Job, string
+
+
+def topology(job: Job) -> None:
+    """The topology “watched”."""
+    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
+    # Lines [lines]
+    lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
+
+    # == Sub-topology 0: 1 task, stream task ==
+    with job.subtopology(0, level=0, tasks=1) as task:
+        # Lines [lines]
+        lines_records = job.into("lines-records", lines, task, node="lines")
+        # Seen [seen]
+        seen = lines_records.peek("seen", "concat('saw ', value)")
+        # To a topic [out]
+        seen.to("out", topic="seen", key=string(), value=string())
+
+
+if __name__ == "__main__":
+    Job.main(topology, name="watched", tasks=1)

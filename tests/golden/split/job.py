@@ -1,0 +1,53 @@
+"""routes, a topology of Millrace as a PySpark job.
+
+Generated from the topology's document: edit that, not this file.
+"""
+
+from millrace_runtime import Job, json, string
+
+
+def topology(job: Job) -> None:
+    """The topology “routes”."""
+    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
+    # Orders [orders]
+    orders = job.read_stream(
+        "orders",
+        topics=["orders"],
+        key=string(),
+        value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
+    )
+
+    # == Sub-topology 0: 1 task, stream task ==
+    with job.subtopology(0, level=0, tasks=1) as task:
+        # Orders [orders]
+        orders_records = job.into("orders-records", orders, task, node="orders")
+        # By size [route]
+        by_size = orders_records.split(
+            "route",
+            branches=[("big", "value.quantity > 100"), ("small", "value.quantity <= 100")],
+            default_port="strange",
+        )
+        # To a topic [bulk]
+        by_size["big"].to(
+            "bulk",
+            topic="bulk",
+            key=string(),
+            value=json(
+                "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
+            ),
+        )
+        # To a topic [retail]
+        by_size["small"].to(
+            "retail",
+            topic="retail",
+            key=string(),
+            value=json(
+                "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
+            ),
+        )
+        # Odd ones [odd]
+        by_size["strange"].print_("odd", label="odd")
+
+
+if __name__ == "__main__":
+    Job.main(topology, name="routes", tasks=1)
