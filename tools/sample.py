@@ -18,7 +18,8 @@ from confluent_kafka.cimpl import NewTopic
 from tools.console import say
 
 TOPIC = "sentences"
-PARTITIONS = 4
+#: as many as the sample topology says
+PARTITIONS = 2
 PER_SECOND = 20.0
 OPENINGS = ("the mill", "a river", "the old wheel", "every stream", "the miller", "one small drop")
 VERBS = ("turns", "follows", "carries", "remembers", "counts", "grinds", "waits for")

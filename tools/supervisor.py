@@ -361,7 +361,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
     Its own `wait` also waits for the pipe, which a process that it started may hold open.
     """
-    while process.returncode is None:
+    while process.returncode is None:  # noqa: ASYNC110  (nothing sets an event)
         await asyncio.sleep(0.1)
 
 

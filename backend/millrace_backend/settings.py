@@ -234,6 +234,10 @@ LOGGING: dict[str, Any] = {
         "django.security": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},
+        # Several tasks a second, all alike: only what goes wrong is news.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
     },
 }
 structlog.configure(

@@ -43,4 +43,4 @@ async def _worker_ready(running: Running) -> bool:
 
 
 async def _beat_ready(running: Running) -> bool:
-    return running.said("beat: Starting")
+    return running.said("is starting.")

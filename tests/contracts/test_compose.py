@@ -1,0 +1,119 @@
+"""docker-compose.yml says the same as the code, as far as that can be told without an engine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tools import places
+from tools.services import broker
+
+#: what our own processes read from their environment
+OURS = ("backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer")
+READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")
+#: read by Java, Spark and Python themselves
+OTHERS = {"SPARK_MASTER_OPTS", "SPARK_DAEMON_MEMORY"}
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    text = (places.REPOSITORY / "docker-compose.yml").read_text(encoding="utf-8")
+    content: dict[str, Any] = yaml.safe_load(text)
+    return content
+
+
+def test_every_dependency_is_a_service_and_can_fulfil_its_condition(
+    compose: dict[str, Any],
+) -> None:
+    services = compose["services"]
+    for name, service in services.items():
+        for need, how in service.get("depends_on", {}).items():
+            assert need in services, f"{name} depends on {need}, which is not there"
+            if how["condition"] == "service_healthy":
+                assert "healthcheck" in services[need], f"{name} waits for the health of {need}"
+            if how["condition"] == "service_completed_successfully":
+                assert services[need].get("restart") == "no", f"{need} would never complete"
+        network = service.get("network_mode", "")
+        if network.startswith("service:"):
+            assert network.removeprefix("service:") in services
+
+
+def test_every_named_volume_is_declared_and_used(compose: dict[str, Any]) -> None:
+    used = {
+        volume.partition(":")[0]
+        for service in compose["services"].values()
+        for volume in service.get("volumes", [])
+    }
+    assert used == set(compose["volumes"])
+
+
+def test_every_setting_given_to_our_services_is_read_by_our_code(compose: dict[str, Any]) -> None:
+    rooms = ("backend", "workers", "runtime", "compiler", "tools")
+    read = set(OTHERS)
+    for room in rooms:
+        for file in (places.REPOSITORY / room).rglob("*.py"):
+            read |= set(READ_BY_US.findall(file.read_text(encoding="utf-8")))
+    for name in (*OURS, "spark-master", "spark-worker"):
+        for variable in compose["services"][name]["environment"]:
+            assert variable in read, f"{name} is given {variable}, which nothing reads"
+
+
+def test_what_workers_cannot_do_without_is_given_to_them(compose: dict[str, Any]) -> None:
+    configuration = places.REPOSITORY / "workers" / "millrace_workers" / "configuration.py"
+    demanded = set(
+        re.findall(r"environ\[\"([A-Z_]+)\"\]", configuration.read_text(encoding="utf-8"))
+    )
+    assert demanded
+    assert demanded <= set(compose["services"]["worker"]["environment"])
+
+
+def test_every_address_names_a_service_and_its_port(compose: dict[str, Any]) -> None:
+    environment = compose["services"]["worker"]["environment"]
+    hosts = {
+        "DATABASE_URL": ("postgres", "5432"),
+        "REDIS_URL": ("redis", "6379"),
+        "KAFKA_BOOTSTRAP_SERVERS": ("kafka", "9092"),
+        "SPARK_MASTER": ("spark-master", "7077"),
+    }
+    for variable, (host, port) in hosts.items():
+        assert host in compose["services"]
+        assert re.search(rf"(^|[@/]){host}:{port}(/|$)", environment[variable]), variable
+    analyzer = compose["services"]["worker-analyzer"]["command"]
+    assert environment["MILLRACE_ANALYZER"].endswith(f":{analyzer[-1]}")
+
+
+def test_the_broker_on_a_server_is_the_version_that_is_embedded(compose: dict[str, Any]) -> None:
+    (jar,) = (root for root in _roots() if root.startswith("org.apache.kafka:kafka_2.13:"))
+    assert compose["services"]["kafka"]["image"] == f"apache/kafka:{jar.rsplit(':', 1)[1]}"
+
+
+def test_no_password_is_written_in_the_file(compose: dict[str, Any]) -> None:
+    text = (places.REPOSITORY / "docker-compose.yml").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if re.search(r"PASSWORD\w*:", line):
+            assert "${" in line, line
+    example = (places.REPOSITORY / ".env.example").read_text(encoding="utf-8")
+    assert re.search(r"^POSTGRES_PASSWORD=$", example, re.MULTILINE)
+    wanted = set(re.findall(r"\$\{([A-Z_]+)", text))
+    assert wanted == set(re.findall(r"^([A-Z_]+)=", example, re.MULTILINE))
+
+
+def test_every_module_that_is_started_exists(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        command = service.get("command", [])
+        if isinstance(command, list) and command[:2] == ["python", "-m"]:
+            path = Path("runtime", *command[2].split(".")).with_suffix(".py")
+            assert (places.REPOSITORY / path).exists(), path
+        elif isinstance(command, list) and command[:1] == ["python"]:
+            assert (places.REPOSITORY / command[1]).exists(), command[1]
+
+
+def _roots() -> tuple[str, ...]:
+    from tools import jars
+
+    assert broker.PROPERTIES
+    return jars.ROOTS["broker"][0]

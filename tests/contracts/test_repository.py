@@ -1,0 +1,72 @@
+"""Promises about the repository as a whole: locks without addresses, files without machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from tools import jars, places
+
+
+def committed() -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=places.REPOSITORY, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("this copy of the project is no git repository")
+    return listed.stdout.splitlines()
+
+
+def test_the_python_lock_has_a_hash_for_every_package_and_no_address() -> None:
+    text = (places.REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
+    packages = re.split(r"\n(?=\S)", text.strip())
+    assert len(packages) > 50
+    for package in packages:
+        assert re.match(r"[a-z0-9-]+==\S+", package), package.splitlines()[0]
+        assert "--hash=sha256:" in package, package.splitlines()[0]
+    assert "://" not in text
+
+
+def test_every_wanted_python_package_has_a_reason_and_is_locked() -> None:
+    wanted = (places.REPOSITORY / "requirements.in").read_text(encoding="utf-8")
+    locked = (places.REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
+    for line in wanted.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        found = re.match(r"([a-z0-9-]+)(?:\[[a-z]+\])?[^#]*# \w", line)
+        assert found, f"{line!r} has no reason beside it"
+        assert re.search(rf"^{found.group(1)}==", locked, re.MULTILINE), found.group(1)
+
+
+def test_the_lock_of_the_page_has_integrity_and_no_registry() -> None:
+    lock = json.loads((places.REPOSITORY / "package-lock.json").read_text(encoding="utf-8"))
+    outside = {name: p for name, p in lock["packages"].items() if name.startswith("node_modules/")}
+    for name, package in outside.items():
+        if not package.get("link"):
+            assert "integrity" in package, name
+            assert "resolved" not in package, name
+
+
+def test_every_jar_has_a_sha256_and_every_root_is_in_its_group() -> None:
+    locked = {(jar.group, jar.coordinates) for jar in jars.read_lock()}
+    for group, (roots, _) in jars.ROOTS.items():
+        for root in roots:
+            assert (group, root) in locked
+
+
+def test_no_committed_file_names_a_folder_of_one_machine() -> None:
+    suspicious = re.compile(r"(?<![\w.])/(?:root|home/\w+|Users/\w+)/")
+    for name in committed():
+        path = places.REPOSITORY / name
+        if path.suffix in {".svg", ".png", ".woff2"} or not path.is_file():
+            continue
+        found = suspicious.search(path.read_text(encoding="utf-8", errors="replace"))
+        assert not found, f"{name}: {found.group(0) if found else ''}"
+
+
+def test_continuous_integration_runs_the_projects_own_command() -> None:
+    text = (places.REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
+    assert "./millrace test" in text
