@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import type { Plugin } from "vite";
-import { CATALOGUE_FILE } from "./kindIcons";
+import { CATALOGUE_FILE } from "./kindIcons.ts";
 
 /** Serves the compiler's catalogue at its API address when the page is developed without a backend. */
 export function devCatalogue(on: boolean): Plugin {

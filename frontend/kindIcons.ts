@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 
@@ -18,10 +20,20 @@ export function iconNames(catalogue: { kinds: { icon: string }[] }): string[] {
   return [...new Set(catalogue.kinds.map((kind) => kind.icon))].sort();
 }
 
+const ICONS = join(
+  dirname(createRequire(import.meta.url).resolve("@tabler/icons-react/package.json")),
+  "dist/esm/icons",
+);
+
+/** Whether the icon set has an icon of this name. */
+export function iconExists(name: string): boolean {
+  return existsSync(join(ICONS, `${iconComponent(name)}.mjs`));
+}
+
 /**
  * Makes the module `virtual:kind-icons`: a table from the icon names of the catalogue to their
- * components. The catalogue decides which icons are in the bundle; no list is kept by hand, and an
- * icon that does not exist fails the build.
+ * components. The catalogue decides which icons are in the bundle; no list is kept by hand. A name
+ * that the icon set does not have is reported and drawn as a plain square.
  */
 export function kindIcons(): Plugin {
   return {
@@ -30,7 +42,9 @@ export function kindIcons(): Plugin {
     load(id) {
       if (id !== `\0${MODULE}`) return null;
       this.addWatchFile(CATALOGUE_FILE);
-      const names = iconNames(JSON.parse(readFileSync(CATALOGUE_FILE, "utf8")));
+      const all = iconNames(JSON.parse(readFileSync(CATALOGUE_FILE, "utf8")));
+      const names = all.filter(iconExists);
+      for (const name of all) if (!iconExists(name)) this.warn(`There is no icon “${name}”.`);
       const imports = names.map((name) => {
         const component = iconComponent(name);
         return `import ${component} from "@tabler/icons-react/dist/esm/icons/${component}.mjs";`;

@@ -1,7 +1,7 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
-import { devCatalogue } from "./devCatalogue";
-import { kindIcons } from "./kindIcons";
+import { devCatalogue } from "./devCatalogue.ts";
+import { kindIcons } from "./kindIcons.ts";
 
 /** Where the API is while the page is developed; `MILLRACE_API=none` runs the page without one. */
 const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";

@@ -21,7 +21,7 @@ import { type AddRequest, setCanvas } from "../designer/canvasApi";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { connect, insertOnEdge, moveNodes, reconnect } from "../graph/changes";
+import { connect, insertOnEdge, makeRoom, moveNodes, reconnect } from "../graph/changes";
 import { firstFit, firstSource, fitsOnEdge, refusal } from "../graph/connect";
 import { type DocumentEdge, edgeId, type Position } from "../graph/document";
 import { GRID } from "../graph/geometry";
@@ -41,7 +41,11 @@ import { useGlide } from "./useGlide";
 const NODE_TYPES = { operator: OperatorNode, store: StoreNode };
 const EDGE_TYPES = { record: RecordEdge };
 const SNAP: [number, number] = [GRID, GRID];
-const FIT = { padding: 0.12, maxZoom: 1, minZoom: 0.15 };
+const FIT = {
+  padding: { top: "64px", right: "40px", bottom: "64px", left: "40px" },
+  maxZoom: 1,
+  minZoom: 0.15,
+} as const;
 /** From this many nodes on only those in view are kept in the page. */
 const MANY = 120;
 
@@ -290,7 +294,8 @@ function CanvasInside() {
         const now = moveNodes(before, positions);
         if (edge === undefined || catalogue === null) return now;
         if (!fitsOnEdge(now, catalogue, knownRoles(state), node.data.node.kind, edge)) return now;
-        return insertOnEdge(now, catalogue, knownRoles(state), edge, node.id);
+        const joined = insertOnEdge(now, catalogue, knownRoles(state), edge, node.id);
+        return makeRoom(joined, catalogue, node.id);
       });
     },
     [],
@@ -313,7 +318,7 @@ function CanvasInside() {
         at: flow.screenToFlowPosition({ x: event.clientX, y: event.clientY }),
         ...(wire === null ? {} : { edge: wire }),
       });
-      box.current?.querySelector<HTMLElement>(".react-flow__pane")?.focus();
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     },
     [flow],
   );
@@ -419,7 +424,7 @@ function CanvasInside() {
         maxZoom={2.5}
         onlyRenderVisibleElements={count > MANY}
         elevateNodesOnSelect={false}
-        proOptions={{ hideAttribution: false }}
+        attributionPosition="top-right"
         aria-label={t("canvas")}
       >
         <Background variant={BackgroundVariant.Dots} gap={24} size={1.6} color="var(--m-grid)" />

@@ -1,4 +1,4 @@
-import { useConnection } from "@xyflow/react";
+import { useConnection, useStore } from "@xyflow/react";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import { portsOf } from "../graph/catalogue";
@@ -37,12 +37,12 @@ export function ConnectionHint() {
 }
 
 function HintAt(props: { x: number; y: number; text: string }) {
+  const [left, top, zoom] = useStore((state) => state.transform);
+  const width = useStore((state) => state.width);
+  const x = Math.max(8, Math.min(props.x * zoom + left + 14, width - 272));
+  const y = props.y * zoom + top + 16;
   return (
-    <div
-      className="wire-hint"
-      role="status"
-      style={{ transform: `translate(${props.x + 12}px, ${props.y + 14}px)` }}
-    >
+    <div className="wire-hint" role="status" style={{ transform: `translate(${x}px, ${y}px)` }}>
       {props.text}
     </div>
   );

@@ -1,5 +1,6 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
+import { isMissing } from "../designer/compile";
 import { hueOf, portRoles } from "../designer/derived";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf, portsOf } from "../graph/catalogue";
@@ -9,33 +10,38 @@ import { KindIcon } from "../ui/KindIcon";
 import type { FlowNode } from "./flow";
 import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
-import { t } from "./texts";
+import { runsText, t } from "./texts";
 
-function taskCount(state: DesignerState, node: string): number | null {
+/** How the node runs and what it guarantees, while the plan is shown. */
+function planned(state: DesignerState, node: string): string | null {
   if (state.layer !== "plan") return null;
-  const plan = state.result?.plan;
-  if (plan === null || plan === undefined) return null;
-  const mine = plan.subtopologies.filter((each) => each.nodes.includes(node));
-  return mine.length === 0 ? null : mine.reduce((sum, each) => sum + each.tasks, 0);
+  const plan = state.result?.plan?.nodes[node];
+  if (plan === undefined) return null;
+  return [runsText(plan.runs_as), plan.guarantee ?? ""].filter((part) => part !== "").join(" · ");
 }
 
-function runsAs(state: DesignerState, node: string): string | null {
-  return state.layer === "plan" ? (state.result?.plan?.nodes[node]?.runs_as ?? null) : null;
+/** `error`, `missing` if all there is to do is to fill something in, or nothing. */
+export function troubleOf(state: DesignerState, node: string): "error" | "missing" | undefined {
+  const errors = (state.nodeDiagnostics[node] ?? []).filter((each) => each.severity === "error");
+  if (errors.length === 0) return undefined;
+  return errors.every(isMissing) ? "missing" : "error";
 }
 
 /** Problems of a node at its corner: how many errors, or how many warnings. */
 export function ProblemBadge({ node }: { node: string }) {
   const diagnostics = useDiagnosticsOf(node);
   if (diagnostics.length === 0) return null;
-  const errors = diagnostics.filter((each) => each.severity === "error").length;
-  const number = errors > 0 ? errors : diagnostics.length;
+  const errors = diagnostics.filter((each) => each.severity === "error");
+  const number = errors.length > 0 ? errors.length : diagnostics.length;
+  const severity = errors.length === 0 ? "warning" : errors.every(isMissing) ? "missing" : "error";
+  const label = { warning: "warnings", missing: "incomplete", error: "errors" } as const;
   return (
     <span
       className="node-badge"
-      data-severity={errors > 0 ? "error" : "warning"}
+      data-severity={severity}
       title={diagnostics.map((each) => each.message).join("\n")}
       role="img"
-      aria-label={t(errors > 0 ? "errors" : "warnings", { n: number })}
+      aria-label={t(label[severity], { n: number })}
     >
       {number}
     </span>
@@ -47,29 +53,34 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const catalogue = useDesigner((state) => state.catalogue);
   const summary = useDesigner((state) => state.result?.summary[id]);
   const roles = useDesigner((state) => portRoles(state, id));
-  const failing = useDesigner((state) =>
-    (state.nodeDiagnostics[id] ?? []).some((each) => each.severity === "error"),
-  );
+  const trouble = useDesigner((state) => troubleOf(state, id));
   const runtime = useDesigner((state) => state.layer === "runtime");
-  const tasks = useDesigner((state) => taskCount(state, id));
-  const how = useDesigner((state) => runsAs(state, id));
+  const plan = useDesigner((state) => planned(state, id));
   const lit = useDesigner((state) => state.hovered === id);
   const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
+  const hasStore = useDesigner((state) =>
+    state.document.edges.some((edge) => edge.target === id && edge.target_port === "store"),
+  );
+  const isTable = Object.entries(roles).some(
+    ([port, role]) => port.startsWith("output/") && role.includes("table"),
+  );
+  // What may keep state only for a table shows no store port while it works on a stream.
+  const keeps = hasStore || isTable || kind?.stateful === true;
   const ports = useMemo(
-    () => (catalogue === null ? [] : portsOf(catalogue, node)),
-    [catalogue, node],
+    () =>
+      catalogue === null
+        ? []
+        : portsOf(catalogue, node).filter((port) => keeps || port.side !== "store"),
+    [catalogue, node, keeps],
   );
   if (catalogue === null) return null;
-  const isTable = ports.some(
-    (port) => port.side === "output" && (roles[`output/${port.name}`] ?? "").includes("table"),
-  );
   const isSource = !ports.some((port) => port.side === "input");
   return (
     <div
       className="node"
       data-hue={hueOf(catalogue, node.kind)}
       data-table={isTable || undefined}
-      data-error={failing || undefined}
+      data-trouble={trouble}
       data-lit={lit || undefined}
       data-runtime={runtime || undefined}
     >
@@ -78,15 +89,9 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
           <KindIcon name={kind?.icon} size={15} className="node-icon" />
           <span className="node-label">{labelOf(node)}</span>
           {runtime ? <TaskDots node={id} /> : null}
-          {tasks === null ? null : (
-            <span className="node-tasks m-figures" title={t("tasks", { n: tasks })}>
-              {how === "python" ? "py · " : ""}
-              {t("tasksShort", { n: tasks })}
-            </span>
-          )}
         </div>
         <div className="node-sentence" title={summary}>
-          {summary ?? kind?.title ?? t("unknownKind", { kind: node.kind })}
+          {plan ?? summary ?? kind?.title ?? t("unknownKind", { kind: node.kind })}
         </div>
       </div>
       {runtime ? <RuntimeFooter node={id} source={isSource} /> : null}

@@ -1,5 +1,11 @@
-import { BaseEdge, type EdgeProps, getSmoothStepPath, Position } from "@xyflow/react";
-import { memo, useEffect, useRef } from "react";
+import {
+  BaseEdge,
+  EdgeLabelRenderer,
+  type EdgeProps,
+  getSmoothStepPath,
+  Position,
+} from "@xyflow/react";
+import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../designer/compile";
 import { subscribeNode } from "../designer/runtime";
 import { type DesignerState, useDesigner } from "../designer/store";
@@ -13,33 +19,32 @@ function shuffles(state: DesignerState, index: number): boolean {
   return state.result?.plan?.edges.some((edge) => edge.index === index && edge.shuffle) ?? false;
 }
 
-function chipText(type: PortType): string {
-  return `${shortType(readType(type.key), 1)} → ${shortType(readType(type.value))}`;
+/** The types in a few characters; fewer still where all wires show theirs. */
+function chipText(type: PortType, room: number): string {
+  return `${shortType(readType(type.key), room)} → ${shortType(readType(type.value), room)}`;
 }
 
-/** Characters of the monospace chip are this wide. */
-const CHARACTER = 6.05;
-
-function TypeChip({ type, x, y }: { type: PortType; x: number; y: number }) {
-  const text = chipText(type);
-  const width = Math.round(text.length * CHARACTER) + 14;
+function TypeChip(props: { type: PortType; x: number; y: number; room: number }) {
+  const { room, type, x, y } = props;
   return (
-    <g className="edge-chip" transform={`translate(${x - width / 2} ${y - 9})`}>
-      <title>{`key: ${type.key}\nvalue: ${type.value}`}</title>
-      <rect width={width} height={18} rx={9} />
-      <text x={width / 2} y={12.5} textAnchor="middle">
-        {text}
-      </text>
-    </g>
+    <EdgeLabelRenderer>
+      <div
+        className="edge-chip"
+        style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+        title={`key: ${type.key}\nvalue: ${type.value}`}
+      >
+        {chipText(type, room)}
+      </div>
+    </EdgeLabelRenderer>
   );
 }
 
 /** A key glyph where the key changed; a double bar across the wire where records are shuffled. */
-function Marks(props: { x: number; y: number; shuffle: boolean; upright: boolean }) {
-  const { shuffle, upright, x, y } = props;
+function Marks(props: { x: number; y: number; shuffle: boolean }) {
+  const { shuffle, x, y } = props;
   if (shuffle) {
     return (
-      <g className="edge-shuffle" transform={`translate(${x} ${y}) rotate(${upright ? 90 : 0})`}>
+      <g className="edge-shuffle" transform={`translate(${x} ${y})`}>
         <title>{t("shuffle")}</title>
         <rect x={-8} y={-8} width={16} height={16} rx={3} />
         <path d="M-2 -5V5M2 -5V5" />
@@ -83,6 +88,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const near = useDesigner((state) => state.hovered === source || state.hovered === target);
   const always = useView((state) => state.edgeTypes);
   const runtime = useDesigner((state) => state.layer === "runtime");
+  const [hovered, setHovered] = useState(false);
   const group = useFlow(source, runtime && data?.store !== true);
 
   if (data?.store === true) {
@@ -103,9 +109,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     borderRadius: 8,
     offset: 20,
   });
-  const straight = Math.abs(sourceY - targetY) < 2;
-  const upright = !straight && targetX > sourceX + 40;
-  const showChip = type !== undefined && (always || selected === true || near);
+  const showChip = type !== undefined && (always || selected === true || hovered);
   const marks = shuffle || (type?.key_changed ?? false);
   return (
     <g
@@ -114,15 +118,19 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       data-near={near || undefined}
       data-wire={id}
       ref={group}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
     >
       <BaseEdge path={path} interactionWidth={18} />
-      {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} upright={upright} /> : null}
-      {type !== undefined && !showChip ? (
-        <g className="edge-hover-chip">
-          <TypeChip type={type} x={labelX} y={marks ? labelY - 20 : labelY} />
-        </g>
+      {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} /> : null}
+      {showChip ? (
+        <TypeChip
+          type={type}
+          x={labelX}
+          y={marks ? labelY - 20 : labelY - (always ? 12 : 0)}
+          room={always && !hovered ? 0 : 2}
+        />
       ) : null}
-      {showChip ? <TypeChip type={type} x={labelX} y={marks ? labelY - 20 : labelY} /> : null}
     </g>
   );
 });

@@ -25,7 +25,7 @@ function right(figures: NodeFigures): { text: string; title: string; tone: strin
       tone: "",
     };
   }
-  if (figures.outRate > 0 && Math.abs(figures.outRate - figures.inRate) > figures.inRate * 0.02) {
+  if (figures.outRate > 0 && Math.abs(figures.outRate - figures.inRate) > figures.inRate * 0.08) {
     return { text: `→ ${rate(figures.outRate)}`, title: t("outTitle"), tone: "" };
   }
   return { text: "", title: "", tone: "" };

@@ -6,7 +6,7 @@ import { labelOf, paramsOf } from "../graph/document";
 import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
 import { bytes, count } from "../ui/format";
 import type { FlowNode } from "./flow";
-import { ProblemBadge } from "./OperatorNode";
+import { ProblemBadge, troubleOf } from "./OperatorNode";
 import { PortShape } from "./PortShape";
 import { t } from "./texts";
 
@@ -35,15 +35,13 @@ export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNod
   const runtime = useDesigner((state) => state.layer === "runtime");
   const summary = useDesigner((state) => state.result?.summary[id]);
   const lit = useDesigner((state) => state.hovered === id);
-  const failing = useDesigner((state) =>
-    (state.nodeDiagnostics[id] ?? []).some((each) => each.severity === "error"),
-  );
+  const trouble = useDesigner((state) => troubleOf(state, id));
   const name = paramsOf(node).name;
   const shown = typeof name === "string" && name !== "" ? name : labelOf(node);
   const w = STORE_WIDTH - 1;
   const h = STORE_HEIGHT - 1;
   return (
-    <div className="store" data-error={failing || undefined} data-lit={lit || undefined}>
+    <div className="store" data-trouble={trouble} data-lit={lit || undefined}>
       <svg width={STORE_WIDTH} height={STORE_HEIGHT} aria-hidden="true">
         <path
           className="store-body"

@@ -42,6 +42,10 @@ export const t = texts({
     store_only_below: "A store connects to the port below a node that keeps state",
     store_kind: "Does not take this kind of store; it takes {needs}",
     or: "or",
+    runs_dataframe: "DataFrame",
+    runs_stream_task: "stream task",
+    runs_python: "Python stage",
+    incomplete: "{n} things to fill in",
     design: "Design",
     plan: "Plan",
     runtime: "Runtime",
@@ -107,6 +111,10 @@ export const t = texts({
     store_only_below: "存储连接到有状态节点下方的端口",
     store_kind: "不接受这种存储，可用：{needs}",
     or: "或",
+    runs_dataframe: "DataFrame",
+    runs_stream_task: "流任务",
+    runs_python: "Python 阶段",
+    incomplete: "还需填写 {n} 项",
     design: "设计",
     plan: "计划",
     runtime: "运行",
@@ -141,6 +149,13 @@ export function roleText(role: Role): string {
   return ROLES.has(role) ? t(role as "stream") : role.replaceAll("_", " ");
 }
 
+/** How a node runs, in words; a way that this page does not know by its own name. */
+export function runsText(way: string): string {
+  if (way === "dataframe") return t("runs_dataframe");
+  if (way === "stream_task") return t("runs_stream_task");
+  return way === "python" ? t("runs_python") : way;
+}
+
 /** Why a wire does not fit, and what would. */
 export function refusalText(reason: Refusal): string {
   if (reason.code === "taken") return t("taken", { port: reason.port });
@@ -150,7 +165,10 @@ export function refusalText(reason: Refusal): string {
     });
   }
   if (reason.code !== "role") return t(reason.code);
-  const needs = reason.needs.map(roleText).join(` ${t("or")} `);
+  const asked = reason.needs.includes("table")
+    ? reason.needs.filter((role) => role !== "windowed_table")
+    : reason.needs;
+  const needs = asked.map(roleText).join(` ${t("or")} `);
   if (reason.found === "stream" && reason.needs.includes("table"))
     return t("roleToTable", { needs });
   if (reason.found.includes("table") && reason.needs.includes("stream")) {

@@ -1,7 +1,7 @@
 import { canvas } from "../designer/canvasApi";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import { addNode as addTo, connect, insertOnEdge } from "../graph/changes";
+import { addNode as addTo, connect, insertOnEdge, makeRoom } from "../graph/changes";
 import { firstFit, firstSource, fitsOnEdge, type PortAddress } from "../graph/connect";
 import { edgeId, findNode, isStoreKind, type Position } from "../graph/document";
 import {
@@ -58,7 +58,7 @@ export function addKind(kind: string, wish: AddWish = {}): string | null {
     let now = added.document;
     const edge = now.edges.find((candidate) => edgeId(candidate) === wish.edge);
     if (edge !== undefined && fitsOnEdge(now, catalogue, known, kind, edge)) {
-      return insertOnEdge(now, catalogue, known, edge, added.id);
+      return makeRoom(insertOnEdge(now, catalogue, known, edge, added.id), catalogue, added.id);
     }
     if (wish.from !== undefined) {
       const to = firstFit(now, catalogue, known, wish.from, added.id);

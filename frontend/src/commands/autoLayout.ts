@@ -1,5 +1,6 @@
 import type { ELK } from "elkjs/lib/elk-api";
 import workerUrl from "elkjs/lib/elk-worker.min.js?url";
+import { useView } from "../designer/view";
 import { moveNodes } from "../graph/changes";
 import { layout } from "../graph/layout";
 import { type Command, editable } from "./command";
@@ -26,7 +27,9 @@ export const autoLayout: Command = {
     if (catalogue === null) return;
     const some = selection.nodes.length > 1;
     const chosen = new Set(some ? selection.nodes : document.nodes.map((node) => node.id));
-    const positions = await layout(await loadElk(), document, catalogue, chosen);
+    // Wires that show their types need room for them.
+    const gap = useView.getState().edgeTypes ? 104 : 48;
+    const positions = await layout(await loadElk(), document, catalogue, chosen, gap);
     await canvas?.glide(positions);
     designer.change(t("autoLayout"), (now) => moveNodes(now, positions));
     if (!some) requestAnimationFrame(() => canvas?.fit());

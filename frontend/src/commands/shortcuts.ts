@@ -28,7 +28,16 @@ export function isTyping(target: EventTarget | null): boolean {
 function inList(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    target.closest("[role=dialog], [role=menu], [role=listbox], [data-own-keys]") !== null
+    target.closest("[role=dialog], [role=menu], [role=listbox]") !== null
+  );
+}
+
+/** Parts of the page in which plain keys mean something else; Ctrl keys are still commands. */
+function hasOwnKeys(target: EventTarget | null, keys: string): boolean {
+  return (
+    !keys.startsWith("Mod+") &&
+    target instanceof HTMLElement &&
+    target.closest("[data-own-keys]") !== null
   );
 }
 
@@ -40,7 +49,8 @@ export function dispatch(event: KeyboardEvent): boolean {
   const context = commandContext();
   for (const command of allCommands()) {
     if (!command.shortcuts?.includes(keys)) continue;
-    if ((typing || inList(event.target)) && command.everywhere !== true) continue;
+    const elsewhere = typing || inList(event.target) || hasOwnKeys(event.target, keys);
+    if (elsewhere && command.everywhere !== true) continue;
     // Enter and Space press the button that has the focus, arrows move in a row of tabs.
     if (
       command.everywhere !== true &&

@@ -13,6 +13,11 @@ export interface Diagnostic {
   readonly position: { readonly start: number; readonly stop: number } | null;
 }
 
+/** Whether something is only not there yet, as in every node that was just added. */
+export function isMissing(diagnostic: Diagnostic): boolean {
+  return /(_missing|_empty)$|^one_of$/.test(diagnostic.code);
+}
+
 export interface PortType {
   readonly role: "stream" | "table" | "windowed_table" | "global_table" | (string & {});
   readonly key: string;

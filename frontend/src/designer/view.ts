@@ -35,7 +35,7 @@ export const useView = create<ViewState>()((set) => ({
   leftTab: "palette",
   leftOpen: true,
   rightOpen: true,
-  rightWidth: 340,
+  rightWidth: typeof window !== "undefined" && window.innerWidth <= 1380 ? 296 : 340,
   bottomTab: "problems",
   bottomOpen: false,
   bottomHeight: 260,

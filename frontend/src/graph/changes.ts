@@ -15,8 +15,9 @@ import {
   type TopologyDocument,
   targetPort,
 } from "./document";
-import { snap } from "./geometry";
+import { boxOf, GRID, snap } from "./geometry";
 import type { KnownRoles } from "./roles";
+import { reachable } from "./walk";
 
 /** An id made from words, not yet in `taken`: `count`, `count-2`, … */
 export function freshId(taken: ReadonlySet<string>, words: string): string {
@@ -183,6 +184,51 @@ export function insertOnEdge(
   const edges = document.edges.map((other) => (edgeId(other) === edgeId(edge) ? first : other));
   const joined = { ...document, edges };
   return exit === null ? joined : connect(joined, exit, to);
+}
+
+/** The gap between a node and the next one that is made when there is none. */
+const ROOM = GRID * 6;
+
+/**
+ * Makes room for a node that was put into an edge: it goes to the right of what feeds it, and what
+ * comes after moves on as far as needed.
+ */
+export function makeRoom(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  id: string,
+): TopologyDocument {
+  const node = findNode(document, id);
+  const feeding = document.edges.find((edge) => edge.target === id);
+  const source = feeding === undefined ? undefined : findNode(document, feeding.source);
+  if (node === undefined || source === undefined) return document;
+  const before = boxOf(catalogue, source);
+  const own = boxOf(catalogue, node);
+  const next = document.edges
+    .filter((edge) => edge.source === id)
+    .map((edge) => findNode(document, edge.target))
+    .filter((target) => target !== undefined)
+    .map((target) => boxOf(catalogue, target))
+    // A wire that runs back to the left needs no room on the right.
+    .filter((box) => box.x >= before.x + before.width);
+  if (next.length === 0) return document;
+  const x = Math.max(own.x, before.x + before.width + ROOM);
+  const free = Math.min(...next.map((box) => box.x));
+  const by = Math.max(0, x + own.width + ROOM - free);
+  const positions = new Map<string, Position>([[id, { x, y: own.y }]]);
+  if (by > 0) {
+    const after = new Set(reachable(document, [id], "down"));
+    after.delete(id);
+    for (const edge of document.edges) {
+      if (targetPort(edge) === "store" && after.has(edge.target)) after.add(edge.source);
+    }
+    for (const moved of document.nodes) {
+      if (!after.has(moved.id)) continue;
+      const place = boxOf(catalogue, moved);
+      if (place.x >= free - ROOM) positions.set(moved.id, snap({ x: place.x + by, y: place.y }));
+    }
+  }
+  return moveNodes(document, positions);
 }
 
 export function moveNodes(

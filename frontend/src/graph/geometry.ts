@@ -18,7 +18,8 @@ export const STORE_WIDTH = 112;
 export const STORE_HEIGHT = 48;
 /** How far below its processor a store hangs. */
 export const STORE_DROP = 40;
-const PORT_PITCH = 20;
+/** Ports sit on lines of the grid, so that wires between snapped nodes are straight. */
+const PORT_PITCH = 16;
 
 export interface Size {
   readonly width: number;
@@ -31,7 +32,7 @@ export function sizeOfPorts(ports: readonly NodePort[]): Size {
   const inputs = ports.filter((port) => port.side === "input").length;
   const outputs = ports.filter((port) => port.side === "output").length;
   const rows = Math.max(inputs, outputs);
-  const height = rows <= 2 ? NODE_HEIGHT : Math.ceil((rows * PORT_PITCH + 16) / GRID) * GRID;
+  const height = NODE_HEIGHT + Math.max(0, rows - 3) * PORT_PITCH;
   return { width: NODE_WIDTH, height };
 }
 
@@ -43,7 +44,7 @@ export function sizeOf(catalogue: Catalogue, node: DocumentNode): Size {
 /** Distance of a port from the top of its node. */
 export function portTop(index: number, count: number, height: number): number {
   if (count === 1) return NODE_HEIGHT / 2;
-  return (height * (index + 1)) / (count + 1);
+  return height / 2 + (index - (count - 1) / 2) * PORT_PITCH;
 }
 
 export function snap(position: Position): Position {

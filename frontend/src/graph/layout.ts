@@ -40,11 +40,12 @@ function storesBelow(
   return below;
 }
 
-/** The graph as elk wants it: fixed ports, room below for the live figures and for stores. */
+/** The graph as elk wants it: fixed ports, room below for the live figures and for stores, `gap` for wires. */
 export function elkGraph(
   document: TopologyDocument,
   catalogue: Catalogue,
   chosen: ReadonlySet<string>,
+  gap: number,
 ): ElkNode {
   const below = storesBelow(document, chosen);
   const hung = new Set([...below.values()].flat());
@@ -84,7 +85,7 @@ export function elkGraph(
     layoutOptions: {
       "elk.algorithm": "layered",
       "elk.direction": "RIGHT",
-      "elk.layered.spacing.nodeNodeBetweenLayers": "64",
+      "elk.layered.spacing.nodeNodeBetweenLayers": String(gap),
       "elk.spacing.nodeNode": "32",
       "elk.spacing.edgeNode": "20",
       "elk.spacing.edgeEdge": "12",
@@ -94,6 +95,11 @@ export function elkGraph(
       "elk.layered.crossingMinimization.strategy": "LAYER_SWEEP",
       "elk.layered.considerModelOrder.strategy": "NODES_AND_EDGES",
       "elk.separateConnectedComponents": "true",
+      // A long chain goes on in a new row, so that it fits a screen.
+      "elk.layered.wrapping.strategy": "MULTI_EDGE",
+      "elk.layered.wrapping.additionalEdgeSpacing": "24",
+      "elk.layered.wrapping.correctionFactor": "1.3",
+      "elk.aspectRatio": "1.5",
     },
     children,
     edges,
@@ -137,8 +143,9 @@ export async function layout(
   document: TopologyDocument,
   catalogue: Catalogue,
   chosen: ReadonlySet<string>,
+  gap = 48,
 ): Promise<Map<string, Position>> {
-  const answer = await elk.layout(elkGraph(document, catalogue, chosen));
+  const answer = await elk.layout(elkGraph(document, catalogue, chosen, gap));
   return positionsFrom(answer, document, catalogue, chosen);
 }
 

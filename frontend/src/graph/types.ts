@@ -97,8 +97,9 @@ export function shortType(type: SparkType, room = 2): string {
     const names = type.fields.map((field) => field.name);
     if (names.join() === "key,window") {
       const key = type.fields[0];
-      return key === undefined ? "windowed" : `${shortType(key.type, 1)} @ window`;
+      return key === undefined ? "windowed" : `${shortType(key.type, room)} @ window`;
     }
+    if (room === 0) return `{${names.length}}`;
     const more = names.length > room ? [`+${names.length - room}`] : [];
     return `{${[...names.slice(0, room), ...more].join(", ")}}`;
   }

@@ -149,7 +149,6 @@ export function DocumentForm() {
       <div className="field">
         <div className="field-head">
           <span className="field-title">{t("description")}</span>
-          <span className="field-optional">{t("optional")}</span>
         </div>
         <Textarea
           value={document.description ?? ""}

@@ -20,12 +20,12 @@ export function Field(props: {
   help?: string | null | undefined;
   /** What the field gives or is measured in, at the right of the title. */
   aside?: ReactNode;
-  optional?: boolean;
+  required?: boolean;
   diagnostics?: readonly Diagnostic[];
   children: (labelId: string) => ReactNode;
   name?: string;
 }) {
-  const { aside, children, diagnostics = [], help, name, optional, title } = props;
+  const { aside, children, diagnostics = [], help, name, required, title } = props;
   const id = useId();
   return (
     <div className="field" data-parameter={name}>
@@ -33,7 +33,11 @@ export function Field(props: {
         <span id={id} className="field-title">
           {title}
         </span>
-        {optional === true ? <span className="field-optional">{t("optional")}</span> : null}
+        {required === true ? (
+          <span className="field-required" title={t("required")}>
+            *
+          </span>
+        ) : null}
         {help === null || help === undefined || help === "" ? null : (
           <Tooltip
             label={help}

@@ -1,11 +1,11 @@
-import { ActionIcon, Button, Textarea } from "@mantine/core";
+import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
 import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
 import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { type ComponentType, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
-import { roleText } from "../canvas/texts";
+import { roleText, runsText } from "../canvas/texts";
 import { addKind } from "../commands/addNode";
-import { hueOf } from "../designer/derived";
+import { hueOf, portRoles } from "../designer/derived";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalogue";
 import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
@@ -22,7 +22,6 @@ import { Chip, Note } from "../ui";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
-import { RuntimeSection } from "./RuntimeSection";
 import { t } from "./texts";
 
 export function Section(props: { title?: string; aside?: ReactNode; children: ReactNode }) {
@@ -37,13 +36,6 @@ export function Section(props: { title?: string; aside?: ReactNode; children: Re
       {props.children}
     </section>
   );
-}
-
-/** How a node runs, in words; a way that this page does not know by its own name. */
-function runsText(way: string): string {
-  if (way === "dataframe") return t("runs_dataframe");
-  if (way === "stream_task") return t("runs_stream_task");
-  return way === "python" ? t("runs_python") : way;
 }
 
 /** How the node runs and what it gives, from the plan. */
@@ -78,13 +70,18 @@ function Stores({ node }: { node: DocumentNode }) {
   const document = useDesigner((state) => state.document);
   const catalogue = useDesigner((state) => state.catalogue);
   const readOnly = useDesigner((state) => state.readOnly);
+  const gives = useDesigner((state) => Object.values(portRoles(state, node.id)).join(" "));
   if (catalogue === null) return null;
   const takes = kindOf(catalogue, node.kind)?.takes_store ?? null;
   if (takes === null || takes.length === 0) return null;
+  // A node with code of its own may use several stores; an operator keeps its state in one.
+  const several = kindOf(catalogue, node.kind)?.parameters.some((each) => each.widget === "code");
   const connected = document.edges
     .filter((edge) => edge.target === node.id && edge.target_port === "store")
     .map((edge) => findNode(document, edge.source))
     .filter((store) => store !== undefined);
+  const keeps = kindOf(catalogue, node.kind)?.stateful === true || gives.includes("table");
+  if (!keeps && connected.length === 0) return null;
   return (
     <Section title={t("stores")}>
       {connected.map((store) => (
@@ -99,19 +96,30 @@ function Stores({ node }: { node: DocumentNode }) {
           <small>{kindOf(catalogue, store.kind)?.title}</small>
         </button>
       ))}
-      {readOnly ? null : (
+      {readOnly || (connected.length > 0 && !several) ? null : (
         <div className="button-row">
-          {takes.map((kind) => (
-            <Button
-              key={kind}
-              size="compact-xs"
-              variant="subtle"
-              leftSection={<IconPlus size={13} stroke={1.5} />}
-              onClick={() => addKind(kind)}
-            >
-              {kindOf(catalogue, kind)?.title ?? kind}
-            </Button>
-          ))}
+          <Menu position="bottom-start" width={220}>
+            <Menu.Target>
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                leftSection={<IconPlus size={13} stroke={1.5} />}
+              >
+                {t("addStore")}
+              </Button>
+            </Menu.Target>
+            <Menu.Dropdown>
+              {takes.map((kind) => (
+                <Menu.Item
+                  key={kind}
+                  leftSection={<KindIcon name={kindOf(catalogue, kind)?.icon} size={15} />}
+                  onClick={() => addKind(kind)}
+                >
+                  {kindOf(catalogue, kind)?.title ?? kind}
+                </Menu.Item>
+              ))}
+            </Menu.Dropdown>
+          </Menu>
         </div>
       )}
       {connected.length === 0 ? <p className="inspector-hint">{t("storesHint")}</p> : null}
@@ -290,7 +298,6 @@ export function NodeForm(props: {
       {kind === undefined ? (
         <Note tone="failed">{t("unknownKind", { kind: node.kind })}</Note>
       ) : null}
-      {layer === "runtime" ? <RuntimeSection node={id} /> : null}
       {layer === "runtime" && More !== undefined ? <More node={id} /> : null}
       <div className="inspector-parameters" data-ports={ports.join(" ")}>
         {asked.map((parameter) => (
@@ -336,7 +343,6 @@ export function NodeForm(props: {
           {kind.help === kind.description ? null : <p>{kind.help}</p>}
         </details>
       )}
-      {layer !== "runtime" ? <RuntimeSection node={id} /> : null}
       {layer !== "runtime" && More !== undefined ? <More node={id} /> : null}
     </div>
   );

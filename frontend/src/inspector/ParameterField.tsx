@@ -54,7 +54,7 @@ export const ParameterField = memo(function ParameterField(props: {
     <Field
       title={parameter.title}
       help={parameter.help}
-      optional={!parameter.required}
+      required={parameter.required}
       aside={aside === null ? null : <code title={aside}>{aside}</code>}
       diagnostics={
         shown.length === 0 && mine.length > 0 ? elsewhere(mine, partsOf(parameter, value)) : shown

@@ -3,12 +3,14 @@
 import type { CompileResult, PortType } from "../designer/compile";
 import {
   type DocumentNode,
+  type Json,
   paramsOf,
   sourcePort,
   type TopologyDocument,
   targetPort,
 } from "../graph/document";
 import { readType, type SparkType } from "../graph/types";
+import { asObject } from "./widgets/widget";
 
 export interface Column {
   readonly name: string;
@@ -48,21 +50,12 @@ export function flowingInto(
   return edge === undefined ? undefined : result?.ports[edge.source]?.[sourcePort(edge)];
 }
 
-function formatType(value: unknown): SparkType | null {
-  if (value === null || typeof value !== "object") return null;
-  const { format, schema } = value as { format?: unknown; schema?: unknown };
+/** The type of a format as it stands in a source: that of its schema, or the format's own. */
+function formatType(value: Json | undefined, formats: readonly Json[]): SparkType | null {
+  const { format, schema } = asObject(value);
   if (typeof schema === "string" && schema.trim() !== "") return readType(schema);
-  const simple: Record<string, string> = {
-    string: "STRING",
-    integer: "INT",
-    long: "BIGINT",
-    float: "FLOAT",
-    double: "DOUBLE",
-    boolean: "BOOLEAN",
-    bytes: "BINARY",
-  };
-  const name = typeof format === "string" ? simple[format] : undefined;
-  return name === undefined ? null : plain(name);
+  const entry = formats.map(asObject).find((each) => each.format === format);
+  return typeof entry?.type === "string" ? readType(entry.type) : null;
 }
 
 /**
@@ -74,6 +67,7 @@ export function columnsOf(
   node: DocumentNode,
   document: TopologyDocument,
   result: CompileResult | null,
+  formats: readonly Json[] = [],
   port?: string,
 ): Column[] {
   const params = paramsOf(node);
@@ -81,10 +75,13 @@ export function columnsOf(
   const fed = document.edges.some(
     (edge) => edge.target === node.id && targetPort(edge) !== "store",
   );
-  const key = { name: "key", type: typed(input?.key) ?? (fed ? null : formatType(params.key)) };
+  const key = {
+    name: "key",
+    type: typed(input?.key) ?? (fed ? null : formatType(params.key, formats)),
+  };
   const value = {
     name: "value",
-    type: typed(input?.value) ?? (fed ? null : formatType(params.value)),
+    type: typed(input?.value) ?? (fed ? null : formatType(params.value, formats)),
   };
   const timestamp = METADATA.slice(0, 1);
   const aggregate =

@@ -137,7 +137,7 @@ const mac = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator
 /** A shortcut as this keyboard writes it: `Mod+Shift+K` is `Ctrl Shift K` or `⌘ ⇧ K`. */
 export function shortcutText(keys: string): string {
   return keys
-    .split("+")
+    .split(/\+(?=.)/)
     .map((key) => {
       if (key === "Mod") return mac ? "⌘" : "Ctrl";
       if (key === "Shift") return mac ? "⇧" : "Shift";

@@ -73,7 +73,7 @@ const looks = EditorView.theme({
     textDecoration: "underline wavy var(--m-degraded) 1px",
     textUnderlineOffset: "3px",
   },
-  ".cm-tooltip": {
+  ".cm-tooltip, .cm-tooltip.cm-tooltip-autocomplete": {
     backgroundColor: "var(--m-raised)",
     color: "var(--m-text)",
     border: "1px solid var(--m-line)",
@@ -89,20 +89,20 @@ const looks = EditorView.theme({
     fontSize: "12px",
     maxWidth: "320px",
   },
-  ".cm-tooltip-autocomplete > ul": {
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": {
     fontFamily: "var(--m-mono)",
     fontSize: "12px",
     maxHeight: "210px",
     padding: "3px",
   },
-  ".cm-tooltip-autocomplete > ul > li": {
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li": {
     padding: "2px 8px",
     borderRadius: "4px",
     lineHeight: "18px",
     display: "flex",
     gap: "10px",
   },
-  ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
+  ".cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]": {
     backgroundColor: "var(--m-accent-soft)",
     color: "var(--m-text)",
   },
@@ -113,7 +113,7 @@ const looks = EditorView.theme({
     fontStyle: "normal",
     fontSize: "11px",
   },
-  ".cm-completionInfo": {
+  ".cm-tooltip.cm-completionInfo": {
     padding: "8px 10px",
     maxWidth: "300px",
     fontFamily: "var(--m-font)",
@@ -167,6 +167,10 @@ export function baseExtensions(options: {
 /** Marks what is wrong; what has no place is under the whole text. */
 export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnostic[]) {
   const length = view.state.doc.length;
+  if (length === 0) {
+    view.dispatch(setDiagnostics(view.state, []));
+    return;
+  }
   const marks: Mark[] = diagnostics.map((each) => {
     const from = Math.max(0, Math.min(each.position?.start ?? 0, length));
     const to = Math.max(from, Math.min(each.position?.stop ?? length, length));

@@ -8,21 +8,13 @@ export function PartField(props: {
   title: string;
   path: string;
   diagnostics: readonly Diagnostic[];
-  optional?: boolean;
   help?: string;
   aside?: ReactNode;
   children: (labelId: string) => ReactNode;
 }) {
-  const { aside, children, diagnostics, help, optional, path, title } = props;
+  const { aside, children, diagnostics, help, path, title } = props;
   return (
-    <Field
-      title={title}
-      help={help}
-      aside={aside}
-      optional={optional ?? false}
-      diagnostics={at(diagnostics, path)}
-      name={path}
-    >
+    <Field title={title} help={help} aside={aside} diagnostics={at(diagnostics, path)} name={path}>
       {children}
     </Field>
   );

@@ -36,10 +36,11 @@ export function ExpressionWidget(
   const document = useDesigner((state) => state.document);
   const result = useDesigner((state) => state.result);
   const functions = useDesigner((state) => state.catalogue?.functions);
+  const formats = useDesigner((state) => state.catalogue?.formats);
   const reach = context ?? parameter.expression?.columns ?? "record";
   const columns = useMemo(
-    () => (node === null ? [] : columnsOf(reach, node, document, result, port)),
-    [node, document, result, reach, port],
+    () => (node === null ? [] : columnsOf(reach, node, document, result, formats, port)),
+    [node, document, result, reach, formats, port],
   );
   const text = asText(value);
   const here = at(diagnostics, path);

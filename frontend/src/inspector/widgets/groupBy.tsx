@@ -1,5 +1,7 @@
 import { useDesigner } from "../../designer/store";
 import { flowingInto } from "../columns";
+import { FieldProblems } from "../Field";
+import { at } from "../problems";
 import { t } from "../texts";
 import { ExpressionWidget } from "./expression";
 import { PartField } from "./PartField";
@@ -17,21 +19,34 @@ export function GroupByWidget(props: WidgetProps & { port?: string; keyOnly?: bo
     const next = withPart(value, name, text);
     onChange(Object.keys(asObject(next)).length === 0 ? undefined : next);
   };
+  const key = (id: string) => (
+    <ExpressionWidget
+      {...props}
+      labelId={id}
+      context="record"
+      port={port}
+      value={now.key}
+      path={`${path}.key`}
+      placeholder={t("byRecordKey")}
+      onChange={(text) => change("key", text)}
+    />
+  );
+  if (!table && keyOnly !== true) {
+    return (
+      <>
+        {key(props.labelId)}
+        <FieldProblems diagnostics={at(diagnostics, `${path}.key`)} />
+      </>
+    );
+  }
   return (
     <div className="parts">
-      <PartField title={t("groupKey")} path={`${path}.key`} diagnostics={diagnostics}>
-        {(id) => (
-          <ExpressionWidget
-            {...props}
-            labelId={id}
-            context="record"
-            port={port}
-            value={now.key}
-            path={`${path}.key`}
-            placeholder={t("byRecordKey")}
-            onChange={(text) => change("key", text)}
-          />
-        )}
+      <PartField
+        title={t(keyOnly === true ? "groupBy" : "groupKey")}
+        path={`${path}.key`}
+        diagnostics={diagnostics}
+      >
+        {key}
       </PartField>
       {table ? (
         <PartField title={t("groupValue")} path={`${path}.value`} diagnostics={diagnostics}>
