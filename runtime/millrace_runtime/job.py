@@ -394,12 +394,7 @@ class Job:
                 tasks = F.array(*(F.lit(i) for i in range(self.shuffle_partitions)))
             else:
                 tasks = F.array(F.col("partition") % F.lit(reading.task.tasks))
-            entries = F.transform(
-                tasks,
-                lambda task, dest=reading.dest: F.struct(  # type: ignore[misc]
-                    task.alias("task"), F.lit(dest).alias("dest")
-                ),
-            )
+            entries = F.transform(tasks, _entry(reading.dest))
             targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
         only = readings[0]
         if len(readings) == 1 and not only.everywhere:
@@ -439,6 +434,16 @@ class Job:
             rows._jdf, json.dumps(graph), json.dumps(options)
         )
         return DataFrame(java, self.session)
+
+
+def _entry(dest: int) -> Callable[[Column], Column]:
+    """A task's entry of a record; a lambda with two parameters would get the element's index."""
+    return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
+
+
+def _address_to(dest: int) -> Callable[[Column], Column]:
+    # A lambda with a default would be taken for one that wants the element's index.
+    return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
 
 
 def entries_type() -> str:

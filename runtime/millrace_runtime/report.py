@@ -134,13 +134,13 @@ class RedisReport:
         if progress is None:
             return
         with contextlib.suppress(Exception):  # the session may be going away
+            if progress.moved() or time.monotonic() >= self._due:
+                self._waiting.append(progress.event())
+                self._due = time.monotonic() + HEARTBEAT_SECONDS
             for level, node, message in progress.logs():
                 self._waiting.append(
                     {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
                 )
-            if progress.moved() or time.monotonic() >= self._due:
-                self._waiting.append(progress.event())
-                self._due = time.monotonic() + HEARTBEAT_SECONDS
 
     def _deliver(self) -> bool:
         while self._waiting:
@@ -184,10 +184,7 @@ class Progress:
 
     def logs(self) -> list[tuple[str, str | None, str]]:
         """Lines that nodes wrote since the last look (peek, print)."""
-        take = getattr(self._gateway.Reports, "logs", None)
-        if take is None:
-            return []
-        lines = json.loads(take(self._run))
+        lines = json.loads(self._gateway.Reports.logs(self._run))
         return [(line["level"], line.get("node"), line["message"]) for line in lines]
 
     def event(self) -> dict[str, Any]:

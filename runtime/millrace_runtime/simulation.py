@@ -310,6 +310,8 @@ class Simulator:
             for row in rows:
                 if row["dest"] == STOP:
                     raise StreamStopped(json.loads(row["fault"]))
+                if row["topic"] is None:  # a print
+                    continue
                 shown = _shown(row)
                 if self.cut.kind == "each":
                     shown = {"after": after, **shown}
