@@ -77,9 +77,16 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
     if (timestamp < clock.value - history) { c.dropped(owner, "expired"); KeyedTable.Refused }
     else {
       clock.advance(timestamp)
-      store.put(at(key, timestamp), new GenericInternalRow(Array[Any](value)), timestamp)
-      forget(key)
-      if (timeOf(floor(key, Long.MaxValue)) == timestamp) KeyedTable.Latest else KeyedTable.Outdated
+      val newest = floor(key, Long.MaxValue)
+      if (value == null && newest != null && timeOf(newest) == timestamp && read(newest) != null && read(floor(key, timestamp - 1)) == null) {
+        // The latest value goes without a trace: no older one has its end here.
+        store.delete(newest)
+        KeyedTable.Latest
+      } else {
+        store.put(at(key, timestamp), new GenericInternalRow(Array[Any](value)), timestamp)
+        forget(key)
+        if (newest == null || timeOf(newest) <= timestamp) KeyedTable.Latest else KeyedTable.Outdated
+      }
     }
 
   /** Deletes what was replaced before the history begins. */
