@@ -105,7 +105,9 @@ class Graph:
             return False
         sound = True
         outputs = source.outputs()
-        if not outputs:
+        if not outputs and source.dynamic_outputs:
+            sound = False  # the parameter that names the ports is at fault already
+        elif not outputs:
             add("edge_from_sink", source.id, edge.source_port, target=target.id)
             sound = False
         elif edge.source_port not in outputs:

@@ -65,7 +65,7 @@ class Split(Operator):
             to.stream(),
             branches=[(branch.port, branch.predicate) for branch in self.branches],
             default_port=self.default_port,
-            ports=self.outputs(),
+            ports=self.outputs() or ("out",),
             dictionary=True,
         )
         return {port: to.port(made, port) for port in self.outputs()}
