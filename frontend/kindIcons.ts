@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
 
 const MODULE = "virtual:kind-icons";
-export const CATALOGUE_FILE = fileURLToPath(
-  new URL("../compiler/millrace_compiler/catalog.json", import.meta.url),
+export const CATALOGUE_FILE = join(
+  import.meta.dirname,
+  "../compiler/millrace_compiler/catalog.json",
 );
 
 /** `arrow-merge` -> `IconArrowMerge`, the name of the component in @tabler/icons-react. */
@@ -16,7 +16,9 @@ export function iconComponent(name: string): string {
 }
 
 /** The names of the icons that the kinds of a catalogue ask for, each once, sorted. */
-export function iconNames(catalogue: { kinds: { icon: string }[] }): string[] {
+export function iconNames(catalogue: {
+  readonly kinds: readonly { readonly icon: string }[];
+}): string[] {
   return [...new Set(catalogue.kinds.map((kind) => kind.icon))].sort();
 }
 

@@ -39,7 +39,7 @@ function ids(document: TopologyDocument): Set<string> {
 function idWords(kind: string): string {
   const [family = "", name = ""] = kind.split(".");
   if (family === "source") return name === "stream" ? "stream" : name;
-  if (family === "store") return "store";
+  if (family === "store" || family === "join") return family;
   if (family === "sink") return name === "topic" ? "sink" : name;
   return name === "" ? family : name;
 }

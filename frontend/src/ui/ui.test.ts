@@ -1,0 +1,55 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { ago, bytes, clock, count, rate, span } from "./format";
+import { fill, setLanguage, texts } from "./i18n";
+
+afterEach(() => setLanguage("en"));
+
+describe("figures for people", () => {
+  test("rates and counts are short", () => {
+    expect([0, 0.04, 3.25, 38, 1214, 999_600, 4_500_000].map(rate)).toEqual([
+      "0 /s",
+      "<0.1 /s",
+      "3.3 /s",
+      "38 /s",
+      "1.2 k/s",
+      "1.0 M/s",
+      "4.5 M/s",
+    ]);
+    expect([7, 999, 1204, 1_000_000, 12_345_678].map(count)).toEqual([
+      "7",
+      "999",
+      "1.2 k",
+      "1 M",
+      "12.3 M",
+    ]);
+  });
+
+  test("sizes, spans and clocks", () => {
+    expect([12, 96_000, 1_500_000].map(bytes)).toEqual(["12 B", "96 kB", "1.5 MB"]);
+    expect([34, 1900, 300_000, 7_500_000, 86_400_000 * 3].map(span)).toEqual([
+      "34 ms",
+      "1.9 s",
+      "5 min",
+      "2 h 5 min",
+      "3 d",
+    ]);
+    expect(clock(Date.UTC(2026, 0, 1, 9, 58, 12, 407))).toBe("09:58:12.407");
+  });
+
+  test("how long ago, in the reader's language", () => {
+    const now = Date.UTC(2026, 0, 1, 12);
+    expect(ago(now - 3 * 60_000, now)).toBe("3 min ago");
+    setLanguage("zh");
+    expect(ago(now - 3 * 60_000, now)).toBe("3分钟前");
+  });
+});
+
+describe("texts", () => {
+  test("values are filled in, and the language is that of the moment", () => {
+    const t = texts({ en: { left: "{n} left" }, zh: { left: "还剩 {n}" } });
+    expect(t("left", { n: 3 })).toBe("3 left");
+    setLanguage("zh");
+    expect(t("left", { n: 3 })).toBe("还剩 3");
+    expect(fill("{a} {b}", { a: 1 })).toBe("1 {b}");
+  });
+});
