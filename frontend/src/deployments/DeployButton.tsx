@@ -59,6 +59,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   const current =
     deployment !== null &&
     deployment.desired === "running" &&
+    deployment.observed !== "failed" &&
     deployment.version === baseVersion &&
     !changed;
   const title =

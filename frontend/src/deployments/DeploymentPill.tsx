@@ -90,7 +90,7 @@ function Card(props: { deployment: Deployment; state: Observed; operator: boolea
         </p>
       ) : null}
       {deployment.failure === null ? null : <FailureNote failure={deployment.failure} />}
-      <DeploymentSteps steps={deployment.steps} />
+      <DeploymentSteps deployment={deployment} />
       {deployment.run === null ? null : <RunLine deployment={deployment} />}
       {props.operator ? <Actions deployment={deployment} /> : null}
     </>

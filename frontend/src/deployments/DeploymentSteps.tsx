@@ -3,7 +3,7 @@ import IconCircle from "@tabler/icons-react/dist/esm/icons/IconCircle.mjs";
 import IconLoader2 from "@tabler/icons-react/dist/esm/icons/IconLoader2.mjs";
 import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import type { DeploymentStep } from "../api/types";
+import type { Deployment, DeploymentStep } from "../api/types";
 import { t } from "../app/phrases";
 import { known } from "../runtime/figures";
 import { useNow } from "../runtime/useNow";
@@ -35,8 +35,20 @@ function Sign({ state }: { state: DeploymentStep["state"] }) {
   return <IconCircle size={16} stroke={1.5} className={classes.waiting} />;
 }
 
+/** The steps of a deployment that failed or was stopped: none of them is at work any more. */
+function ended(deployment: Deployment): readonly DeploymentStep[] {
+  const { observed, steps, since } = deployment;
+  if (observed !== "failed" && observed !== "stopped") return steps;
+  return steps.map((step) =>
+    step.state === "running"
+      ? { ...step, state: observed === "failed" ? "failed" : "skipped", finished_at: since }
+      : step,
+  );
+}
+
 /** Compile, check, stage, start: each with its time, the one in work counting up. */
-export function DeploymentSteps({ steps }: { steps: readonly DeploymentStep[] }) {
+export function DeploymentSteps({ deployment }: { deployment: Deployment }) {
+  const steps = ended(deployment);
   const busy = steps.some((step) => step.state === "running");
   const now = useNow(busy ? 100 : null);
   return (

@@ -35,7 +35,7 @@ export function RunsPanel() {
       <div className={classes.runsSteps}>
         <h3 className={classes.small}>{t("Last deployment")}</h3>
         {deployment.failure === null ? null : <FailureNote failure={deployment.failure} />}
-        <DeploymentSteps steps={deployment.steps} />
+        <DeploymentSteps deployment={deployment} />
       </div>
       <div className={classes.runsList}>
         {runs.isPending ? <Loading /> : null}

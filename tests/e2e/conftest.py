@@ -1,0 +1,64 @@
+"""One running system for all journeys, and a browser signed in to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.conftest import unused_port
+from tests.e2e.system import System, running_system
+
+
+@pytest.fixture(scope="session")
+def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """Millrace with an empty workspace."""
+    with running_system(tmp_path_factory.mktemp("millrace"), unused_port()) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """A real Chromium."""
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="session")
+def signed_in(system: System, browser: Browser) -> Iterator[BrowserContext]:
+    """A browser in which the one-time link was opened."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 900}, locale="en-GB", accept_downloads=True
+    )
+    page = context.new_page()
+    page.goto(system.link)
+    page.wait_for_url("**/w/main", timeout=30_000)
+    page.close()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(
+    system: System, signed_in: BrowserContext, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Page]:
+    """A page at the list of topologies; a complaint in its console fails the test."""
+    found = signed_in.new_page()
+    found.set_default_timeout(20_000)
+    complaints: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(f"{message.type}: {message.text}")
+
+    found.on("console", note)
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    found.goto(f"{system.address}/w/main")
+    yield found
+    found.screenshot(path=tmp_path / f"{request.node.name}.png")
+    found.close()
+    assert complaints == []

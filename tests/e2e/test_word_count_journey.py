@@ -1,0 +1,173 @@
+"""The whole way once, by mouse: draw a word count, deploy it, watch its tasks, export its code."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.designer import Designer
+from tests.e2e.exported import run_job
+from tests.e2e.system import System
+from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
+
+pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+SOURCE = "journey-sentences"
+SINK = "journey-counts"
+#: seconds; ten are enough on a machine that does nothing else
+TO_RUNNING = 240.0
+TO_COUNT = 180.0
+
+FIRST = [
+    Sentence(0, 3_000, "the quick brown fox"),
+    Sentence(0, 1_000, "the lazy dog"),
+    Sentence(1, 2_000, None),
+    Sentence(1, 2_500, ""),
+    Sentence(1, 9_000, "Zürich 東京 東京 🦊"),
+    Sentence(0, 500, "THE  ÄPFEL  the", key="ключ"),
+    Sentence(1, 4_000, "quick quick"),
+]
+SECOND = [
+    Sentence(0, 5_000, "the fox is back"),
+    Sentence(1, 1_500, "東京 dog"),
+    Sentence(1, 9_500, None, key="a"),
+]
+
+WORDS = (
+    "transform(filter(split(lower(coalesce(value, '')), ' '), word -> word <> ''), "
+    "word -> struct(word AS key, word AS value))"
+)
+
+
+def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
+    system: System, page: Page, tmp_path: Path
+) -> None:
+    """Issue: the whole way once."""
+    create_topic(system.bootstrap_servers, SOURCE, 2)
+    designer = new_topology(page, "Journey")
+    draw(designer)
+    see_and_mend_a_wrong_expression(designer)
+    designer.save("Counts words")
+
+    page.get_by_test_id("deploy").click()
+    designer.expect_state("running", TO_RUNNING)
+    first_driver = designer.driver()
+    designer.close_deployment()
+
+    write(system.bootstrap_servers, SOURCE, FIRST)
+    reader = CountReader(system.bootstrap_servers, SINK)
+    reader.until_counted(words(FIRST), TO_COUNT)
+    see_the_assignment(designer)
+
+    os.kill(first_driver, signal.SIGKILL)
+    write(system.bootstrap_servers, SOURCE, SECOND)
+    reader.until_counted(words(FIRST + SECOND), TO_RUNNING)
+    reader.close()
+    designer.expect_state("running", TO_RUNNING)
+    assert designer.driver() != first_driver
+    expect(page.get_by_text("1 restart")).to_be_visible()
+
+    page.get_by_test_id("stop").click()
+    designer.expect_state("stopped", 90)
+    designer.close_deployment()
+
+    zipped = export(designer, tmp_path)
+    at_home = CountReader(system.bootstrap_servers, SINK, from_end=True)
+    run_job(zipped, tmp_path, system.bootstrap_servers)
+    at_home.until_counted(words(FIRST + SECOND), 60)
+    at_home.close()
+
+
+def new_topology(page: Page, name: str) -> Designer:
+    """From the list to an empty canvas."""
+    page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
+    page.get_by_test_id("topology-name").fill(name)
+    page.get_by_test_id("create-topology").click()
+    page.wait_for_url("**/t/*")
+    designer = Designer(page)
+    assert designer.nodes() == []
+    return designer
+
+
+def draw(designer: Designer) -> None:
+    """Five nodes from the palette, wired and filled."""
+    source = designer.drag("source.stream", 60, 120)
+    flat_map = designer.drag("flat_map", 60, 260)
+    count = designer.drag("count", 360, 260)
+    sink = designer.drag("sink.topic", 360, 120)
+    store = designer.drag("store.key_value", 400, 400)
+    designer.page.locator(".react-flow__pane").click(position={"x": 700, "y": 60})
+
+    designer.wire(source, flat_map)
+    designer.wire(flat_map, count)
+    designer.wire(store, count, port="store", side="store")
+    designer.wire(count, sink)
+
+    designer.select(source)
+    designer.name("Sentences")
+    designer.choose_topic("topics", SOURCE)
+    designer.choose("key", "Text")
+    designer.choose("value", "Text")
+
+    designer.select(flat_map)
+    designer.name("Words")
+    designer.write("records", "transform(split(valeu, ' '), word -> struct(word AS key))")
+
+    designer.select(store)
+    designer.field("name").locator("input").fill("counts")
+
+    designer.select(sink)
+    designer.name("Counts")
+    designer.choose_topic("topic", SINK)
+
+
+def see_and_mend_a_wrong_expression(designer: Designer) -> None:
+    """The problem is listed; a click leads to its field; the right expression makes it go."""
+    page = designer.page
+    designer.open_panel("Problems")
+    problem = page.get_by_test_id("problem").filter(has_text="valeu")
+    expect(problem).to_be_visible()
+    page.get_by_test_id("deploy").click()
+    expect(page.get_by_test_id("deployment-pill")).to_have_count(0)
+    problem.click()
+    expect(designer.field("records").locator(".field-problem")).to_contain_text("valeu")
+    designer.write("records", WORDS)
+    expect(page.get_by_text("No problems")).to_be_visible()
+
+
+def see_the_assignment(designer: Designer) -> None:
+    """One task for each partition, with executor and thread."""
+    page = designer.page
+    designer.open_panel("Assignment")
+    page.get_by_role("radio", name="Table").click()
+    rows = page.get_by_test_id("assignment-table").locator("tbody tr")
+    expect(rows.filter(has_text="1_1")).to_have_count(1)
+    seen: dict[str, list[str]] = {}
+    for row in rows.all():
+        task, partition, executor, thread, *_ = row.locator("td").all_inner_texts()
+        assert executor, task
+        assert thread, task
+        seen.setdefault(task, []).append(partition)
+    assert seen == {
+        "0_0": [f"{SOURCE}-0"],
+        "0_1": [f"{SOURCE}-1"],
+        "1_0": seen.get("1_0", []),
+        "1_1": seen.get("1_1", []),
+    }
+    page.get_by_role("radio", name="Matrix").click()
+    for task in ("0_0", "0_1", "1_0", "1_1"):
+        expect(page.get_by_test_id(f"task-{task}")).to_be_visible()
+
+
+def export(designer: Designer, folder: Path) -> Path:
+    """The zip of the saved version, as the browser stores it."""
+    designer.open_panel("Code")
+    with designer.page.expect_download() as waiting:
+        designer.page.get_by_test_id("export-zip").click()
+    target = folder / waiting.value.suggested_filename
+    waiting.value.save_as(target)
+    return target
