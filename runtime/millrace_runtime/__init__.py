@@ -40,7 +40,7 @@ from millrace_runtime.stores import (
     window_store,
 )
 
-Job.main = staticmethod(_main.main)  # type: ignore[method-assign]
+Job.main = staticmethod(_main.main)
 
 __all__ = [
     "Format",

@@ -77,7 +77,7 @@ class _Connection(socketserver.StreamRequestHandler):
             return {"id": None, "error": "the request must be a JSON object"}
         try:
             return self.server.analyzer.answer(request)
-        except Exception as error:  # one bad request must not end the server
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the server
             first = next(iter(str(error).splitlines()), type(error).__name__)
             return {"id": request.get("id"), "error": first}
 

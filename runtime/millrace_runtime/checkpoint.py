@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -30,19 +29,19 @@ def stream_location(location: str) -> str:
 
 def metadata_of(graph: dict[str, Any], shuffle_partitions: int) -> dict[str, Any]:
     """What must stay as it is for a checkpoint to fit: levels, tasks, stores by their identity."""
-    stores = []
+    stores: list[dict[str, Any]] = []
     for node in graph["nodes"]:
         own = node["params"].get("store")
-        for store in [own] if own else node["params"].get("stores", []):
-            stores.append(
-                {
-                    "name": store["name"],
-                    "node": store["node"],
-                    "kind": store["kind"],
-                    "operator": node["id"],
-                    "level": node["level"],
-                }
-            )
+        stores.extend(
+            {
+                "name": store["name"],
+                "node": store["node"],
+                "kind": store["kind"],
+                "operator": node["id"],
+                "level": node["level"],
+            }
+            for store in ([own] if own else node["params"].get("stores", []))
+        )
     levels = max((node["level"] for node in graph["nodes"]), default=0) + 1
     return {
         "layout": LAYOUT,
@@ -84,4 +83,4 @@ def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: in
         "w", dir=folder, delete=False, encoding="utf-8", suffix=".json"
     ) as partial:
         json.dump(now, partial, indent=1)
-    os.replace(partial.name, file)
+    Path(partial.name).replace(file)

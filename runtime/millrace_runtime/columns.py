@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import Column
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime.formats import Format
 
@@ -17,7 +17,8 @@ def gateway() -> Any:
     context = SparkContext._active_spark_context
     if context is None:
         raise RuntimeError("there is no active Spark session")
-    return context._jvm.org.apache.spark.sql.millrace  # type: ignore[union-attr]
+    jvm: Any = context._jvm
+    return jvm.org.apache.spark.sql.millrace
 
 
 def _wrap(java_column: Any) -> Column:
@@ -28,7 +29,7 @@ def _wrap(java_column: Any) -> Column:
 
 
 def _java(column: Column) -> Any:
-    return column._jc  # type: ignore[attr-defined]
+    return column._jc
 
 
 def attempt(column: Column, node: str, parameter: str, kind: str = "processing") -> Column:

@@ -43,7 +43,9 @@ class StreamStopped(MillraceError):
     def __init__(self, fault: dict[str, Any]) -> None:
         super().__init__(
             str(fault.get("kind") or "processing"),
-            str(fault.get("message") or fault.get("exception") or "a record could not be processed"),
+            str(
+                fault.get("message") or fault.get("exception") or "a record could not be processed"
+            ),
             node=fault.get("node"),
             parameter=fault.get("parameter"),
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from millrace_runtime.formats import Format
 from millrace_runtime.stores import Store
@@ -141,9 +141,7 @@ class Stream(Handle):
         node: str | None = None,
     ) -> None:
         """Sends the records to the tasks of their keys; `Task.repartitioned` takes them there."""
-        self._then(
-            "repartition", id, node, partitions=partitions, keep_null_keys=keep_null_keys
-        )
+        self._then("repartition", id, node, partitions=partitions, keep_null_keys=keep_null_keys)
 
     def to_table(self, id: str, *, store: Store | None = None, node: str | None = None) -> Table:
         """The latest value of each key."""
@@ -442,7 +440,7 @@ class Task:
         self.level = level
         self.tasks = tasks
 
-    def __enter__(self) -> Task:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -101,7 +101,7 @@ def java() -> str:
 @contextlib.contextmanager
 def _lock(name: str) -> Iterator[None]:
     """One process at a time prepares a thing of the cache; the lock ends with its process."""
-    with open(cache_dir() / f"{name}.lock", "w", encoding="utf-8") as handle:
+    with (cache_dir() / f"{name}.lock").open("w", encoding="utf-8") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
@@ -168,11 +168,11 @@ def _fetch(jar: Jar, folder: Path) -> None:
                 f"{jar.file} has sha256 {actual}, expected {jar.sha256}. "
                 "The download is broken or not the published file; nothing was kept.",
             )
-        os.replace(found, folder / jar.file)
+        found.replace(folder / jar.file)
 
 
 def scala_sources() -> Path | None:
-    """The operator's sources, beside this package (runtime/scala) or in it (a bundle without jar)."""
+    """The operator's sources: beside this package (runtime/scala), or in it (no jar shipped)."""
     folders = (PACKAGE.parent / "scala", PACKAGE / "scala")
     return next((folder for folder in folders if folder.is_dir()), None)
 
@@ -193,9 +193,7 @@ def operator_jar() -> Path:
         return Path(given)
     folder = scala_sources()
     if folder is None:
-        raise MillraceError(
-            "operator_missing", f"{shipped} is missing: export the job again."
-        )
+        raise MillraceError("operator_missing", f"{shipped} is missing: export the job again.")
     sources = sorted(folder.rglob("*.scala"))
     target = cache_dir() / f"millrace-operator-{_fingerprint(folder, sources)}.jar"
     if not target.exists():
@@ -239,6 +237,6 @@ def _compile(sources: list[Path], target: Path) -> None:
                 "operator_not_compiled",
                 f"The stream-task operator did not compile:\n{(done.stdout + done.stderr).strip()}",
             )
-        os.replace(partial, target)
+        partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)

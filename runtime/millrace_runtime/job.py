@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
 from millrace_runtime.environment import Environment
@@ -337,7 +337,7 @@ class Job:
     @property
     def shuffle_partitions(self) -> int:
         """The number of tasks of the widest sub-topology; task i runs on shuffle partition i."""
-        hops = [node["params"].get("partitions", 1) for node in self.graph.nodes]
+        hops = [int(node["params"].get("partitions", 1)) for node in self.graph.nodes]
         return max([self.tasks, *hops])
 
     def formats_of(self, topic: str) -> tuple[Format, Format] | None:
@@ -347,9 +347,7 @@ class Job:
                 return key, value
         return None
 
-    def noted(
-        self, topics: Sequence[str], pattern: str | None, key: Format, value: Format
-    ) -> None:
+    def noted(self, topics: Sequence[str], pattern: str | None, key: Format, value: Format) -> None:
         """Notes the formats of topics that are read."""
         self._formats.append((tuple(topics), pattern, key, value))
 
@@ -416,10 +414,7 @@ class Job:
         kept = ("merge", "topic", "partition", "offset", "key", "value", "headers")
         made.update({name: F.col(name) for name in kept})
         return df.select(
-            *(
-                made.get(name, F.lit(None)).cast(kind).alias(name)
-                for name, kind in ENVELOPE.items()
-            )
+            *(made.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in ENVELOPE.items())
         )
 
     def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
@@ -452,7 +447,7 @@ def entries_type() -> str:
 
 
 def _sql_type(df: DataFrame, column: str) -> str:
-    java = df._jdf.schema().apply(column).dataType()  # type: ignore[operator]
+    java = df._jdf.schema().apply(column).dataType()
     return str(java.sql())
 
 

@@ -81,9 +81,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="the Kafka brokers (default: KAFKA_BOOTSTRAP_SERVERS)",
     )
     p.add_argument("--checkpoint", required=True, metavar="DIR", help="where progress is kept")
-    p.add_argument(
-        "--available-now", action="store_true", help="process what is there, then end"
-    )
+    p.add_argument("--available-now", action="store_true", help="process what is there, then end")
     p.add_argument(
         "--trigger", default="0 seconds", help="the time between micro-batches (0 seconds)"
     )
@@ -253,9 +251,7 @@ def _run(
             max_records=arguments.max_records,
             run=arguments.run,
         )
-        job = Job(
-            spark, kafka, name=name, settings=settings, tasks=tasks, run=arguments.run
-        )
+        job = Job(spark, kafka, name=name, settings=settings, tasks=tasks, run=arguments.run)
         topology(job)
         kafka.wall_clock = job.uses_wall_clock
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))

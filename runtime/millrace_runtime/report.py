@@ -12,7 +12,6 @@ import json
 import threading
 import time
 from collections import deque
-from datetime import datetime
 from typing import Any, Protocol
 
 STREAM_LENGTH = 5_000
@@ -93,9 +92,7 @@ class RedisReport:
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """See Report."""
-        self._send(
-            {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
-        )
+        self._send({"event": "log", "at": _now(), "level": level, "node": node, "message": message})
 
     def attach(self, spark: Any, query: Any, graph: dict[str, Any]) -> None:
         """See Report."""
@@ -276,4 +273,4 @@ def _number(value: Any) -> float:
 
 
 def _now() -> int:
-    return int(datetime.now().timestamp() * 1000)
+    return int(time.time() * 1000)

@@ -86,13 +86,13 @@ def _java_home() -> Path:
             encoding="utf-8",
         )
         partial.chmod(0o755)
-        os.replace(partial, script)
+        partial.replace(script)
     return home
 
 
 def local_dir() -> str:
     """Where Spark keeps shuffle files: memory if the machine has it as a folder."""
-    shm = Path("/dev/shm")
+    shm = Path("/dev/shm")  # noqa: S108 - memory as a folder; folders in it are made by mkdtemp
     base = shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
     return str(base)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns, session
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
@@ -129,7 +129,7 @@ class Cut:
 
     def batches(self, lines: Sequence[tuple[int, Line]]) -> Iterator[list[tuple[int, Line]]]:
         """Lines in batches; a line that is no record is a batch of its own."""
-        chance = random.Random(self.seed)
+        chance = random.Random(self.seed)  # noqa: S311 - cuts are to be repeatable
         batch: list[tuple[int, Line]] = []
         for number, line in lines:
             alone = "topic" not in line
@@ -167,9 +167,7 @@ class Simulator:
         self.partitions = dict(partitions or {})
         self._run = f"{name}-{uuid.uuid4().hex[:8]}"
         self._memory = Memory(spark, self._run)
-        job = Job(
-            spark, self._memory, name=name, settings=settings, tasks=tasks, run=self._run
-        )
+        job = Job(spark, self._memory, name=name, settings=settings, tasks=tasks, run=self._run)
         topology(job)
         self._job = job
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
@@ -179,25 +177,29 @@ class Simulator:
         self._sequence = 0
         self._wall_clock = 0
         self._offsets: dict[tuple[str, int], int] = {}
+        self._line_of: dict[int, int] = {}
 
     def run(self, lines: Sequence[Line]) -> Result:
         """Feeds the lines, batch by batch, until nothing moves any more."""
         result = Result([])
-        after = 0
         try:
             self._start()
             for batch in self.cut.batches(list(enumerate(lines, 1))):
-                after = batch[-1][0]
-                self._feed(batch, result, after)
+                self._feed(batch, result)
                 if self.restart_each:
                     self._restart()
             self._finish(result)
-        except StreamStopped as stopped:
-            result.error = {"kind": "stopped", **stopped.as_dict()}
-            if self.cut.kind == "each":
-                result.error["after"] = after
+        except _Halted as halted:
+            # Of the line whose record stopped the job nothing is shown: a real job takes that
+            # line again when it is started again.
+            result.outputs = [out for out in result.outputs if out["after"] < halted.line]
+            stopped = StreamStopped(halted.fault).as_dict()
+            result.error = {"kind": "stopped", **stopped, "after": halted.line}
         finally:
             self.close()
+        if self.cut.kind != "each":
+            for output in result.outputs:
+                del output["after"]
         return result
 
     def close(self) -> None:
@@ -239,21 +241,21 @@ class Simulator:
 
     # -- lines -----------------------------------------------------------------------------------
 
-    def _feed(self, batch: list[tuple[int, Line]], result: Result, after: int) -> None:
+    def _feed(self, batch: list[tuple[int, Line]], result: Result) -> None:
         number, line = batch[0]
         if "restart" in line:
             self._restart()
             return
         if "advance_wall_clock" in line:
             self._wall_clock += int(line["advance_wall_clock"])
-            rows = self._process([self._control({"wall_clock": self._wall_clock})])
-            self._collect(rows, result, after)
+            tick = self._control({"wall_clock": self._wall_clock}, number)
+            self._collect(self._process([tick]), result)
             return
-        records = [record for _, line in batch for record in self._records(line)]
+        records = [record for number, line in batch for record in self._records(line, number)]
         if records:
-            self._collect(self._process(records), result, after)
+            self._collect(self._process(records), result)
 
-    def _records(self, line: Line) -> list[dict[str, Any]]:
+    def _records(self, line: Line, number: int) -> list[dict[str, Any]]:
         topic = str(line["topic"])
         formats = self._job.formats_of(topic)
         if formats is None:
@@ -271,6 +273,7 @@ class Simulator:
                 _line_bytes(line, "key", formats[0]),
                 _line_bytes(line, "value", formats[1]),
                 headers,
+                number,
             )
         ]
 
@@ -282,10 +285,12 @@ class Simulator:
         key: str | None,
         value: str | None,
         headers: list[list[str | None]],
+        line: int,
     ) -> dict[str, Any]:
         offset = self._offsets.get((topic, partition), 0)
         self._offsets[(topic, partition)] = offset + 1
         self._sequence += 1
+        self._line_of[self._sequence] = line
         return {
             "topic": topic,
             "partition": partition,
@@ -297,30 +302,29 @@ class Simulator:
             "headers": headers,
         }
 
-    def _control(self, command: dict[str, Any]) -> dict[str, Any]:
+    def _control(self, command: dict[str, Any], line: int) -> dict[str, Any]:
         value = _base64(json.dumps(command).encode())
-        return self._record(CONTROL_TOPIC, 0, 0, None, value, [])
+        return self._record(CONTROL_TOPIC, 0, 0, None, value, [], line)
 
     # -- rows ------------------------------------------------------------------------------------
 
-    def _collect(self, rows: list[dict[str, Any]], result: Result, after: int) -> None:
+    def _collect(self, rows: list[dict[str, Any]], result: Result) -> None:
         """Notes outputs and feeds back what the job itself reads, until nothing moves."""
         while rows:
             again = []
             for row in rows:
+                line = self._line_of[row["merge"]]
                 if row["dest"] == STOP:
-                    raise StreamStopped(json.loads(row["fault"]))
-                if row["topic"] is None:  # a print
+                    raise _Halted(json.loads(row["fault"]), line)
+                topic = row["topic"]
+                if topic is None:  # a print
                     continue
-                shown = _shown(row)
-                if self.cut.kind == "each":
-                    shown = {"after": after, **shown}
-                result.outputs.append(shown)
-                if self._job.formats_of(shown["topic"]) is not None:
-                    again.append(self._looped(row, shown["topic"]))
+                result.outputs.append({"after": line, **_shown(row)})
+                if self._job.formats_of(topic) is not None:
+                    again.append(self._looped(row, topic, line))
             rows = self._process(again) if again else []
 
-    def _looped(self, row: dict[str, Any], topic: str) -> dict[str, Any]:
+    def _looped(self, row: dict[str, Any], topic: str, line: int) -> dict[str, Any]:
         """An output that the job reads again, as an input."""
         partitions = self.partitions.get(topic, 1)
         partition = row["partition"]
@@ -330,13 +334,13 @@ class Simulator:
             partition = columns.gateway().Partitioner.partition(raw, partitions)
         return self._record(
             topic, partition, row["timestamp"], row["key_bytes"], row["value_bytes"],
-            row["headers"],
+            row["headers"], line,
         )  # fmt: skip
 
     def _finish(self, result: Result) -> None:
         """Contents of the named stores, and the number of dropped records."""
         stores: dict[str, dict[str, dict[str, Any]]] = {}
-        for row in self._process([self._control({"dump": True})]):
+        for row in self._process([self._control({"dump": True}, 0)]):
             if row["dest"] != DUMP:
                 continue
             entry = row["value"]
@@ -347,6 +351,15 @@ class Simulator:
             result.stores[name] = [rows[key] for key in sorted(rows)]
         statistics = json.loads(columns.gateway().Reports.statistics(self._run))
         result.dropped = statistics["dropped"]
+
+
+class _Halted(Exception):
+    """A record stopped the job; `line` is the input line that it came of."""
+
+    def __init__(self, fault: dict[str, Any], line: int) -> None:
+        super().__init__(str(fault.get("message")))
+        self.fault = fault
+        self.line = line
 
 
 def _named_stores(graph: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
 

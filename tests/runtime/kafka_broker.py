@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from tools import java
 from tools.services import broker as embedded
@@ -34,12 +34,10 @@ class Broker:
         self._folder = tempfile.TemporaryDirectory(prefix="millrace-broker-")
         self.port, self._controller = free_ports(2)
         self.address = f"127.0.0.1:{self.port}"
-        self._properties = embedded.configure(
-            Path(self._folder.name), self.port, self._controller
-        )
+        self._properties = embedded.configure(Path(self._folder.name), self.port, self._controller)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> Broker:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

@@ -14,6 +14,7 @@ from millrace_compiler import (
     describe,
 )
 from millrace_runtime.jars import PACKAGE, operator_jar
+
 from tools.cli.documents import analyzer, diagnostics_of, read_document, tell
 
 
@@ -37,10 +38,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
     for path, content in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            target.write_bytes(content)
-        else:
-            target.write_text(content, encoding="utf-8")
+        target.write_bytes(content)
     print(f"{folder / 'job.py'}: run it with `python job.py --bootstrap-servers HOST:PORT`")
     return 0
 

@@ -9,6 +9,9 @@ import sys
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,7 @@ from millrace_compiler import (
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.main import explain
 from millrace_runtime.simulation import Cut, Result, Simulator, Topology, simulation_session
+
 from tools.cli.documents import (
     checked_line,
     diagnostics_of,
@@ -86,10 +90,21 @@ def topology_of(compilation: Compilation) -> Topology:
     """The function `topology` of the generated code."""
     if compilation.code is None:
         raise MillraceError("not_compiled", "The document was refused; there is no code to run.")
-    module: dict[str, Any] = {"__name__": "job"}
-    exec(compile(compilation.code["job.py"], "job.py", "exec"), module)
-    topology: Topology = module["topology"]
+    loader = _GeneratedCode(compilation.code["job.py"])
+    module = module_from_spec(ModuleSpec("job", loader))
+    loader.exec_module(module)
+    topology: Topology = module.topology
     return topology
+
+
+class _GeneratedCode(InspectLoader):
+    """Imports a job from its text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
 
 
 def simulate_command(arguments: argparse.Namespace) -> int:
