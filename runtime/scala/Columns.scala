@@ -17,6 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *   pack(value)                            BINARY, as `into` and `repartitioned` take values
  *   append(path, index)                    BINARY: path and the 4 bytes of the index
  *   runningMax(timestamp, topic, partition)  BIGINT: highest timestamp so far of the topic-partition, inside the micro-batch
+ *   observe(c, run, node, sub, what)       the column itself; counts the rows that pass: `what` is `in` or `out` of the node
  */
 object Columns {
   def salt(index: Column, n: Int): Column =
@@ -31,6 +32,9 @@ object Columns {
   def append(path: Column, index: Column): Column = Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
     Internals.column(RunningMax(Internals.expression(timestamp), Internals.expression(topic), Internals.expression(partition)))
+
+  def observe(c: Column, run: String, node: String, sub: Int, what: String): Column =
+    Internals.column(Observe(Internals.expression(c), node, sub, what == "in", new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))))
 
   private[millrace] def codec(format: String, default: Option[DataType] = None): Codec = Codec.parse(Json.mapper.readTree(format), default)
 }
@@ -148,4 +152,28 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
     max(0)
   }
   override protected def withNewChildrenInternal(a: Expression, b: Expression, c: Expression): Expression = copy(first = a, second = b, third = c)
+}
+
+/** Counts of one expression in one Spark task, reported when the task ends. */
+private[millrace] final class Counting(val statistics: RunAccumulator) extends Serializable
+
+private[millrace] case class Observe(child: Expression, node: String, sub: Int, in: Boolean, counting: Counting) extends UnaryExpression with Nondeterministic with CodegenFallback {
+  @transient private var rows: Array[Long] = _
+  override def stateful: Boolean = true
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = child.nullable
+  override protected def initializeInternal(partitionIndex: Int): Unit = {
+    val mine = new Array[Long](1)
+    rows = mine
+    val task = org.apache.spark.TaskContext.get()
+    if (task != null) task.addTaskCompletionListener[Unit] { t =>
+      if (!t.isFailed()) {
+        val r = new TaskReport(0, partitionIndex)
+        r.node(node, if (in) mine(0) else 0L, if (in) 0L else mine(0))
+        counting.statistics.add(r)
+      }
+    }
+  }
+  override protected def evalInternal(input: InternalRow): Any = { rows(0) += 1; child.eval(input) }
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }

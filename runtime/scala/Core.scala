@@ -106,7 +106,7 @@ trait Store {
   def all: Iterator[(Array[Byte], Entry)] = range(null, null)
   /** The smallest key at or after `from` and before `to`, or null. */
   def first(from: Array[Byte], to: Array[Byte]): Array[Byte]
-  /** The number of entries; counts all of them for a store that is not ordered. */
+  /** The number of entries. */
   def size: Long
 }
 

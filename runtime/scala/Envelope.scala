@@ -38,8 +38,10 @@ object Envelope {
     if (n == 0) Headers.empty
     else Array.tabulate(n) { i => val h = a.getStruct(i, 2); new Header(if (h.isNullAt(0)) "" else h.getUTF8String(0).toString, if (h.isNullAt(1)) null else h.getBinary(1)) }
   }
+  private val noHeaders: ArrayData = new GenericArrayData(Array.empty[Any])
   def array(hs: Headers): ArrayData =
-    new GenericArrayData(hs.map(h => new GenericInternalRow(Array[Any](UTF8String.fromString(h.key), h.value)): Any))
+    if (hs.length == 0) noHeaders
+    else new GenericArrayData(hs.map(h => new GenericInternalRow(Array[Any](UTF8String.fromString(h.key), h.value)): Any))
   def binary(row: InternalRow, i: Int): Array[Byte] = if (row.isNullAt(i)) null else row.getBinary(i)
 
   /** A row made of an emission and its origin's place. */

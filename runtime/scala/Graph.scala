@@ -277,15 +277,21 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
     specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input)) })
-      .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings)
+      .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings,
+    specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
+    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet)
 }
 
 /** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values. */
 private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
     val hop: Boolean, val unwrap: Boolean) extends Serializable
 
-/** What one level's tasks need: serialised into the operator. */
-private[millrace] final class LevelSpec(val level: Int, val nodes: Array[NodeSpec], val foreign: Map[String, Seq[(String, Port)]], val edges: Array[Edge], val settings: Settings)
+/**
+ * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones: `continued` get their records from one of
+ * the same node, `continues` send theirs to one; neither counts as the node's own in or out.
+ */
+private[millrace] final class LevelSpec(val level: Int, val nodes: Array[NodeSpec], val foreign: Map[String, Seq[(String, Port)]], val edges: Array[Edge], val settings: Settings,
+    val continued: Set[String], val continues: Set[String])
   extends Serializable
 
 object Graph {

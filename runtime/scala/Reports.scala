@@ -13,12 +13,24 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
   private[millrace] val nodes = mutable.Map[String, (Long, Long)]()
   private[millrace] val drops = mutable.Map[(String, String), Long]()
   private[millrace] val tasks = mutable.Map[Int, TaskLine]()
+  private[millrace] val logs = mutable.ArrayBuffer[LogLine]()
+  private[millrace] val stores = mutable.Map[(String, Int), StoreLine]()
 
+  def log(l: LogLine): Unit = logs += l
+  def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) = new StoreLine(node, rows, bytes)
   def node(id: String, in: Long, out: Long): Unit = { val (i, o) = nodes.getOrElse(id, (0L, 0L)); nodes(id) = (i + in, o + out) }
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) = drops.getOrElse((node, reason), 0L) + n
   def task(sub: Int, records: Long, streamTime: Long, offsets: Map[(String, Int), Long]): Unit =
     tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, Thread.currentThread.getName, records, streamTime, System.currentTimeMillis(), offsets)
 }
+
+object TaskReport {
+  /** Lines of peek and print that one task reports per micro-batch; all of them are in the log of Spark. */
+  private[millrace] val mostLines = 100
+}
+
+private[millrace] final class LogLine(val level: String, val node: String, val message: String) extends Serializable
+private[millrace] final class StoreLine(val node: String, val rows: Long, val bytes: Long) extends Serializable
 
 private[millrace] final class TaskLine(val sub: Int, val level: Int, val index: Int, val executor: String, val host: String, val thread: String, val records: Long,
     val streamTime: Long, val lastActive: Long, val offsets: Map[(String, Int), Long]) extends Serializable
@@ -28,11 +40,16 @@ private[millrace] final class RunTotals extends Serializable {
   val nodes = mutable.Map[String, (Long, Long)]()
   val drops = mutable.Map[(String, String), Long]()
   val tasks = mutable.Map[(Int, Int, Int), TaskLine]()
+  val logs = mutable.ArrayBuffer[LogLine]()
+  val stores = mutable.Map[(String, Int), StoreLine]()
+  private def keep(lines: Iterable[LogLine]): Unit = { logs ++= lines; if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines) }
 
   def add(r: TaskReport): Unit = {
     r.nodes.foreach { case (n, (i, o)) => val (a, b) = nodes.getOrElse(n, (0L, 0L)); nodes(n) = (a + i, b + o) }
     r.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
     r.tasks.values.foreach(put)
+    keep(r.logs)
+    stores ++= r.stores
   }
   private def put(t: TaskLine): Unit = {
     val key = (t.sub, t.level, t.index)
@@ -44,9 +61,13 @@ private[millrace] final class RunTotals extends Serializable {
     other.nodes.foreach { case (n, (i, o)) => val (a, b) = nodes.getOrElse(n, (0L, 0L)); nodes(n) = (a + i, b + o) }
     other.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
     other.tasks.values.foreach(put)
+    keep(other.logs)
+    stores ++= other.stores
   }
-  def isEmpty: Boolean = nodes.isEmpty && drops.isEmpty && tasks.isEmpty
+  def isEmpty: Boolean = nodes.isEmpty && drops.isEmpty && tasks.isEmpty && logs.isEmpty && stores.isEmpty
 }
+
+private[millrace] object RunTotals { val mostLines = 2000 }
 
 /** Carries reports of tasks to the driver. */
 private[millrace] final class RunAccumulator extends AccumulatorV2[TaskReport, RunTotals] {
@@ -71,7 +92,8 @@ object Reports {
 
   /**
    * Totals since the start: `{"nodes": {id: {"in", "out", "dropped": {reason: n}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor", "host",
-   * "thread", "records", "stream_time", "last_active", "topic_partitions": [{"topic", "partition", "offset"}]}], "dropped": n}`.
+   * "thread", "records", "stream_time", "last_active", "topic_partitions": [{"topic", "partition", "offset"}]}], "stores": [{"name", "node", "rows", "bytes"}],
+   * "dropped": n}`. Bytes are an estimate.
    */
   def statistics(run: String): String = {
     val root = Json.mapper.createObjectNode()
@@ -100,8 +122,25 @@ object Reports {
         x.offsets.toSeq.sortBy(_._1).foreach { case ((topic, partition), offset) => tps.addObject().put("topic", topic).put("partition", partition).put("offset", offset) }
       }
     }
+    val stores = root.putArray("stores")
+    if (found != null) found.synchronized {
+      found.value.stores.groupBy(_._1._1).toSeq.sortBy(_._1).foreach { case (name, parts) =>
+        stores.addObject().put("name", name).put("node", parts.head._2.node).put("rows", parts.values.map(_.rows).sum).put("bytes", parts.values.map(_.bytes).sum)
+      }
+    }
     root.put("dropped", sum)
     Json.mapper.writeValueAsString(root)
+  }
+
+  /** What `peek`, `print` and processors said since the last call: `[{"level", "node", "message"}]`; of very many lines the newest. */
+  def logs(run: String): String = {
+    val out = Json.mapper.createArrayNode()
+    val found = runs.get(run)
+    if (found != null) found.synchronized {
+      found.value.logs.foreach(l => out.addObject().put("level", l.level).put("node", l.node).put("message", l.message))
+      found.value.logs.clear()
+    }
+    Json.mapper.writeValueAsString(out)
   }
 
   /** Forgets a run. */

@@ -25,16 +25,20 @@ abstract class SourceSpec(b: Build) extends NodeSpec(b) {
 
 /** Subclasses implement `process` for decoded records. */
 abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
+  private val keepsTime = spec.invalid == "partition_time"
+
   /** Takes one row of the topic. Returns the record, or null if it was dropped. */
   private[millrace] final def read(keyBytes: Array[Byte], valueBytes: Array[Byte], timestamp: Long, headers: Headers, task: SourceAccess): Record = {
     val r = try new Record(spec.keyCodec.decode(keyBytes), spec.valueCodec.decode(valueBytes), timestamp, headers) catch {
       case e: BadBytes => task.unreadable(this, e, spec.skipsBadBytes); return null
     }
     val time = extracted(r, task)
-    val known = task.partitionTime(spec.sub)
-    if (time >= 0) { known.advance(time); if (time == timestamp) r else r.withTimestamp(time) }
+    if (time >= 0) {
+      if (keepsTime) task.partitionTime(spec.sub).advance(time)
+      if (time == timestamp) r else r.withTimestamp(time)
+    }
     else if (spec.invalid == "skip") { dropped("skipped_timestamp"); null }
-    else if (spec.invalid == "partition_time" && known.value >= 0) r.withTimestamp(known.value)
+    else if (keepsTime && task.partitionTime(spec.sub).value >= 0) r.withTimestamp(task.partitionTime(spec.sub).value)
     else task.stop(this, "timestamp", new IllegalArgumentException(s"the timestamp ${if (time == SourceNode.nothing) "is null" else s"$time is negative"}"))
   }
 

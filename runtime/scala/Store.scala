@@ -49,13 +49,21 @@ private[millrace] trait StateHandle {
  * Write-back cache over Spark's state. Values are kept as Catalyst values while in work and packed once, when the micro-batch ends.
  * An ordered store keeps all of its keys in memory, sorted; which of their values are in memory as well is bounded by `Store.kept`.
  */
-private[millrace] final class CachedStore(val name: String, valueType: DataType, val ordered: Boolean, state: () => StateHandle) extends Store {
+private[millrace] final class CachedStore(val name: String, valueType: DataType, val ordered: Boolean, state: () => StateHandle, counted: Clock) extends Store {
   private final class Slot(var entry: Entry, var loaded: Boolean, var dirty: Boolean)
   private val packer = new Packer(valueType)
   private val hashed: JHashMap[Bytes, Slot] = if (ordered) null else new JHashMap()
   private val sorted: TreeMap[Array[Byte], Slot] = if (ordered) new TreeMap((a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)) else null
   private var dirty = new java.util.ArrayList[(Array[Byte], Slot)]()
   private var loaded = 0
+  /** Bytes of keys and values written, and how many writes: what an entry takes on average. */
+  private var writtenBytes = 0L
+  private var writes = 0L
+
+  /** The number of entries; kept with the state. */
+  def rows: Long = Math.max(0L, counted.value)
+  /** An estimate: entries times the average size of what was written lately. */
+  def bytes: Long = if (writes == 0) 0L else (rows.toDouble * writtenBytes / writes).toLong
 
   private[millrace] def restore(key: Array[Byte]): Unit = if (ordered) sorted.put(key, new Slot(null, false, false))
 
@@ -82,9 +90,10 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
 
   private def write(key: Array[Byte], e: Entry): Unit = {
     var s: Slot = null
-    if (ordered) { s = sorted.get(key); if (s == null) { s = new Slot(null, false, false); sorted.put(key, s) } }
+    if (ordered) { s = sorted.get(key); if (s == null) { s = new Slot(null, true, false); loaded += 1; sorted.put(key, s) } }
     else { val k = new Bytes(key); s = hashed.get(k); if (s == null) { s = new Slot(null, false, false); hashed.put(k, s) } }
-    if (!s.loaded) { s.loaded = true; loaded += 1 }
+    val before = load(key, s)
+    if (before == null && e != null) counted.set(rows + 1) else if (before != null && e == null) counted.set(rows - 1)
     s.entry = e
     if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
   }
@@ -117,9 +126,7 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
     if (e == null || (to != null && Arrays.compareUnsigned(e.getKey, to) >= 0)) null else e.getKey
   }
 
-  override def size: Long =
-    if (ordered) { var n = 0L; sorted.values.forEach(s => if (!s.loaded || s.entry != null) n += 1); n }
-    else { flushTo(state()); state().all.count(_._1 == name).toLong }
+  override def size: Long = rows
 
   /** Of a store that is not ordered: reads the state and sorts, for dumps. */
   override def all: Iterator[(Array[Byte], Entry)] =
@@ -138,7 +145,11 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
     while (i < dirty.size) {
       val (key, slot) = dirty.get(i)
       if (slot.entry == null) { s.delete(name, key); if (ordered) { sorted.remove(key); loaded -= 1 } }
-      else s.put(name, key, packer.pack(slot.entry.value), slot.entry.timestamp)
+      else {
+        val packed = packer.pack(slot.entry.value)
+        s.put(name, key, packed, slot.entry.timestamp)
+        writtenBytes += key.length + packed.length + 8; writes += 1
+      }
       slot.dirty = false
       i += 1
     }

@@ -34,9 +34,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private val wallSchedules = new PriorityQueue[Due](schedules.comparator)
   private val scheduled = new JHashMap[String, Integer]()
   private val timed = new JHashMap[Integer, Clock]()
-  private val offsets = new JHashMap[(String, Int), java.lang.Long]()
-  private var taken = 0L
-  private var takenBy = new JHashMap[Integer, Array[Long]]()
+  private val offsets = new JHashMap[(String, Int), Array[Long]]()
   private var stopped = false
   /** Written with every flush: the state is this task's own if it holds the same. */
   private[millrace] var token = 0L
@@ -55,7 +53,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private var originPath: Array[Byte] = Array.emptyByteArray
   private var emitted = 0
   private var rawKey: Array[Byte] = _
-  private var rawValue: () => Array[Byte] = StreamTask.nothing
+  private var rawBytes: Array[Byte] = _
+  /** Of a packed row: what encodes its value, should it become a dead letter. */
+  private var rawCodec: Codec = _
+  private var rawPlain: Any = _
   private var rawHeaders: Headers = Headers.empty
   private var rawTimestamp = -1L
 
@@ -97,16 +98,25 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private abstract class Entrance(val node: Node) {
     val sub: Int = node.spec.sub
+    /** Rows since the last report. */
+    var taken = 0L
     lazy val streamTime: Clock = StreamTask.this.streamTime(sub)
     def take(row: InternalRow): Unit
   }
   private final class SourceEntrance(source: SourceNode) extends Entrance(source) {
+    /** The topic-partition of the last row; rows come in runs of one. */
+    private var lastTopic: UTF8String = _
+    private var lastPartition = -1
+    private var last: Array[Long] = _
     override def take(row: InternalRow): Unit = {
-      val key = Envelope.binary(row, Envelope.KEY)
-      val value = Envelope.binary(row, Envelope.VALUE)
-      rawKey = key; rawValue = () => value
+      if (!(originTopic eq lastTopic) || originPartition != lastPartition) {
+        lastTopic = originTopic; lastPartition = originPartition
+        last = offsets.computeIfAbsent((String.valueOf(originTopic), originPartition), _ => new Array[Long](1))
+      }
+      last(0) = originOffset
+      rawBytes = Envelope.binary(row, Envelope.VALUE)
       source.received += 1
-      val r = source.read(key, value, rawTimestamp, rawHeaders, StreamTask.this)
+      val r = source.read(rawKey, rawBytes, rawTimestamp, rawHeaders, StreamTask.this)
       if (r != null) { source.received -= 1; this.streamTime.advance(r.timestamp); source.receive(r, 0) }
     }
   }
@@ -116,10 +126,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
     private lazy val valueCodec = Codec.of(port.value)
     override def take(row: InternalRow): Unit = {
-      rawKey = Envelope.binary(row, Envelope.KEY)
       val v = Packed.unpack(packer, Envelope.binary(row, Envelope.VALUE), port.value, changes)
       val plain = v match { case c: Change => c.newValue; case x => x }
-      rawValue = () => valueCodec.encode(plain)
+      rawCodec = valueCodec; rawPlain = plain
       this.streamTime.advance(rawTimestamp)
       node.receive(new Record(codec.decode(rawKey), if (unwrap) plain else v, rawTimestamp, rawHeaders), input)
     }
@@ -163,7 +172,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     private var ended = false
     override def hasNext: Boolean = {
       while (out.isEmpty && !ended) {
-        if (rows.hasNext) step(rows.next())
+        if (rows.hasNext) { step(rows.next()); relieve() }
         else { ended = true; if (!stopped) { finish(); done() } }
       }
       !out.isEmpty
@@ -180,7 +189,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       else {
         enter(row)
         try {
-          if (row.isNullAt(Envelope.FAULT)) { count(e, row); e.take(row); punctuate(e) }
+          if (row.isNullAt(Envelope.FAULT)) { e.taken += 1; e.take(row); punctuate(e) }
           else upstream(row)
         } catch { case s: Stop => stop(s) }
       }
@@ -196,7 +205,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def enter(row: InternalRow): Unit = {
     originMerge = row.getLong(Envelope.MERGE)
-    originTopic = if (row.isNullAt(Envelope.TOPIC)) null else row.getUTF8String(Envelope.TOPIC).clone()
+    if (row.isNullAt(Envelope.TOPIC)) originTopic = null
+    else { val t = row.getUTF8String(Envelope.TOPIC); if (!t.equals(originTopic)) originTopic = t.clone() }
     originPartition = row.getInt(Envelope.PARTITION)
     originOffset = row.getLong(Envelope.OFFSET)
     originPath = if (row.isNullAt(Envelope.PATH)) Array.emptyByteArray else row.getBinary(Envelope.PATH)
@@ -204,20 +214,13 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     rawTimestamp = if (row.isNullAt(Envelope.TIMESTAMP)) -1L else row.getLong(Envelope.TIMESTAMP)
     rawHeaders = Envelope.headers(row)
     rawKey = Envelope.binary(row, Envelope.KEY)
-    rawValue = StreamTask.nothing
+    rawBytes = null; rawCodec = null; rawPlain = null
     recordTopic = originTopic; recordPartition = originPartition; recordOffset = originOffset
-  }
-
-  private def count(e: Entrance, row: InternalRow): Unit = {
-    taken += 1
-    takenBy.computeIfAbsent(e.sub, _ => new Array[Long](1))(0) += 1
-    if (e.isInstanceOf[SourceEntrance]) offsets.put((String.valueOf(originTopic), originPartition), originOffset)
   }
 
   /** A failure of a DataFrame's step, or of bytes that it could not read: met by the handler as if it had happened here. */
   private def upstream(row: InternalRow): Unit = {
-    val value = Envelope.binary(row, Envelope.VALUE)
-    rawValue = () => value
+    rawBytes = Envelope.binary(row, Envelope.VALUE)
     meet(Faults.parse(row.getUTF8String(Envelope.FAULT).toString))
   }
 
@@ -228,8 +231,17 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     stopped = true
   }
 
+  /** Very many distinct keys in one micro-batch: what changed is written before its end, to bound the memory. */
+  private def relieve(): Unit = {
+    steps += 1
+    if ((steps & 8191) == 0 && !stopped && stores.values.stream.anyMatch(_.crowded)) stores.values.forEach(s => if (s.flushTo(state)) written = true)
+  }
+  private var steps = 0L
+  private var written = false
+
   private def finish(): Unit = {
-    var any = false
+    var any = written
+    written = false
     stores.values.forEach(s => if (s.flushTo(state)) any = true)
     clocks.values.forEach { c =>
       if (c.dirty) { state.put(StreamTask.clockStore, c.name.getBytes("UTF-8"), StreamTask.mark, c.value); c.dirty = false; any = true }
@@ -255,7 +267,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (ordered && !found.ordered) throw new IllegalStateException(s"store $name was opened unordered before")
       found
     } else {
-      val s = new CachedStore(name, valueType, ordered, () => state)
+      val s = new CachedStore(name, valueType, ordered, () => state, clock(s"$$rows/$name"))
       if (ordered) { val keys = restored.get(name); if (keys != null) keys.forEach(k => s.restore(k)) }
       stores.put(name, s)
       s
@@ -274,7 +286,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def drop(node: String, reason: String): Unit = droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
 
   override def wallClock: Long = if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
-  override def log(node: Node, message: String): Unit = StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, taskId(node.spec.sub), message): _*)
+  override def log(node: Node, message: String): Unit = {
+    StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, taskId(node.spec.sub), message): _*)
+    if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message))
+  }
+  private val lines = new java.util.ArrayList[LogLine]()
 
   override def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit = {
     val (t, p, o) = (recordTopic, recordPartition, recordOffset)
@@ -306,7 +322,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       drop(f.node, f.kind)
       if (originTopic != null || rawKey != null) {
         val headers = Faults.headers(rawHeaders, f, String.valueOf(recordTopic), recordPartition, recordOffset)
-        emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, rawValue(), rawTimestamp, headers, level.settings.deadLetterTopic))
+        emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, if (rawCodec == null) rawBytes else rawCodec.encode(rawPlain), rawTimestamp, headers, level.settings.deadLetterTopic))
       }
     case _ => throw new Stop(if (f.record == null) f.at(record) else f)
   }
@@ -339,7 +355,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   /** All that are due at `now`, earliest first; one call each, however many intervals passed. */
   private def fire(queue: PriorityQueue[Due], concerns: Due => Boolean, now: Long): Unit = {
     recordTopic = null; recordPartition = -1; recordOffset = -1L
-    rawKey = null; rawValue = StreamTask.nothing; rawHeaders = Headers.empty
+    rawKey = null; rawBytes = null; rawCodec = null; rawPlain = null; rawHeaders = Headers.empty
     val others = new java.util.ArrayList[Due]()
     while (!queue.isEmpty && queue.peek().next.value <= now) {
       val d = queue.poll()
@@ -381,22 +397,22 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     val r = new TaskReport(level.level, index)
     level.nodes.foreach { s =>
       val n = nodes.get(s.id)
-      r.node(s.node, n.received, n.sent)
+      r.node(s.node, if (level.continued(s.id)) 0L else n.received, if (level.continues(s.id)) 0L else n.sent)
       n.received = 0; n.sent = 0
     }
     droppedBy.forEach { case ((node, reason), n) => r.dropped(node, reason, n(0)) }
     droppedBy.clear()
+    lines.forEach(l => r.log(l))
+    lines.clear()
+    level.nodes.foreach(s => nodes.get(s.id).dumps.foreach { d => val c = stores.get(d.name); if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes) })
     level.nodes.map(_.sub).distinct.foreach { sub =>
-      val n = takenBy.get(sub)
-      val mine = level.nodes.filter(_.sub == sub).flatMap(s => nodes.get(s.id) match { case x: SourceNode => Some(x); case _ => None })
-      r.task(sub, if (n == null) 0L else n(0), streamTime(sub).value, if (mine.isEmpty) Map.empty else offsets.asScala.toMap.map { case (tp, o) => tp -> o.longValue })
+      var n = 0L
+      var source = false
+      entrances.values.forEach { e => if (e.sub == sub) { n += e.taken; e.taken = 0L; if (e.isInstanceOf[SourceEntrance]) source = true } }
+      r.task(sub, n, streamTime(sub).value, if (source) offsets.asScala.map { case (tp, o) => tp -> o(0) }.toMap else Map.empty)
     }
-    takenBy = new JHashMap()
-    taken = 0
     r
   }
-  /** Rows of the task's state, where it is known without a scan. */
-  def crowded: Boolean = stores.values.stream.anyMatch(_.crowded)
 }
 
 private[millrace] object StreamTask {
@@ -404,7 +420,6 @@ private[millrace] object StreamTask {
   val tokenStore = "$token"
   val wall = "$wall"
   private val mark: Array[Byte] = Array(0)
-  private val nothing: () => Array[Byte] = () => null
   private val random = new java.security.SecureRandom()
   private[millrace] val logger = org.slf4j.LoggerFactory.getLogger("millrace.task")
 }
