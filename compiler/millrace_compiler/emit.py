@@ -160,7 +160,7 @@ class _Emitter:
         return _one_line(self.graph.document.name)
 
     def _doc_title(self) -> str:
-        return _doc_safe(f"The topology “{self._title()}”.")
+        return _doc_safe(f"Build the topology “{self._title()}”.")
 
     def _docstring(self) -> str:
         description = self.graph.document.description or ""
@@ -334,7 +334,8 @@ class _Emitter:
         commented.add(step.node)
         for node in (step.node, *self.also[step.node]):
             label = _one_line(self.graph.operators[node].label)
-            self.body.add(f"# {label[: WIDTH - indent - len(node) - 6]} [{node}]", indent, node)
+            shown = label[: WIDTH - indent - len(node) - 10]
+            self.body.add(f"# {shown} (node {node})", indent, node)
 
     def _statement(self, step: Step, call: ast.expr, indent: int) -> None:
         assigned = step.assigned and self._used(step)

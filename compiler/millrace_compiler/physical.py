@@ -79,11 +79,11 @@ def _inputs(
 
 
 def _relaxed(graph: Graph) -> set[str]:
-    """Nodes with a left or outer join at or after them: there a null key is not dropped early."""
+    """Nodes with a left or outer join at or after them: a null key is not dropped early there."""
     below: dict[str, list[str]] = defaultdict(list)
     found = set()
     for id_, operator in graph.operators.items():
-        # A stream's join with a table is below the stream only: what feeds the table is not relaxed.
+        # The join of a stream with a table is below the stream only: the table is not relaxed.
         ports = ("left",) if operator.kind in _BESIDE_TABLE else tuple(graph.inputs[id_])
         below[id_] = [edge.source for port in ports for edge in graph.inputs[id_].get(port, [])]
         if operator.kind in _RELAXED and operator.values.get("type") in ("left", "outer"):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from millrace_compiler import Analyzer, RecordedAnalyzer, SocketAnalyzer
 
 RECORDED = Path(__file__).parent / "recorded_analysis.json"

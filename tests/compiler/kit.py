@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,7 +73,7 @@ def line(*nodes: Raw, **more: Any) -> Raw:
     """Nodes one after the other, from a source to a sink."""
     made = [stream(), *nodes, sink()]
     ids = [n["id"] for n in made]
-    return document(made, [f"{a} > {b}" for a, b in zip(ids, ids[1:], strict=False)], **more)
+    return document(made, [f"{a} > {b}" for a, b in itertools.pairwise(ids)], **more)
 
 
 class OneTypeAnalyzer:

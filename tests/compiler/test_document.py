@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from millrace_compiler import DocumentError, load_document
+
 from tests.compiler.kit import compiled, document, faults, line, node, sink, store, stream, table
 
 
@@ -121,19 +121,41 @@ def _rich() -> dict[str, Any]:
             stream("other", invalid_timestamp="skip"),
             table(),
             node("route", "split", branches=[{"port": "a", "predicate": "true"}], default_port="b"),
-            node("many", "cogroup", type="STRING", initializer="''", window=window,
-                 inputs=[{"port": "x", "group_by": {"key": "value"}, "aggregator": "agg"}]),
-            node("run", "process", code="class A:\n    pass\n", class_name="A", outputs=["p", "q"],
-                 output={"key": "STRING", "value": "STRING"}),
+            node(
+                "many",
+                "cogroup",
+                type="STRING",
+                initializer="''",
+                window=window,
+                inputs=[{"port": "x", "group_by": {"key": "value"}, "aggregator": "agg"}],
+            ),
+            node(
+                "run",
+                "process",
+                code="class A:\n    pass\n",
+                class_name="A",
+                outputs=["p", "q"],
+                output={"key": "STRING", "value": "STRING"},
+            ),
             node("near", "join.stream_stream", before=1, after="2 seconds", joiner="left"),
             node("quiet", "suppress", until="time_limit", limit=5, max_records=3),
             store("rows", key_type="STRING", value_type="STRING", logging_config={"a": 1}),
             sink(),
         ],
-        ["in > route", "route.a > many.x", "many > quiet", "quiet > out", "route.b > run",
-         "rows > run.store", "run.p > near.left", "other > near.right", "near > out", "table > out"],
+        [
+            "in > route",
+            "route.a > many.x",
+            "many > quiet",
+            "quiet > out",
+            "route.b > run",
+            "rows > run.store",
+            "run.p > near.left",
+            "other > near.right",
+            "near > out",
+            "table > out",
+        ],
         settings={"processing_handler": "dead_letter", "dead_letter_topic": "dead"},
-    )  # fmt: skip
+    )
     return copy.deepcopy(raw)
 
 

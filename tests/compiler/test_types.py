@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from millrace_compiler.avro import NoAvroSchema, avro_type
 from millrace_compiler.durations import NoDuration, parse_duration, show_duration
 from millrace_compiler.protobuf import NoProtobufSchema, protobuf_type
@@ -38,9 +37,22 @@ def test_ddl_is_read_into_one_canonical_form(text: str, canonical: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "INTT", "ARRAY<", "ARRAY<INT", "STRUCT<a>", "MAP<STRING>", "a INT, a INT", "a INT b INT",
-     "DECIMAL(99,1)", "DECIMAL(3,5)", "INT;", "a: INT,", "ARRAY<" * 300 + "INT" + ">" * 300],
-)  # fmt: skip
+    [
+        "",
+        "INTT",
+        "ARRAY<",
+        "ARRAY<INT",
+        "STRUCT<a>",
+        "MAP<STRING>",
+        "a INT, a INT",
+        "a INT b INT",
+        "DECIMAL(99,1)",
+        "DECIMAL(3,5)",
+        "INT;",
+        "a: INT,",
+        "ARRAY<" * 300 + "INT" + ">" * 300,
+    ],
+)
 def test_what_is_no_type_is_refused_with_a_reason(text: str) -> None:
     with pytest.raises(NoType) as caught:
         parse_type(text)
@@ -76,9 +88,19 @@ def test_only_what_loses_nothing_is_widened(found: str, needed: str, fits: bool)
 
 @pytest.mark.parametrize(
     ("raw", "ms"),
-    [(0, 0), (250, 250), ("250 ms", 250), ("5 seconds", 5000), ("1 minute", 60_000), ("2 hours", 7_200_000),
-     ("7 days", 604_800_000), ("1 week", 604_800_000), ("-5 seconds", -5000), ("  1Minute ", 60_000)],
-)  # fmt: skip
+    [
+        (0, 0),
+        (250, 250),
+        ("250 ms", 250),
+        ("5 seconds", 5000),
+        ("1 minute", 60_000),
+        ("2 hours", 7_200_000),
+        ("7 days", 604_800_000),
+        ("1 week", 604_800_000),
+        ("-5 seconds", -5000),
+        ("  1Minute ", 60_000),
+    ],
+)
 def test_durations_are_whole_milliseconds_or_text(raw: object, ms: int) -> None:
     assert parse_duration(raw) == ms
 
@@ -117,7 +139,8 @@ def test_avro_records_become_structs() -> None:
         {"name": "item", "type": "string"},
         {"name": "count", "type": ["null", "int"]},
         {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
-        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}},
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9,
+            "scale": 2}},
         {"name": "tags", "type": {"type": "array", "items": "string"}},
         {"name": "size", "type": {"type": "enum", "name": "Size", "symbols": ["S", "L"]}},
         {"name": "other", "type": {"type": "map", "values": "shop.Size"}},
@@ -130,9 +153,15 @@ def test_avro_records_become_structs() -> None:
 
 @pytest.mark.parametrize(
     "schema",
-    ["nonsense", "{}", '{"type": "record", "name": "A"}', '{"type": "unknown"}',
-     '{"type": "record", "name": "A", "fields": [{"name": "a", "type": "A"}]}', "[" * 5000],
-)  # fmt: skip
+    [
+        "nonsense",
+        "{}",
+        '{"type": "record", "name": "A"}',
+        '{"type": "unknown"}',
+        '{"type": "record", "name": "A", "fields": [{"name": "a", "type": "A"}]}',
+        "[" * 5000,
+    ],
+)
 def test_what_is_no_avro_schema_is_refused_with_a_reason(schema: str) -> None:
     with pytest.raises(NoAvroSchema) as caught:
         avro_type(schema)

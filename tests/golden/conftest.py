@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from millrace_compiler import Analyzer, RecordedAnalyzer, SocketAnalyzer
 
 RECORDED = Path(__file__).parents[1] / "compiler" / "recorded_analysis.json"

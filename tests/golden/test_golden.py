@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.describe import description_of
 

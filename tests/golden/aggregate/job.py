@@ -7,18 +7,18 @@ from millrace_runtime import Job, json, session_store, string
 
 
 def topology(job: Job) -> None:
-    """The topology “sessions”."""
+    """Build the topology “sessions”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Clicks [clicks]
+    # Clicks (node clicks)
     clicks = job.read_stream(
         "clicks", topics=["clicks"], key=string(), value=json("page STRING, ms BIGINT")
     )
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Clicks [clicks]
+        # Clicks (node clicks)
         clicks_records = job.into("clicks-records", clicks, task, node="clicks")
-        # Per visit [session]
+        # Per visit (node session)
         per_visit = clicks_records.aggregate(
             "session",
             type="STRUCT<pages: BIGINT, ms: BIGINT>",
@@ -28,7 +28,7 @@ def topology(job: Job) -> None:
             window={"type": "session", "gap": 1800000, "grace": 0},
             store=session_store("visits"),
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = per_visit.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

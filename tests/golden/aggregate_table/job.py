@@ -7,21 +7,21 @@ from millrace_runtime import Job, json, long, string
 
 
 def topology(job: Job) -> None:
-    """The topology “points-per-team”."""
+    """Build the topology “points-per-team”."""
     # == Sub-topology 0: 3 tasks, stream task, level 0 ==
     with job.subtopology(0, level=0, tasks=3) as task:
-        # Players [players]
+        # Players (node players)
         players = task.table(
             "players", topic="players", key=string(), value=json("team STRING, points INT")
         )
-        # Points per team [teams]
+        # Points per team (node teams)
         players.group_by(
             "teams-repartition", key="value.team", value="value.points", partitions=3, node="teams"
         )
 
     # == Sub-topology 1: 3 tasks, stream task, level 1 ==
     with job.subtopology(1, level=1, tasks=3) as task:
-        # Points per team [teams]
+        # Points per team (node teams)
         points_per_team_repartitioned = task.grouped_table("teams-repartition", node="teams")
         points_per_team = points_per_team_repartitioned.aggregate(
             "teams",
@@ -30,7 +30,7 @@ def topology(job: Job) -> None:
             aggregator="agg + value",
             subtractor="agg - value",
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = points_per_team.to_stream("out-to-stream", node="out")
         out_updates.to("out", topic="teams", key=string(), value=long())
 

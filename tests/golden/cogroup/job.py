@@ -7,16 +7,16 @@ from millrace_runtime import Job, json, select_key, string
 
 
 def topology(job: Job) -> None:
-    """The topology “profile”."""
+    """Build the topology “profile”."""
     # == Sub-topology 1: 2 tasks, plain DataFrame ==
-    # Purchases [buys]
+    # Purchases (node buys)
     purchases = job.read_stream(
         "buys",
         topics=["buys"],
         key=string(),
         value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
     )
-    # Profile [profile]
+    # Profile (node profile)
     profile_buys_key = purchases.transform(
         select_key("profile-buys-key", "value.country", node="profile")
     )
@@ -24,9 +24,9 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 3 tasks, stream task, level 1 ==
     with job.subtopology(0, level=1, tasks=3) as task:
-        # Clicks [clicks]
+        # Clicks (node clicks)
         clicks = task.stream("clicks", topics=["clicks"], key=string(), value=string())
-        # Profile [profile]
+        # Profile (node profile)
         profile_buys_repartitioned = task.repartitioned("profile-buys-repartition", node="profile")
         profile = task.cogroup(
             "profile",
@@ -41,7 +41,7 @@ def topology(job: Job) -> None:
             initializer="named_struct('clicks', 0L, 'spent', 0D)",
             window={"type": "hopping", "size": 600000, "advance": 300000, "grace": 0},
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = profile.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

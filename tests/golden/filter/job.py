@@ -7,18 +7,18 @@ from millrace_runtime import Job, filter_, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “big-orders”."""
+    """Build the topology “big-orders”."""
     # == Sub-topology 0: 3 tasks, plain DataFrame ==
-    # Orders [orders]
+    # Orders (node orders)
     orders = job.read_stream(
         "orders",
         topics=["orders"],
         key=string(),
         value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
     )
-    # Big ones [big]
+    # Big ones (node big)
     big_ones = orders.transform(filter_("big", "value.quantity > 10"))
-    # Big orders [out]
+    # Big orders (node out)
     job.write(
         "out",
         big_ones,

@@ -7,20 +7,20 @@ from millrace_runtime import Job, flat_map, integer, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “items-of-baskets”."""
+    """Build the topology “items-of-baskets”."""
     # == Sub-topology 0: 1 task, plain DataFrame ==
-    # Baskets [baskets]
+    # Baskets (node baskets)
     baskets = job.read_stream(
         "baskets",
         topics=["baskets"],
         key=string(),
         value=json("ARRAY<STRUCT<item: STRING, count: INT>>"),
     )
-    # Items [items]
+    # Items (node items)
     items = baskets.transform(
         flat_map("items", "transform(value, i -> named_struct('key', i.item, 'value', i.count))")
     )
-    # To a topic [out]
+    # To a topic (node out)
     job.write("out", items, topic="items", key=string(), value=integer())
 
 

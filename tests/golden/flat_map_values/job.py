@@ -7,13 +7,13 @@ from millrace_runtime import Job, flat_map_values, string
 
 
 def topology(job: Job) -> None:
-    """The topology “words”."""
+    """Build the topology “words”."""
     # == Sub-topology 0: 1 task, plain DataFrame ==
-    # Lines [lines]
+    # Lines (node lines)
     lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
-    # Words [words]
+    # Words (node words)
     words = lines.transform(flat_map_values("words", "split(value, ' ')"))
-    # To a topic [out]
+    # To a topic (node out)
     job.write("out", words, topic="words", key=string(), value=string())
 
 

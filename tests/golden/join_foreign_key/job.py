@@ -7,14 +7,14 @@ from millrace_runtime import Job, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “orders-of-customers”."""
+    """Build the topology “orders-of-customers”."""
     # == Sub-topology 0: 4 tasks, stream task, level 0 ==
     with job.subtopology(0, level=0, tasks=4) as task:
-        # Orders [orders]
+        # Orders (node orders)
         orders = task.table(
             "orders", topic="orders", key=string(), value=json("customer STRING, cents BIGINT")
         )
-        # With the customer [owned]
+        # With the customer (node owned)
         orders.foreign_key_subscribe(
             "owned-subscription-registration",
             foreign_key="value.customer",
@@ -25,11 +25,11 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 1: 2 tasks, stream task, level 1 ==
     with job.subtopology(1, level=1, tasks=2) as task:
-        # Customers [customers]
+        # Customers (node customers)
         customers = task.table(
             "customers", topic="customers", key=string(), value=json("name STRING")
         )
-        # With the customer [owned]
+        # With the customer (node owned)
         task.foreign_key_lookup(
             "owned-subscription-response",
             subscription="owned-subscription-registration",
@@ -41,7 +41,7 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 4 tasks, stream task, level 2 ==
     with job.subtopology(0, level=2, tasks=4) as task:
-        # With the customer [owned]
+        # With the customer (node owned)
         with_the_customer = task.foreign_key_resolve(
             "owned",
             response="owned-subscription-response",
@@ -49,7 +49,7 @@ def topology(job: Job) -> None:
             type="left",
             joiner="named_struct('name', right.name, 'cents', left.cents)",
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = with_the_customer.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

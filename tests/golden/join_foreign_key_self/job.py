@@ -7,14 +7,14 @@ from millrace_runtime import Job, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “managers”."""
+    """Build the topology “managers”."""
     # == Sub-topology 0: 2 tasks, stream task, level 0 ==
     with job.subtopology(0, level=0, tasks=2) as task:
-        # Staff [staff]
+        # Staff (node staff)
         staff = task.table(
             "staff", topic="staff", key=string(), value=json("name STRING, manager STRING")
         )
-        # With the manager [managed]
+        # With the manager (node managed)
         staff.foreign_key_subscribe(
             "managed-subscription-registration",
             foreign_key="value.manager",
@@ -25,7 +25,7 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 2 tasks, stream task, level 1 ==
     with job.subtopology(0, level=1, tasks=2) as task:
-        # With the manager [managed]
+        # With the manager (node managed)
         task.foreign_key_lookup(
             "managed-subscription-response",
             subscription="managed-subscription-registration",
@@ -37,7 +37,7 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 2 tasks, stream task, level 2 ==
     with job.subtopology(0, level=2, tasks=2) as task:
-        # With the manager [managed]
+        # With the manager (node managed)
         with_the_manager = task.foreign_key_resolve(
             "managed",
             response="managed-subscription-response",
@@ -45,7 +45,7 @@ def topology(job: Job) -> None:
             type="inner",
             joiner="named_struct('name', left.name, 'manager', right.name)",
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = with_the_manager.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out", topic="managed", key=string(), value=json("name STRING, manager STRING")

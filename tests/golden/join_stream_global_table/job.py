@@ -7,9 +7,9 @@ from millrace_runtime import Job, double, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “local-prices”."""
+    """Build the topology “local-prices”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Orders [orders]
+    # Orders (node orders)
     orders = job.read_stream(
         "orders",
         topics=["orders"],
@@ -19,15 +19,15 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Rates [rates]
+        # Rates (node rates)
         rates = task.global_table("rates", topic="rates", key=string(), value=double())
-        # Orders [orders]
+        # Orders (node orders)
         orders_records = job.into("orders-records", orders, task, node="orders")
-        # In local money [local]
+        # In local money (node local)
         in_local_money = orders_records.join_global(
             "local", rates, type="inner", key="value.country", joiner="left.price * right"
         )
-        # To a topic [out]
+        # To a topic (node out)
         in_local_money.to("out", topic="local-prices", key=string(), value=double())
 
 

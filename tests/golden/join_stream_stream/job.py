@@ -7,22 +7,22 @@ from millrace_runtime import Job, json, select_key, string
 
 
 def topology(job: Job) -> None:
-    """The topology “paid-orders”."""
+    """Build the topology “paid-orders”."""
     # == Sub-topology 1: 6 tasks, plain DataFrame ==
-    # Payments [payments]
+    # Payments (node payments)
     payments = job.read_stream(
         "payments", topics=["payments"], key=string(), value=json("order STRING, cents BIGINT")
     )
-    # By order [by-order]
+    # By order (node by-order)
     by_order = payments.transform(select_key("by-order", "value.order"))
-    # Paid within an hour [paid]
+    # Paid within an hour (node paid)
     job.repartition(
         "paid-right-repartition", by_order, partitions=3, keep_null_keys=True, node="paid"
     )
 
     # == Sub-topology 0: 3 tasks, stream task, level 1 ==
     with job.subtopology(0, level=1, tasks=3) as task:
-        # Orders [orders]
+        # Orders (node orders)
         orders = task.stream(
             "orders",
             topics=["orders"],
@@ -31,7 +31,7 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # Paid within an hour [paid]
+        # Paid within an hour (node paid)
         paid_within_an_hour_right_repartitioned = task.repartitioned(
             "paid-right-repartition", node="paid"
         )
@@ -44,7 +44,7 @@ def topology(job: Job) -> None:
             grace=300000,
             joiner="named_struct('item', left.item, 'paid', coalesce(right.cents, 0L))",
         )
-        # To a topic [out]
+        # To a topic (node out)
         paid_within_an_hour.to(
             "out", topic="paid-orders", key=string(), value=json("item STRING, paid BIGINT")
         )

@@ -7,10 +7,10 @@ from millrace_runtime import Job, json, string, versioned_store
 
 
 def topology(job: Job) -> None:
-    """The topology “with-user”."""
+    """Build the topology “with-user”."""
     # == Sub-topology 0: 3 tasks, stream task ==
     with job.subtopology(0, level=0, tasks=3) as task:
-        # Orders [orders]
+        # Orders (node orders)
         orders = task.stream(
             "orders",
             topics=["orders"],
@@ -19,7 +19,7 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # Users [users]
+        # Users (node users)
         users = task.table(
             "users",
             topic="users",
@@ -27,7 +27,7 @@ def topology(job: Job) -> None:
             value=json("name STRING, city STRING"),
             store=versioned_store("users", node="history", history_retention=86400000),
         )
-        # Add the buyer [with-user]
+        # Add the buyer (node with-user)
         add_the_buyer = orders.join_table(
             "with-user",
             users,
@@ -35,7 +35,7 @@ def topology(job: Job) -> None:
             joiner="named_struct('item', left.item, 'city', right.city, 'at', timestamp)",
             grace=10000,
         )
-        # To a topic [out]
+        # To a topic (node out)
         add_the_buyer.to(
             "out",
             topic="orders-with-user",

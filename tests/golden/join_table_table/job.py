@@ -7,14 +7,14 @@ from millrace_runtime import Job, json, key_value_store, long, string
 
 
 def topology(job: Job) -> None:
-    """The topology “accounts”."""
+    """Build the topology “accounts”."""
     # == Sub-topology 0: 2 tasks, stream task ==
     with job.subtopology(0, level=0, tasks=2) as task:
-        # Names [names]
+        # Names (node names)
         names = task.table("names", topic="names", key=string(), value=string())
-        # Balances [balances]
+        # Balances (node balances)
         balances = task.table("balances", topic="balances", key=string(), value=long())
-        # Account [account]
+        # Account (node account)
         account = names.join_table(
             "account",
             balances,
@@ -22,7 +22,7 @@ def topology(job: Job) -> None:
             joiner="named_struct('owner', key, 'name', left, 'balance', coalesce(right, 0L))",
             store=key_value_store("accounts", persistent=False),
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = account.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

@@ -13,18 +13,18 @@ END"""
 
 
 def topology(job: Job) -> None:
-    """The topology “readable”."""
+    """Build the topology “readable”."""
     # == Sub-topology 0: 1 task, plain DataFrame ==
-    # Orders [orders]
+    # Orders (node orders)
     orders = job.read_stream(
         "orders",
         topics=["orders"],
         key=string(),
         value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
     )
-    # As a sentence [text]
+    # As a sentence (node text)
     as_a_sentence = orders.transform(map_values("text", AS_A_SENTENCE_EXPRESSION))
-    # To a topic [out]
+    # To a topic (node out)
     job.write("out", as_a_sentence, topic="sentences", key=string(), value=string())
 
 

@@ -7,10 +7,10 @@ from millrace_runtime import Job, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “both-shops”."""
+    """Build the topology “both-shops”."""
     # == Sub-topology 0: 4 tasks, stream task ==
     with job.subtopology(0, level=0, tasks=4) as task:
-        # North [north]
+        # North (node north)
         north = task.stream(
             "north",
             topics=["north"],
@@ -19,7 +19,7 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # South [south]
+        # South (node south)
         south = task.stream(
             "south",
             topics=["south"],
@@ -28,9 +28,9 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # All [all]
+        # All (node all)
         all_ = north.merge("all", south)
-        # To a topic [out]
+        # To a topic (node out)
         all_.to(
             "out",
             topic="all-orders",

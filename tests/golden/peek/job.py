@@ -7,18 +7,18 @@ from millrace_runtime import Job, string
 
 
 def topology(job: Job) -> None:
-    """The topology “watched”."""
+    """Build the topology “watched”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Lines [lines]
+    # Lines (node lines)
     lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Lines [lines]
+        # Lines (node lines)
         lines_records = job.into("lines-records", lines, task, node="lines")
-        # Seen [seen]
+        # Seen (node seen)
         seen = lines_records.peek("seen", "concat('saw ', value)")
-        # To a topic [out]
+        # To a topic (node out)
         seen.to("out", topic="seen", key=string(), value=string())
 
 

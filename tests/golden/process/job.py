@@ -29,14 +29,14 @@ class Deduplicate(Processor):
 
 
 def topology(job: Job) -> None:
-    """The topology “deduplicate”."""
+    """Build the topology “deduplicate”."""
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Events [events]
+        # Events (node events)
         events = task.stream("events", topics=["events"], key=string(), value=string())
-        # More events [more]
+        # More events (node more)
         more_events = task.stream("more", topics=["more-events"], key=string(), value=string())
-        # Deduplicate [dedupe]
+        # Deduplicate (node dedupe)
         deduplicate_merge = events.merge("dedupe-merge", more_events, node="dedupe")
         deduplicate = deduplicate_merge.process(
             "dedupe",
@@ -46,9 +46,9 @@ def topology(job: Job) -> None:
             outputs=["first", "repeated"],
             stores=[key_value_store("seen", key_type="STRING", value_type="BIGINT")],
         )
-        # To a topic [out]
+        # To a topic (node out)
         deduplicate["first"].to("out", topic="distinct-events", key=string(), value=string())
-        # Repeated [log]
+        # Repeated (node log)
         deduplicate["repeated"].print_("log")
 
 

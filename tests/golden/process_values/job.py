@@ -16,18 +16,18 @@ class Trim(Processor):
 
 
 def topology(job: Job) -> None:
-    """The topology “trimmed”."""
+    """Build the topology “trimmed”."""
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Lines [lines]
+        # Lines (node lines)
         lines = task.stream("lines", topics=["lines"], key=string(), value=string())
-        # Trim [trim]
+        # Trim (node trim)
         trim = lines.process_values(
             "trim", code=TRIM_CODE, class_name="Trim", output={"key": "STRING", "value": "STRING"}
         )["out"]
-        # Count [count]
+        # Count (node count)
         count = trim.count("count")
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = count.to_stream("out-to-stream", node="out")
         out_updates.to("out", topic="lengths", key=string(), value=long())
 

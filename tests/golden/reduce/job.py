@@ -7,16 +7,16 @@ from millrace_runtime import Job, json, long, string, window_store
 
 
 def topology(job: Job) -> None:
-    """The topology “highest-bid”."""
+    """Build the topology “highest-bid”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Bids [bids]
+    # Bids (node bids)
     bids = job.read_stream("bids", topics=["bids"], key=string(), value=long())
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Bids [bids]
+        # Bids (node bids)
         bids_records = job.into("bids-records", bids, task, node="bids")
-        # Highest [highest]
+        # Highest (node highest)
         highest = bids_records.reduce(
             "highest",
             reducer="greatest(agg, value)",
@@ -24,7 +24,7 @@ def topology(job: Job) -> None:
             emit="window_close",
             store=window_store("highest", node="w", retention=600000),
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = highest.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

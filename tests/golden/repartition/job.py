@@ -7,18 +7,18 @@ from millrace_runtime import Job, string
 
 
 def topology(job: Job) -> None:
-    """The topology “wider”."""
+    """Build the topology “wider”."""
     # == Sub-topology 0: 2 tasks, plain DataFrame ==
-    # Lines [lines]
+    # Lines (node lines)
     lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
-    # Wider [wide]
+    # Wider (node wide)
     job.repartition("lines-wide-repartition", lines, partitions=8, node="wide")
 
     # == Sub-topology 1: 8 tasks, stream task, level 1 ==
     with job.subtopology(1, level=1, tasks=8) as task:
-        # Wider [wide]
+        # Wider (node wide)
         wider_lines_wide_repartitioned = task.repartitioned("lines-wide-repartition", node="wide")
-        # To a topic [out]
+        # To a topic (node out)
         wider_lines_wide_repartitioned.to("out", topic="wide-lines", key=string(), value=string())
 
 

@@ -7,18 +7,18 @@ from millrace_runtime import Job, json, select_key, string
 
 
 def topology(job: Job) -> None:
-    """The topology “by-country”."""
+    """Build the topology “by-country”."""
     # == Sub-topology 0: 1 task, plain DataFrame ==
-    # Orders [orders]
+    # Orders (node orders)
     orders = job.read_stream(
         "orders",
         topics=["orders"],
         key=string(),
         value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
     )
-    # By country [keyed]
+    # By country (node keyed)
     by_country = orders.transform(select_key("keyed", "value.country"))
-    # To a topic [out]
+    # To a topic (node out)
     job.write(
         "out",
         by_country,

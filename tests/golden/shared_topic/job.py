@@ -7,17 +7,17 @@ from millrace_runtime import Job, string
 
 
 def topology(job: Job) -> None:
-    """The topology “one-topic-twice”."""
+    """Build the topology “one-topic-twice”."""
     # == Sub-topology 0: 2 tasks, stream task ==
     with job.subtopology(0, level=0, tasks=2) as task:
-        # First reader [first]
-        # Second reader [second]
+        # First reader (node first)
+        # Second reader (node second)
         first_reader = task.stream("first", topics=["events"], key=string(), value=string())
-        # Map values [upper]
+        # Map values (node upper)
         upper = first_reader.map_values("upper", "upper(value)")
-        # To a topic [loud]
+        # To a topic (node loud)
         upper.to("loud", topic="loud", key=string(), value=string())
-        # To a topic [quiet]
+        # To a topic (node quiet)
         first_reader.to("quiet", topic="quiet", key=string(), value=string())
 
 

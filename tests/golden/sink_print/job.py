@@ -7,18 +7,18 @@ from millrace_runtime import Job, string
 
 
 def topology(job: Job) -> None:
-    """The topology “to-the-log”."""
+    """Build the topology “to-the-log”."""
     # == Sub-topology 0: 1 task, plain DataFrame ==
-    # Lines [lines]
+    # Lines (node lines)
     lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
-    # Log [log]
+    # Log (node log)
     job.print_("log-0", lines, label="seen", node="log")
 
     # == Sub-topology 1: 1 task, stream task ==
     with job.subtopology(1, level=0, tasks=1) as task:
-        # Users [users]
+        # Users (node users)
         users = task.table("users", topic="users", key=string(), value=string())
-        # Log [log]
+        # Log (node log)
         log_updates_1 = users.to_stream("log-to-stream-1", node="log")
         log_updates_1.print_("log-1", label="seen", node="log")
 

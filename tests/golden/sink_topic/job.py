@@ -7,10 +7,10 @@ from millrace_runtime import Job, json, long, string
 
 
 def topology(job: Job) -> None:
-    """The topology “routes-by-name”."""
+    """Build the topology “routes-by-name”."""
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Orders [orders]
+        # Orders (node orders)
         orders = task.stream(
             "orders",
             topics=["orders"],
@@ -19,7 +19,7 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # One topic per country [by-country]
+        # One topic per country (node by-country)
         orders.to(
             "by-country",
             topic_expression="concat('orders-', lower(value.country))",
@@ -28,9 +28,9 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # Quantity [quantity]
+        # Quantity (node quantity)
         quantity = orders.map_values("quantity", "value.quantity")
-        # To a topic [quantities]
+        # To a topic (node quantities)
         quantities_value = quantity.map_values(
             "quantities-value", "CAST(value AS BIGINT)", node="quantities"
         )

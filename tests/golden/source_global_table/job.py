@@ -7,9 +7,9 @@ from millrace_runtime import Job, json, key_value_store, string
 
 
 def topology(job: Job) -> None:
-    """The topology “with-country”."""
+    """Build the topology “with-country”."""
     # == Sub-topology 0: 3 tasks, plain DataFrame, then stream task ==
-    # Orders [orders]
+    # Orders (node orders)
     orders = job.read_stream(
         "orders",
         topics=["orders"],
@@ -19,7 +19,7 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 3 tasks, stream task, level 0 ==
     with job.subtopology(0, level=0, tasks=3) as task:
-        # Countries [countries]
+        # Countries (node countries)
         countries = task.global_table(
             "countries",
             topic="countries",
@@ -27,9 +27,9 @@ def topology(job: Job) -> None:
             value=json("name STRING, vat INT"),
             store=key_value_store("countries", node="country-store"),
         )
-        # Orders [orders]
+        # Orders (node orders)
         orders_records = job.into("orders-records", orders, task, node="orders")
-        # Name of the country [named]
+        # Name of the country (node named)
         name_of_the_country = orders_records.join_global(
             "named",
             countries,
@@ -37,18 +37,18 @@ def topology(job: Job) -> None:
             key="value.country",
             joiner="named_struct('item', left.item, 'country', right.name)",
         )
-        # By item [by-item]
+        # By item (node by-item)
         by_item = name_of_the_country.select_key("by-item", "value.item")
-        # Per key [count]
+        # Per key (node count)
         by_item.repartition("count-repartition", partitions=3, node="count")
-        # To a topic [out]
+        # To a topic (node out)
         name_of_the_country.to(
             "out", topic="named-orders", key=string(), value=json("item STRING, country STRING")
         )
 
     # == Sub-topology 1: 3 tasks, stream task, level 1 ==
     with job.subtopology(1, level=1, tasks=3) as task:
-        # Countries [countries]
+        # Countries (node countries)
         countries_1 = task.global_table(
             "countries-1",
             topic="countries",
@@ -56,12 +56,12 @@ def topology(job: Job) -> None:
             value=json("name STRING, vat INT"),
             node="countries",
         )
-        # Per key [count]
+        # Per key (node count)
         per_key_repartitioned = task.repartitioned("count-repartition", node="count")
         per_key = per_key_repartitioned.count("count")
-        # To stream [updates]
+        # To stream (node updates)
         updates = per_key.to_stream("updates")
-        # Again, by item [again]
+        # Again, by item (node again)
         again_by_item = updates.join_global(
             "again",
             countries_1,
@@ -69,7 +69,7 @@ def topology(job: Job) -> None:
             key="key",
             joiner="concat(CAST(left AS STRING), right.name)",
         )
-        # To a topic [counted]
+        # To a topic (node counted)
         again_by_item.to("counted", topic="counted", key=string(), value=string())
 
 

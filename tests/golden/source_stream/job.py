@@ -7,10 +7,10 @@ from millrace_runtime import Job, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “two-shops”."""
+    """Build the topology “two-shops”."""
     # == Sub-topology 0: 3 tasks, stream task ==
     with job.subtopology(0, level=0, tasks=3) as task:
-        # Orders [orders]
+        # Orders (node orders)
         orders = task.stream(
             "orders",
             topics=["north", "south"],
@@ -22,7 +22,7 @@ def topology(job: Job) -> None:
             invalid_timestamp="skip",
             start="latest",
         )
-        # All orders [all]
+        # All orders (node all)
         orders.to(
             "all",
             topic="all-orders",
@@ -34,9 +34,9 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 1: 1 task, stream task ==
     with job.subtopology(1, level=0, tasks=1) as task:
-        # Logs of all regions [logs]
+        # Logs of all regions (node logs)
         logs_of_all_regions = task.stream("logs", pattern="logs-.*", key=string(), value=string())
-        # To a topic [log]
+        # To a topic (node log)
         logs_of_all_regions.to("log", topic="all-logs", key=string(), value=string())
 
 

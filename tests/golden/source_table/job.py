@@ -7,10 +7,10 @@ from millrace_runtime import Job, json, key_value_store, string
 
 
 def topology(job: Job) -> None:
-    """The topology “current-prices”."""
+    """Build the topology “current-prices”."""
     # == Sub-topology 0: 2 tasks, stream task ==
     with job.subtopology(0, level=0, tasks=2) as task:
-        # Prices [prices]
+        # Prices (node prices)
         prices = task.table(
             "prices",
             topic="prices",
@@ -18,9 +18,9 @@ def topology(job: Job) -> None:
             value=json("cents BIGINT, currency STRING"),
             store=key_value_store("prices", node="prices-store"),
         )
-        # Changes [changes]
+        # Changes (node changes)
         changes = prices.to_stream("changes")
-        # To a topic [out]
+        # To a topic (node out)
         changes.to(
             "out", topic="price-changes", key=string(), value=json("cents BIGINT, currency STRING")
         )

@@ -7,9 +7,9 @@ from millrace_runtime import Job, json, string
 
 
 def topology(job: Job) -> None:
-    """The topology “routes”."""
+    """Build the topology “routes”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Orders [orders]
+    # Orders (node orders)
     orders = job.read_stream(
         "orders",
         topics=["orders"],
@@ -19,15 +19,15 @@ def topology(job: Job) -> None:
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Orders [orders]
+        # Orders (node orders)
         orders_records = job.into("orders-records", orders, task, node="orders")
-        # By size [route]
+        # By size (node route)
         by_size = orders_records.split(
             "route",
             branches=[("big", "value.quantity > 100"), ("small", "value.quantity <= 100")],
             default_port="strange",
         )
-        # To a topic [bulk]
+        # To a topic (node bulk)
         by_size["big"].to(
             "bulk",
             topic="bulk",
@@ -36,7 +36,7 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # To a topic [retail]
+        # To a topic (node retail)
         by_size["small"].to(
             "retail",
             topic="retail",
@@ -45,7 +45,7 @@ def topology(job: Job) -> None:
                 "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
             ),
         )
-        # Odd ones [odd]
+        # Odd ones (node odd)
         by_size["strange"].print_("odd", label="odd")
 
 

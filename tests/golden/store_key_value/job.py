@@ -7,16 +7,16 @@ from millrace_runtime import Job, key_value_store, long, string
 
 
 def topology(job: Job) -> None:
-    """The topology “counted-store”."""
+    """Build the topology “counted-store”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Lines [lines]
+    # Lines (node lines)
     lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Lines [lines]
+        # Lines (node lines)
         lines_records = job.into("lines-records", lines, task, node="lines")
-        # Lines per key [count]
+        # Lines per key (node count)
         lines_per_key = lines_records.count(
             "count",
             store=key_value_store(
@@ -27,7 +27,7 @@ def topology(job: Job) -> None:
                 logging_config={"min.insync.replicas": "2"},
             ),
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = lines_per_key.to_stream("out-to-stream", node="out")
         out_updates.to("out", topic="counts", key=string(), value=long())
 

@@ -7,22 +7,22 @@ from millrace_runtime import Job, string, versioned_store
 
 
 def topology(job: Job) -> None:
-    """The topology “versions”."""
+    """Build the topology “versions”."""
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Prices [prices]
+        # Prices (node prices)
         prices = task.stream("prices", topics=["prices"], key=string(), value=string())
-        # Prices over time [table]
+        # Prices over time (node table)
         prices_over_time = prices.to_table(
             "table", store=versioned_store("versions", history_retention=604800000)
         )
-        # Orders [orders]
+        # Orders (node orders)
         orders = task.stream("orders", topics=["orders"], key=string(), value=string())
-        # Price at the time [priced]
+        # Price at the time (node priced)
         price_at_the_time = orders.join_table(
             "priced", prices_over_time, type="inner", joiner="concat(left, ' at ', right)"
         )
-        # To a topic [out]
+        # To a topic (node out)
         price_at_the_time.to("out", topic="priced", key=string(), value=string())
 
 

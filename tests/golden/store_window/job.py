@@ -7,22 +7,22 @@ from millrace_runtime import Job, json, long, string, window_store
 
 
 def topology(job: Job) -> None:
-    """The topology “per-hour”."""
+    """Build the topology “per-hour”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Lines [lines]
+    # Lines (node lines)
     lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Lines [lines]
+        # Lines (node lines)
         lines_records = job.into("lines-records", lines, task, node="lines")
-        # Per hour [count]
+        # Per hour (node count)
         per_hour = lines_records.count(
             "count",
             window={"type": "hopping", "size": 3600000, "advance": 900000, "grace": 0},
             store=window_store("hours", retention=86400000),
         )
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = per_hour.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

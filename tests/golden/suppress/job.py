@@ -7,22 +7,22 @@ from millrace_runtime import Job, json, long, string
 
 
 def topology(job: Job) -> None:
-    """The topology “final-counts”."""
+    """Build the topology “final-counts”."""
     # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Views [views]
+    # Views (node views)
     views = job.read_stream("views", topics=["views"], key=string(), value=string())
 
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Views [views]
+        # Views (node views)
         views_records = job.into("views-records", views, task, node="views")
-        # Per minute [count]
+        # Per minute (node count)
         per_minute = views_records.count(
             "count", window={"type": "tumbling", "size": 60000, "grace": 10000}
         )
-        # Final only [final]
+        # Final only (node final)
         final_only = per_minute.suppress("final", until="window_closes", when_full="fail")
-        # To a topic [out]
+        # To a topic (node out)
         out_updates = final_only.to_stream("out-to-stream", node="out")
         out_updates.to(
             "out",

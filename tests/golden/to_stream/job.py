@@ -7,16 +7,16 @@ from millrace_runtime import Job, string
 
 
 def topology(job: Job) -> None:
-    """The topology “updates”."""
+    """Build the topology “updates”."""
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
-        # Users [users]
+        # Users (node users)
         users = task.table("users", topic="users", key=string(), value=string())
-        # Updates [updates]
+        # Updates (node updates)
         updates = users.to_stream("updates")
-        # Swapped [keyed]
+        # Swapped (node keyed)
         swapped = updates.map("keyed", key="value", value="key")
-        # To a topic [out]
+        # To a topic (node out)
         swapped.to("out", topic="swapped", key=string(), value=string())
 
 

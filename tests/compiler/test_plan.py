@@ -1,0 +1,328 @@
+"""Sub-topologies, partitions, levels and placement."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from millrace_compiler.plan import Plan
+
+from tests.compiler.kit import (
+    compiled,
+    document,
+    faults,
+    global_table,
+    line,
+    node,
+    sink,
+    store,
+    stream,
+    table,
+)
+from tests.compiler.refused import CODE
+
+COUNT = node("count", "count")
+REKEY = node("rekey", "select_key", key="value")
+
+
+def plan(raw: dict[str, Any]) -> Plan:
+    assert faults(raw) == []
+    found = compiled(raw).plan
+    assert found is not None
+    return found
+
+
+def described(raw: dict[str, Any]) -> list[tuple[list[str], list[str], list[str], int]]:
+    return [(s.nodes, s.sources, s.sinks, s.tasks) for s in plan(raw).subtopologies]
+
+
+def text(raw: dict[str, Any]) -> str:
+    return (compiled(raw).require().code or {})["job.py"]
+
+
+def test_a_changed_key_is_repartitioned_before_an_aggregation_and_only_then() -> None:
+    assert described(line(COUNT)) == [(["in", "count", "out"], ["in"], ["out"], 1)]
+    assert described(line(REKEY, COUNT, topics={"in": 3})) == [
+        (["in", "rekey", "count"], ["in"], ["count-repartition"], 3),
+        (["count", "out"], ["count-repartition"], ["out"], 3),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changer", "shuffles"),
+    [
+        (node("x", "map", key="key", value="value"), True),
+        (node("x", "select_key", key="key"), True),
+        (node("x", "process", code=CODE, class_name="Run", output={}), True),
+        (node("x", "process_values", code=CODE, class_name="Run", output={}), False),
+        (node("x", "map_values", value="value"), False),
+        (node("x", "filter", predicate="true"), False),
+        (node("x", "peek", message="value"), False),
+    ],
+)
+def test_only_what_may_change_the_key_leads_to_a_shuffle(
+    changer: dict[str, Any], shuffles: bool
+) -> None:
+    assert len(plan(line(changer, COUNT)).physical.topics) == shuffles
+
+
+def test_each_use_of_a_changed_key_has_a_repartition_topic_of_its_own() -> None:
+    raw = document(
+        [stream(), REKEY, COUNT, node("again", "count"), sink(), sink("two")],
+        ["in > rekey", "rekey > count", "rekey > again", "count > out", "again > two"],
+    )
+    assert list(plan(raw).physical.topics) == ["count-repartition", "again-repartition"]
+
+
+def test_the_sides_of_a_stream_join_are_repartitioned_by_themselves() -> None:
+    raw = document(
+        [
+            stream("a"),
+            stream("b"),
+            REKEY,
+            node("join", "join.stream_stream", before=1, after=1, joiner="left"),
+            sink(),
+        ],
+        ["a > rekey", "rekey > join.left", "b > join.right", "join > out"],
+        topics={"a": 2, "b": 5},
+    )
+    found = plan(raw)
+    assert list(found.physical.topics) == ["join-left-repartition"]
+    assert found.partitions == {"join-left-repartition": 5}
+    assert [s.tasks for s in found.subtopologies] == [2, 5]
+
+
+def test_a_repartition_topic_is_as_wide_as_the_widest_source_before_it() -> None:
+    raw = document(
+        [stream("a"), stream("b"), node("both", "merge"), REKEY, COUNT, sink()],
+        ["a > both", "b > both", "both > rekey", "rekey > count", "count > out"],
+        topics={"a": 2, "b": 7},
+    )
+    assert plan(raw).partitions == {"count-repartition": 7}
+
+
+def test_partitions_that_are_asked_for_hold_for_what_follows() -> None:
+    raw = line(node("wide", "repartition", partitions=6), REKEY, COUNT, topics={"in": 2})
+    assert plan(raw).partitions == {"wide-repartition": 6, "count-repartition": 6}
+
+
+def test_explicit_partitions_that_differ_from_a_joined_topic_are_refused() -> None:
+    raw = document(
+        [
+            stream("a"),
+            table("t"),
+            node("wide", "repartition", partitions=6),
+            node("join", "join.stream_table", joiner="left"),
+            sink(),
+        ],
+        ["a > wide", "wide > join.left", "t > join.right", "join > out"],
+        topics={"t": 4},
+    )
+    assert faults(raw) == [("not_copartitioned", "join", "right")]
+
+
+def test_a_null_key_is_kept_where_a_left_join_follows_and_dropped_otherwise() -> None:
+    def joined(kind: str) -> str:
+        return text(
+            document(
+                [
+                    stream("a"),
+                    table("t"),
+                    REKEY,
+                    node("join", "join.stream_table", type=kind, joiner="left"),
+                    sink(),
+                ],
+                ["a > rekey", "rekey > join.left", "t > join.right", "join > out"],
+            )
+        )
+
+    assert "keep_null_keys=True" in joined("left")
+    assert "keep_null_keys" not in joined("inner")
+
+
+def test_processors_that_share_a_store_share_a_subtopology() -> None:
+    def run(name: str) -> dict[str, Any]:
+        return node(name, "process", code=CODE, class_name="Run", output={})
+
+    raw = document(
+        [
+            stream("a"),
+            stream("b"),
+            run("p"),
+            run("q"),
+            store(key_type="STRING", value_type="STRING"),
+            sink(),
+            sink("two"),
+        ],
+        ["a > p", "b > q", "p > out", "q > two", "rows > p.store", "rows > q.store"],
+    )
+    assert described(raw) == [(["a", "b", "p", "q", "out", "two"], ["a", "b"], ["out", "two"], 1)]
+
+
+def test_a_topic_between_two_parts_keeps_them_apart() -> None:
+    raw = document(
+        [stream(), sink("middle"), stream("again", ["middle"]), sink()],
+        ["in > middle", "again > out"],
+    )
+    assert len(plan(raw).subtopologies) == 2
+
+
+def test_global_tables_belong_to_no_subtopology_and_need_no_shuffle() -> None:
+    raw = document(
+        [
+            stream(),
+            global_table(),
+            REKEY,
+            node("join", "join.stream_global_table", key="key", joiner="right"),
+            sink(),
+        ],
+        ["in > rekey", "rekey > join.left", "global > join.right", "join > out"],
+        topics={"in": 3, "global": 5},
+    )
+    assert described(raw) == [(["in", "rekey", "join", "out"], ["in"], ["out"], 3)]
+
+
+def test_subtopologies_are_numbered_by_their_sources_in_the_order_of_the_document() -> None:
+    raw = document([stream("z"), stream("a"), sink("one"), sink("two")], ["a > one", "z > two"])
+    assert [s.sources for s in plan(raw).subtopologies] == [["z"], ["a"]]
+
+
+def test_tables_keep_rows_only_where_something_asks_for_them() -> None:
+    lone = document([table(), sink()], ["table > out"])
+    assert plan(lone).subtopologies[0].stores == []
+    joined = document(
+        [table("a"), table("b"), node("join", "join.table_table", joiner="left"), sink()],
+        ["a > join.left", "b > join.right", "join > out"],
+    )
+    assert plan(joined).subtopologies[0].stores == ["a", "b"]
+
+
+def test_a_store_without_logging_has_no_changelog() -> None:
+    raw = line(COUNT)
+    raw["nodes"].append(store("rows", logging=False))
+    raw["edges"].append({"source": "rows", "target": "count", "target_port": "store"})
+    assert plan(raw).changelogs == []
+
+
+def test_the_beginning_without_state_is_a_plain_dataframe() -> None:
+    raw = line(node("keep", "filter", predicate="true"), COUNT, node("up", "to_stream"))
+    result = compiled(raw).to_json()["plan"]
+    assert isinstance(result, dict)
+    runs = {id_: found["runs_as"] for id_, found in result["nodes"].items()}
+    assert runs == {
+        "in": "dataframe",
+        "keep": "dataframe",
+        "count": "stream_task",
+        "up": "stream_task",
+        "out": "stream_task",
+    }
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        document([stream(topics=["a", "b"]), sink()], ["in > out"]),
+        document([stream(invalid_timestamp="partition_time"), sink()], ["in > out"]),
+        document([stream(topic_pattern="a.*"), sink()], ["in > out"]),
+        document([stream(), sink(), sink("two")], ["in > out", "in > two"]),
+        document(
+            [stream("a"), stream("b"), node("both", "merge"), sink()],
+            ["a > both", "b > both", "both > out"],
+        ),
+        line(node("x", "process", code=CODE, class_name="Run", output={})),
+    ],
+)
+def test_several_topics_children_or_sources_need_the_stream_task(raw: dict[str, Any]) -> None:
+    assert plan(raw).plain == frozenset()
+
+
+def test_what_lies_behind_a_repartition_is_one_level_later() -> None:
+    raw = line(REKEY, COUNT, node("up", "to_stream"), node("wide", "repartition"), topics={"in": 2})
+    found = plan(raw)
+    assert found.levels["count"] == 1
+    assert found.levels["out"] == 2
+
+
+def test_a_table_is_read_on_the_level_where_it_is_looked_up() -> None:
+    raw = document(
+        [stream(), table(), REKEY, node("join", "join.stream_table", joiner="left"), sink()],
+        ["in > rekey", "rekey > join.left", "table > join.right", "join > out"],
+    )
+    levels = plan(raw).levels
+    assert levels["table"] == levels["join"] == 1
+
+
+def test_a_source_waits_for_the_level_of_its_only_child() -> None:
+    raw = document(
+        [
+            stream("a"),
+            stream("b"),
+            REKEY,
+            node("both", "merge"),
+            node("wide", "repartition"),
+            sink(),
+        ],
+        ["a > rekey", "rekey > wide", "wide > both", "b > both", "both > out"],
+    )
+    assert plan(raw).levels["b"] == 1
+
+
+def test_a_table_that_feeds_its_own_lookup_through_a_shuffle_sends_its_updates_there() -> None:
+    raw = document(
+        [
+            table(),
+            node("managed", "join.foreign_key", foreign_key="value", joiner="left"),
+            sink(),
+        ],
+        ["table > managed.left", "table > managed.right", "managed > out"],
+    )
+    levels = plan(raw).levels
+    assert levels["table"] == 0
+    assert levels["managed-subscription-response"] == 1
+    assert levels["managed"] == 2
+
+
+def test_two_streams_of_one_topic_are_one_source() -> None:
+    raw = document(
+        [stream("a", ["t"]), stream("b", ["t"]), sink("one"), sink("two")],
+        ["b > two", "a > one"],
+    )
+    made = text(raw)
+    assert made.count("topics=") == 1
+    assert made.index('"one"') < made.index('"two"')
+
+
+def test_children_come_in_the_order_of_the_edges() -> None:
+    nodes = [stream(), sink("x"), sink("y"), node("keep", "filter", predicate="true"), sink("z")]
+    raw = document(nodes, ["in > y", "in > keep", "in > x", "keep > z"])
+    steps = list(plan(raw).physical.steps)
+    assert steps.index("y") < steps.index("keep") < steps.index("x")
+
+
+def test_a_child_that_another_child_needs_comes_first_all_the_same() -> None:
+    nodes = [stream(), node("both", "merge"), node("keep", "filter", predicate="true"), sink()]
+    raw = document(nodes, ["in > both", "in > keep", "keep > both", "both > out"])
+    steps = list(plan(raw).physical.steps)
+    assert steps.index("keep") < steps.index("both")
+
+
+def test_names_of_steps_never_hide_a_node_of_the_document() -> None:
+    raw = line(node("count", "count", group_by={"key": "value"}), node("count-key", "to_stream"))
+    raw["nodes"].append(stream("count-repartition"))
+    raw["nodes"].append(sink("two"))
+    raw["edges"].append({"source": "count-repartition", "target": "two"})
+    assert faults(raw) == []
+    steps = plan(raw).physical.steps
+    assert steps["count-key"].op == "to_stream"
+    assert steps["count-key-2"].op == "select_key"
+    assert len({step.id for step in steps.values()}) == len(steps)
+
+
+def test_edges_tell_whether_records_are_shuffled_on_them() -> None:
+    raw = document(
+        [stream(), table(), REKEY, node("join", "join.stream_table", joiner="left"), sink()],
+        ["in > rekey", "rekey > join.left", "table > join.right", "join > out"],
+    )
+    result = compiled(raw).to_json()["plan"]
+    assert isinstance(result, dict)
+    assert [e["shuffle"] for e in result["edges"]] == [False, True, False, False]
