@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,6 +36,8 @@ USUAL_PORTS = {
     "spark-master": 7077,
     "spark-master-page": 8090,
 }
+#: embedded part -> the setting that puts an outside one in its place
+OUTSIDE = {"broker": "KAFKA_BOOTSTRAP_SERVERS", "redis": "REDIS_URL"}
 LINK = re.compile(r"(https?://\S+/sign-in/\S+|/sign-in/\S+)")
 
 
@@ -52,11 +55,13 @@ def main(arguments: list[str]) -> int:
     make_folders()
     with only_one():
         web = ports.demand(8000 if options.port is None else options.port, "the page")
-        system = describe(web, cluster=options.cluster)
-        groups = ["connector"] if "broker" in system.outside else ["broker", "connector"]
-        jars.ensure(*groups)
-        system.environment["MILLRACE_OPERATOR_JAR"] = str(build_operator())
-        node.build_page()
+        with ThreadPoolExecutor(max_workers=1) as pool:
+            page = pool.submit(node.build_page)
+            jars.ensure(*(["connector"] if replaced("broker") else ["broker", "connector"]))
+            operator = build_operator()
+            page.result()
+        # Last: what is free now may be taken by the time that all of this is done.
+        system = describe(web, operator, cluster=options.cluster)
         supervisor = Supervisor(
             places.run(),
             places.logs(),
@@ -111,14 +116,14 @@ def selection(system: System, *, sample_wanted: bool, cluster: bool) -> list[Ser
     return services
 
 
-def describe(web_port: int, *, cluster: bool) -> System:
+def replaced(part: str) -> bool:
+    """Whether the environment names an outside one for this embedded part."""
+    return bool(os.environ.get(OUTSIDE[part]))
+
+
+def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
     """Ports, addresses and the environment that every process gets."""
     chosen = ports.choose(places.run() / "ports.json", USUAL_PORTS)
-    outside = frozenset(
-        part
-        for part, variable in (("broker", "KAFKA_BOOTSTRAP_SERVERS"), ("redis", "REDIS_URL"))
-        if os.environ.get(variable)
-    )
     password = redis_password()
     environment = {
         "MILLRACE_DATA": str(places.data()),
@@ -129,6 +134,8 @@ def describe(web_port: int, *, cluster: bool) -> System:
         or f"{HOST}:{chosen['broker']}",
         "REDIS_URL": os.environ.get("REDIS_URL")
         or f"redis://:{password}@{HOST}:{chosen['redis']}/0",
+        # What drivers and exports carry along.
+        "MILLRACE_OPERATOR_JAR": str(operator),
         "DJANGO_SETTINGS_MODULE": "millrace_backend.settings",
         "SPARK_LOCAL_IP": HOST,
         "PYTHONUNBUFFERED": "1",
@@ -143,7 +150,7 @@ def describe(web_port: int, *, cluster: bool) -> System:
         web_port=web_port,
         ports=chosen,
         redis_password=password,
-        outside=outside,
+        outside=frozenset(part for part in OUTSIDE if replaced(part)),
         environment=environment,
     )
 
