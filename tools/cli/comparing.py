@@ -1,0 +1,190 @@
+"""What differs between what a scenario expects and what a run gave.
+
+The rules of a scenario's `compare`: `sequence` (per topic the exact sequence of records),
+`set_per_input` (records of one input line in any order), `last_per_key`, `refused`, `describe`.
+Missing fields are null, and 2 equals 2.0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+Record = dict[str, Any]
+
+
+def differences(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
+    """Sentences, one per difference; empty if the result is what was expected.
+
+    `cut`: the input line that caused an output is compared with `each` only.
+    """
+    return list(_differences(scenario, result, caused=cut == "each"))
+
+
+def _differences(
+    scenario: dict[str, Any], result: dict[str, Any], *, caused: bool
+) -> Iterator[str]:
+    expected = scenario["expected"]
+    mode = scenario.get("compare", "sequence")
+    wanted, found = expected.get("error"), result.get("error")
+    if mode == "refused" or (wanted or {}).get("kind") == "refused":
+        if not found:
+            yield "expected a refusal, it ran"
+        elif not found.get("message"):
+            yield f"refused without a message: {found}"
+        return
+    if mode == "describe":
+        yield from _described(expected, result, scenario["topology"])
+        return
+    if found and not wanted:
+        yield f"failed: {_text({**found, 'diagnostics': None, 'exception': None})}"
+        return
+    if wanted and not found:
+        yield f"expected to stop after input {wanted.get('after')}, it went on"
+    if wanted and found and found.get("after") not in (None, wanted.get("after")):
+        yield f"expected to stop after input {wanted['after']}, not {found['after']}"
+    if wanted and "outputs" not in result:
+        return
+    outputs = (expected.get("outputs") or [], result.get("outputs") or [])
+    compare = {"sequence": _sequence, "set_per_input": _sets, "last_per_key": _last}[mode]
+    yield from compare(*map(_by_topic, outputs), caused)
+    if wanted:
+        return
+    if expected.get("dropped") is not None and expected["dropped"] != result.get("dropped"):
+        yield f"dropped: expected {expected['dropped']}, got {result.get('dropped')}"
+    yield from _stores(expected.get("stores") or {}, result.get("stores") or {})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        whole = math.isfinite(value) and value == int(value)
+        return int(value) if whole else float(f"{value:.12g}")
+    return value
+
+
+def _text(value: Any) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
+
+
+def _shown(record: Record, *, caused: bool) -> str:
+    names = ["key", "value", "timestamp", "headers"] + (["after"] if caused else [])
+    return _text({name: record.get(name) or None if name == "headers" else record.get(name)
+                  for name in names})  # fmt: skip
+
+
+def _by_topic(outputs: Iterable[Record]) -> dict[str, list[Record]]:
+    topics: dict[str, list[Record]] = defaultdict(list)
+    for output in outputs:
+        topics[output["topic"]].append(output)
+    return topics
+
+
+Topics = dict[str, list[Record]]
+
+
+def _sequence(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
+    for topic in sorted({*want, *got}):
+        expected = [_shown(each, caused=caused) for each in want.get(topic, [])]
+        found = [_shown(each, caused=caused) for each in got.get(topic, [])]
+        for place in range(max(len(expected), len(found))):
+            first = expected[place] if place < len(expected) else "nothing"
+            second = found[place] if place < len(found) else "nothing"
+            if first != second:
+                yield f"{topic}[{place}]: expected {first}, got {second}"
+
+
+def _sets(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
+    for topic in sorted({*want, *got}):
+        rest = [_shown(each, caused=caused) for each in got.get(topic, [])]
+        groups: dict[int, list[str]] = defaultdict(list)
+        for each in want.get(topic, []):
+            groups[each["after"]].append(_shown(each, caused=caused))
+        for after, group in groups.items():
+            here, rest = Counter(rest[: len(group)]), rest[len(group) :]
+            for record in (Counter(group) - here).elements():
+                yield f"{topic}, input {after}: missing {record}"
+            for record in (here - Counter(group)).elements():
+                yield f"{topic}, input {after}: unexpected {record}"
+        for record in rest:
+            yield f"{topic}: unexpected {record}"
+
+
+def _last(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
+    for topic in sorted({*want, *got}):
+        expected = {_text(each["key"]): _text(each["value"]) for each in want.get(topic, [])}
+        found = {_text(each["key"]): _text(each["value"]) for each in got.get(topic, [])}
+        for key in sorted({*expected, *found}):
+            if expected.get(key) != found.get(key):
+                yield f"{topic}, key {key}: expected {expected.get(key)}, got {found.get(key)}"
+
+
+def _stores(want: Topics, got: Topics) -> Iterator[str]:
+    for name, rows in want.items():
+        if name not in got:
+            yield f"store {name}: missing"
+            continue
+        expected = {_text(row["key"]): row for row in rows}
+        found = {_text(row["key"]): row for row in got[name]}
+        for key in sorted({*expected, *found}):
+            first, second = expected.get(key), found.get(key)
+            if first is None or second is None:
+                yield f"store {name}, key {key}: {'missing' if second is None else 'unexpected'}"
+            elif _text(first.get("value")) != _text(second.get("value")):
+                values = _text(first.get("value")), _text(second.get("value"))
+                yield f"store {name}, key {key}: expected {values[0]}, got {values[1]}"
+            elif first.get("timestamp") is not None and second.get("timestamp") not in (
+                None,
+                first["timestamp"],
+            ):
+                yield (
+                    f"store {name}, key {key}: expected timestamp {first['timestamp']}, "
+                    f"got {second['timestamp']}"
+                )
+
+
+def _described(
+    want: dict[str, Any], got: dict[str, Any], topology: dict[str, Any]
+) -> Iterator[str]:
+    if got.get("error"):
+        yield f"failed: {_text(got['error'])}"
+        return
+    expected, found = (Counter(_shape(each, topology)) for each in (want, got))
+    for shape in (expected - found).elements():
+        yield f"missing: {shape}"
+    for shape in (found - expected).elements():
+        yield f"unexpected: {shape}"
+
+
+def _shape(described: dict[str, Any], topology: dict[str, Any]) -> list[str]:
+    """Sub-topologies and repartition topics without the names that each side gives by itself."""
+    internal = {topic["name"] for topic in described.get("internal_topics", [])}
+    named = {
+        node["params"].get("name")
+        for node in topology["nodes"]
+        if node["kind"].startswith("store.")
+    }
+    shapes = [
+        "sub-topology "
+        + _text(
+            {
+                "sources": sorted(t for t in sub.get("sources", []) if t not in internal),
+                "sinks": sorted(t for t in sub.get("sinks", []) if t not in internal),
+                "repartition_sources": sum(t in internal for t in sub.get("sources", [])),
+                "stores": sorted(store for store in sub.get("stores", []) if store in named),
+                "tasks": sub.get("tasks"),
+            }
+        )
+        for sub in described.get("subtopologies", [])
+    ]
+    return shapes + [
+        f"repartition topic with {topic.get('partitions')} partitions"
+        for topic in described.get("internal_topics", [])
+        if topic.get("kind") == "repartition"
+    ]

@@ -1,0 +1,133 @@
+"""One warm JVM with Kafka Streams in it: a scenario goes in, what the library did comes out."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.jars import cache_dir, java, spark_jars
+
+from tools import jars
+
+HERE = Path(__file__).resolve().parents[1] / "oracle"
+KAFKA_VERSION = "4.3.1"
+
+# What Spark's expressions reach into, as Spark's own launcher opens it.
+_OPENED = (
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
+    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch",
+    "sun.nio.cs", "sun.security.action", "sun.util.calendar",
+)  # fmt: skip
+
+
+class Oracle:
+    """The running oracle; `with Oracle() as oracle: oracle.run(scenario)`."""
+
+    def __init__(self) -> None:
+        path = _class_path()
+        self._scratch = tempfile.TemporaryDirectory(prefix="millrace-oracle-")
+        opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+        self._process = subprocess.Popen(
+            [
+                java(), "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *opened,
+                "-Djdk.reflect.useDirectMethodHandle=false",
+                f"-Djava.io.tmpdir={self._scratch.name}",
+                f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
+                "-cp", f"{_jar(path)}{os.pathsep}{path}", "oracle.Main", "serve",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )  # fmt: skip
+        if self._read() != "READY":
+            raise MillraceError("oracle_failed", "The oracle's JVM did not start.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
+        """`outputs`, `dropped`, `stores` and `error` as a scenario's `expected` has them.
+
+        Raises MillraceError `oracle_cannot` for what the library's test driver cannot run.
+        """
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(scenario) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._read())
+        if "oracle_error" in answer:
+            raise MillraceError("oracle_cannot", str(answer["oracle_error"]))
+        return answer
+
+    def close(self) -> None:
+        """Ends the JVM."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._scratch.cleanup()
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise MillraceError("oracle_failed", "The oracle's JVM ended unexpectedly.")
+        return line.rstrip("\n")
+
+
+def _class_path() -> str:
+    """Kafka's jars first (its own clients and RocksDB), Spark's after them; Spark's slf4j."""
+    kept = [
+        str(jar)
+        for jar in jars.ensure("oracle")["oracle"]
+        if not jar.name.startswith(("slf4j-", "scala-library"))
+    ]
+    return os.pathsep.join([*kept, f"{spark_jars()}/*"])
+
+
+def _jar(path: str) -> Path:
+    """The compiled oracle, compiled again when its sources changed."""
+    sources = sorted(HERE.glob("*.scala"))
+    digest = hashlib.sha256(KAFKA_VERSION.encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    target = cache_dir() / f"millrace-oracle-{digest.hexdigest()[:16]}.jar"
+    with (cache_dir() / "oracle.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            _compile(sources, path, target)
+    return target
+
+
+def _compile(sources: list[Path], path: str, target: Path) -> None:
+    partial = target.with_name(f"{target.stem}.{os.getpid()}.partial.jar")
+    done = subprocess.run(
+        [
+            java(), "-Xss8m", "-Xmx1g", "-XX:+UseSerialGC", "-cp", path,
+            "scala.tools.nsc.Main", "-usejavacp", "-nowarn", "-d", str(partial),
+            *map(str, sources),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        partial.unlink(missing_ok=True)
+        raise MillraceError(
+            "oracle_not_compiled", f"The oracle did not compile:\n{done.stdout}{done.stderr}"
+        )
+    partial.replace(target)
