@@ -10,8 +10,6 @@ from millrace_compiler.emit import JOB_FILE
 
 PYSPARK = "pyspark==4.3.0"
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
-
-
 OPERATOR = "millrace_runtime/operator/millrace-operator.jar"
 
 
@@ -86,14 +84,13 @@ def _jars(runtime: Path) -> str:
     lock = next((f / "jars.lock" for f in folders if (f / "jars.lock").is_file()), None)
     if lock is None:
         return ""
-    try:
-        locked = json.loads(lock.read_text("utf-8"))
-    except ValueError:
-        return lock.read_text("utf-8")
-    groups = locked.get("groups", locked) if isinstance(locked, dict) else {}
-    connector = groups.get("connector", []) if isinstance(groups, dict) else []
-    names = [jar.get("coordinates", "") if isinstance(jar, dict) else str(jar) for jar in connector]
-    return "".join(f"{name}\n" for name in names if name)
+    names, group = [], ""
+    for line in lock.read_text("utf-8").splitlines():
+        if line.startswith("["):
+            group = line.strip("[] ")
+        elif group == "connector" and line and not line.startswith("#"):
+            names.append(line.split()[0])
+    return "".join(f"{name}\n" for name in names)
 
 
 def _readme(compilation: Compilation) -> str:

@@ -36,7 +36,7 @@ def _escape(char: str, quote: str) -> str:
 
 def block_text(value: str) -> str:
     """A text of several lines as a triple-quoted literal that reads like the text."""
-    escaped = "".join(c if c in "\n\t" else _escape(c, "\0") for c in value)
+    escaped = "".join(c if c in "\n\t" else _escape(c, "") for c in value)
     quotes = "'''" if '"""' in escaped and "'''" not in escaped else '"""'
     escaped = escaped.replace(quotes, "\\" + "\\".join(quotes))
     if escaped.endswith(quotes[0]):

@@ -100,13 +100,22 @@ class Repartition:
     node: str
 
 
+@dataclass(frozen=True)
+class Copartition:
+    """Input steps that must have equal partitions, for a node's input or parameter."""
+
+    node: str
+    parameter: str
+    sources: frozenset[str]
+
+
 @dataclass
 class Physical:
     """The physical graph, in the order in which its steps were made."""
 
     steps: dict[str, Step] = field(default_factory=dict)
     topics: dict[str, Repartition] = field(default_factory=dict)
-    copartitions: list[tuple[str, frozenset[str]]] = field(default_factory=list)
+    copartitions: list[Copartition] = field(default_factory=list)
     handles: dict[tuple[str, str], Handle] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     shuffled: set[tuple[str, str]] = field(default_factory=set)
@@ -294,10 +303,10 @@ class NodeLowering:
         """The stream by its key: repartitioned if the key changed."""
         return self.repartition(stream, name, through=through) if stream.key_changed else stream
 
-    def together(self, *handles: Handle) -> None:
+    def together(self, *handles: Handle, parameter: str = "right") -> None:
         """Notes that the inputs of the handles must be co-partitioned [RP4]."""
         sources = frozenset().union(*(h.sources for h in handles))
-        self.graph.copartitions.append((self.operator.id, sources))
+        self.graph.copartitions.append(Copartition(self.operator.id, parameter, sources))
 
     def shuffled(self, port: str) -> None:
         """Notes that records cross a shuffle on the edges into a port."""

@@ -16,7 +16,7 @@ from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
-from millrace_compiler.lowering import Physical, Step
+from millrace_compiler.lowering import Copartition, Physical, Step
 from millrace_compiler.operator import Operator
 from millrace_compiler.parameters import java_pattern
 
@@ -190,24 +190,23 @@ def _partitions(
             if all(name in known for name in internal):
                 known[topic.topic] = max((_width(document, s, known) for s in sources), default=1)
                 open_ = True
-    for node, sources_of in physical.copartitions:
-        _copartition(document, physical, node, sources_of, known, report)
+    for group in physical.copartitions:
+        _copartition(document, physical, group, known, report)
     return {name: known.get(name, 1) for name in physical.topics}
 
 
 def _copartition(
     document: Document,
     physical: Physical,
-    node: str,
-    sources: frozenset[str],
+    group: Copartition,
     known: dict[str, int],
     report: Report,
 ) -> None:
     """One group of inputs that must have equal partitions; widens repartition topics to fit."""
-    topics = [t for id_ in sorted(sources) for t in physical.steps[id_].topics]
+    topics = [t for id_ in sorted(group.sources) for t in physical.steps[id_].topics]
     internal = [t for t in dict.fromkeys(topics) if t in physical.topics]
     external = {t: document.partitions(t) for t in topics if t not in physical.topics}
-    for id_ in sources:
+    for id_ in group.sources:
         step = physical.steps[id_]
         if step.pattern:
             external[step.pattern] = _width(document, step, known)
@@ -215,7 +214,7 @@ def _copartition(
     widths = {**external, **asked}
     if len(set(widths.values())) > 1:
         shown = ", ".join(f"{topic} has {count}" for topic, count in sorted(widths.items()))
-        report.add("not_copartitioned", node, "right", topics=shown)
+        report.add("not_copartitioned", group.node, group.parameter, topics=shown)
         return
     if widths:
         width = next(iter(widths.values())) or 1

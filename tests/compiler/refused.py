@@ -572,6 +572,75 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, str | None, str | None]]] = 
         line(process(kind="process_values", output={"key": "BIGINT", "value": "STRING"})),
         ("process_values_key", "run", "output"),
     ),
+    # ---- one for each kind that is not above
+    "a wrong predicate to drop by": (
+        line(node("drop", "filter_not", predicate="upper(value)")),
+        ("expression_type", "drop", "predicate"),
+    ),
+    "a new key that does not resolve": (
+        line(node("pair", "map", key="value.id", value="value")),
+        ("expression", "pair", "key"),
+    ),
+    "a new value that does not resolve": (
+        line(node("more", "map_values", value="uper(value)")),
+        ("expression", "more", "value"),
+    ),
+    "a message that is no text": (
+        line(node("seen", "peek", message="length(value)")),
+        ("expression_type", "seen", "message"),
+    ),
+    "a stream as a stream": (line(node("again", "to_stream")), ("role", "again", "in")),
+    "a table as a table": (
+        document([table(), node("again", "to_table"), sink()], ["table > again", "again > out"]),
+        ("role", "again", "in"),
+    ),
+    "a global table that is versioned": (
+        with_store(
+            join("stream_global_table", stream("l"), global_table("r"), key="key"),
+            "r",
+            store("rows", "versioned", history_retention=5),
+        ),
+        ("store_kind", "r", "store"),
+    ),
+    "a key of another type for a global table": (
+        join("stream_global_table", stream("l"), global_table("r"), key="length(value)"),
+        ("expression_type", "join", "key"),
+    ),
+    "a cogroup of topics that are not co-partitioned": (
+        document(
+            [
+                stream("a"),
+                stream("b"),
+                node(
+                    "all",
+                    "cogroup",
+                    type="STRING",
+                    initializer="''",
+                    inputs=[{"port": p, "aggregator": "agg"} for p in ("a", "b")],
+                ),
+                sink(),
+            ],
+            ["a > all.a", "b > all.b", "all > out"],
+            topics={"a": 2, "b": 3},
+        ),
+        ("not_copartitioned", "all", "inputs"),
+    ),
+    "a label that is no text": (
+        document([stream(), node("log", "sink.print", label=3)], ["in > log"]),
+        ("parameter_type", "log", "label"),
+    ),
+    "sessions kept shorter than gap and grace": (
+        with_store(
+            window(type="session", gap=10, grace=5), "count", store("rows", "session", retention=14)
+        ),
+        ("retention", "rows", "retention"),
+    ),
+    "a versioned store without a history": (
+        with_store(
+            document([table(), sink()], ["table > out"]), "table", store("rows", "versioned")
+        ),
+        ("parameter_missing", "rows", "history_retention"),
+    ),
     # ---- repartition
     "no partitions": (
         line(node("wide", "repartition", partitions=0)),

@@ -93,7 +93,7 @@ class Cogroup(Windowed):
             key = item.group_by.key if item.group_by else None
             name = f"{self.id}-{item.port}"
             streams.append(grouped(to, to.input(item.port), key, name, item.port))
-        to.together(*streams)
+        to.together(*streams, parameter="inputs")
         pairs = zip(streams, self.inputs_, strict=True)
         handle = to.step(
             "cogroup",

@@ -1,0 +1,191 @@
+"""The analyzer's client: what goes over the wire, what is kept, what if it is not there."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_compiler import (
+    AnalyzerUnavailable,
+    CachingAnalyzer,
+    ExpressionRequest,
+    ExpressionResult,
+    RecordedAnalyzer,
+    SocketAnalyzer,
+)
+from millrace_compiler.analysis import UnknownExpression
+
+from tests.compiler.kit import OneTypeAnalyzer, compiled, faults, line, node
+
+UPPER = ExpressionRequest("upper(value)", (("value", "STRING"),))
+LENGTH = ExpressionRequest("length(value)", (("value", "STRING"),), "BIGINT")
+
+
+class LineServer:
+    """Answers lines of JSON over TCP, and can be told to hang up after some of them."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+        self.answer = answer
+        self.requests: list[dict[str, Any]] = []
+        self.connections = 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self.socket.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rwb") as stream:
+            for text in stream:
+                request = json.loads(text)
+                self.requests.append(request)
+                answer = self.answer(request)
+                if answer is None:
+                    return
+                stream.write(json.dumps(answer).encode() + b"\n")
+                stream.flush()
+
+
+@contextmanager
+def serving(answer: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Iterator[LineServer]:
+    server = LineServer(answer)
+    try:
+        yield server
+    finally:
+        server.socket.close()
+
+
+def typed(request: dict[str, Any]) -> dict[str, Any]:
+    rows = [{"type": "STRING", "columns": ["value"], "error": None} for _ in request["expressions"]]
+    return {"id": request["id"], "expressions": rows, "types": []}
+
+
+def test_all_expressions_of_a_call_go_over_the_wire_in_one_line() -> None:
+    with serving(typed) as server:
+        analyzer = SocketAnalyzer("127.0.0.1", server.port)
+        results = analyzer.analyze([UPPER, LENGTH])
+        analyzer.analyze([UPPER])
+        analyzer.close()
+    assert [result.type for result in results] == ["STRING", "STRING"]
+    assert server.connections == 1
+    assert server.requests[0]["expressions"] == [
+        {"text": "upper(value)", "columns": {"value": "STRING"}, "expects": None},
+        {"text": "length(value)", "columns": {"value": "STRING"}, "expects": "BIGINT"},
+    ]
+
+
+def test_nothing_is_sent_where_nothing_is_asked() -> None:
+    assert SocketAnalyzer("127.0.0.1", 1).analyze([]) == []
+
+
+def test_an_error_keeps_its_place() -> None:
+    error = {"message": "no column", "condition": "UNRESOLVED", "start": 3, "stop": 9}
+
+    def refuse(request: dict[str, Any]) -> dict[str, Any]:
+        return {"id": request["id"], "expressions": [{"type": None, "error": error}]}
+
+    with serving(refuse) as server:
+        [result] = SocketAnalyzer("127.0.0.1", server.port).analyze([UPPER])
+    assert result.error is not None
+    assert (result.error.message, result.error.start, result.error.stop) == ("no column", 3, 9)
+    assert ExpressionResult.from_json(result.to_json()) == result
+
+
+def test_a_connection_that_died_is_opened_again() -> None:
+    with serving(typed) as server:
+        analyzer = SocketAnalyzer("127.0.0.1", server.port)
+        analyzer.analyze([UPPER])
+        assert analyzer._connection is not None
+        analyzer._connection.shutdown(socket.SHUT_RDWR)
+        assert analyzer.analyze([UPPER])[0].type == "STRING"
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda _: None,
+        lambda request: {"id": request["id"]},
+        lambda request: {"id": request["id"], "expressions": []},
+    ],
+)
+def test_an_analyzer_that_does_not_answer_is_named(answer: Any) -> None:
+    with serving(answer) as server:
+        analyzer = SocketAnalyzer("127.0.0.1", server.port, timeout=5)
+        with pytest.raises(AnalyzerUnavailable, match=str(server.port)):
+            analyzer.analyze([UPPER])
+
+
+def test_without_an_analyzer_a_compilation_says_so_and_does_not_raise() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    raw = line(node("keep", "filter", predicate="true"))
+    analyzer = SocketAnalyzer("127.0.0.1", port)
+    assert faults(raw, analyzer) == [("analyzer", None, None)]
+    assert compiled(raw, analyzer).code is None
+
+
+def test_the_environment_names_an_analyzer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MILLRACE_ANALYZER", "127.0.0.1:7077")
+    found = SocketAnalyzer.from_environment()
+    assert found is not None
+    assert (found.host, found.port) == ("127.0.0.1", 7077)
+    monkeypatch.delenv("MILLRACE_ANALYZER")
+    assert SocketAnalyzer.from_environment() is None
+
+
+def test_what_is_known_is_not_asked_again() -> None:
+    inner = OneTypeAnalyzer()
+    analyzer = CachingAnalyzer(inner, size=2)
+    analyzer.analyze([UPPER, UPPER, LENGTH])
+    assert analyzer.analyze([LENGTH, UPPER])[0].type == "BIGINT"
+    assert inner.requests == [UPPER, LENGTH]
+    analyzer.analyze([ExpressionRequest("1", ())])
+    analyzer.analyze([LENGTH])
+    assert inner.requests[2:] == [ExpressionRequest("1", ()), LENGTH]
+
+
+def test_recorded_answers_are_kept_and_others_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "answers.json"
+    recording = RecordedAnalyzer(path, OneTypeAnalyzer("INT"))
+    recording.analyze([UPPER])
+    recording.save()
+    known = RecordedAnalyzer(path)
+    assert known.analyze([UPPER])[0].type == "INT"
+    with pytest.raises(UnknownExpression, match="length"):
+        known.analyze([LENGTH])
+
+
+class CountingAnalyzer(OneTypeAnalyzer):
+    """Counts the largest number of questions in one round."""
+
+    most = 0
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        self.most = max(self.most, len(requests))
+        return super().analyze(requests)
+
+
+def test_nodes_side_by_side_are_asked_for_together() -> None:
+    analyzer = CountingAnalyzer()
+    raw = line(node("keep", "filter", predicate="true"))
+    for index in range(20):
+        raw["nodes"].append(node(f"n{index}", "filter", predicate=f"value = {index}"))
+        raw["edges"].append({"source": "in", "target": f"n{index}"})
+    compiled(raw, analyzer)
+    assert analyzer.rounds == 1
+    assert analyzer.most == 21

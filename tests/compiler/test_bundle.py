@@ -1,0 +1,79 @@
+"""The files of an exported job."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from millrace_compiler import Refused, bundle_files
+
+from tests.compiler.kit import compiled, line, node
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
+RAW = line(node("keep", "filter", predicate="true"), name="kept", description="Keeps all.")
+
+
+def test_a_bundle_has_the_job_and_all_it_needs() -> None:
+    files = bundle_files(compiled(RAW), RUNTIME)
+    for path in (
+        "job.py",
+        "topology.json",
+        "source_map.json",
+        "requirements.txt",
+        "jars.txt",
+        "README.md",
+        "Dockerfile",
+        "millrace_runtime/__init__.py",
+        "millrace_runtime/scala/Core.scala",
+    ):
+        assert files[path], path
+    assert json.loads(files["topology.json"]) == RAW
+    assert not [path for path in files if "__pycache__" in path]
+
+
+def test_the_compiled_operator_takes_the_place_of_its_sources(tmp_path: Path) -> None:
+    jar = tmp_path / "operator.jar"
+    jar.write_bytes(b"PK")
+    files = bundle_files(compiled(RAW), RUNTIME, jar)
+    assert files["millrace_runtime/operator/millrace-operator.jar"] == b"PK"
+    assert not [path for path in files if path.endswith(".scala")]
+
+
+def test_the_package_itself_names_the_runtime_too() -> None:
+    package = RUNTIME / "millrace_runtime"
+    assert bundle_files(compiled(RAW), package) == bundle_files(compiled(RAW), RUNTIME)
+
+
+def test_the_jars_are_the_connectors() -> None:
+    names = bundle_files(compiled(RAW), RUNTIME)["jars.txt"].decode().splitlines()
+    assert any(name.startswith("org.apache.spark:spark-sql-kafka-0-10_2.13:") for name in names)
+    assert any(name.startswith("org.apache.kafka:kafka-clients:") for name in names)
+    assert len(names) == 4
+
+
+def test_the_source_map_leads_from_lines_to_nodes() -> None:
+    files = bundle_files(compiled(RAW), RUNTIME)
+    lines = files["job.py"].decode().split("\n")
+    spans = json.loads(files["source_map.json"])["job.py"]
+    [span] = [span for span in spans if span["node"] == "keep"]
+    assert '"keep"' in "\n".join(lines[span["start"] - 1 : span["end"]])
+    ast.parse(files["job.py"].decode())
+
+
+def test_no_file_of_a_bundle_knows_the_machine_it_was_made_on() -> None:
+    files = bundle_files(compiled(RAW), RUNTIME)
+    made = ("job.py", "README.md", "Dockerfile", "jars.txt", "requirements.txt", "source_map.json")
+    for path in made:
+        assert str(RUNTIME.parent).encode() not in files[path]
+
+
+def test_a_refused_document_has_no_bundle() -> None:
+    with pytest.raises(Refused, match="predicate"):
+        bundle_files(compiled(line(node("keep", "filter"))), RUNTIME)
+
+
+def test_a_runtime_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="millrace_runtime"):
+        bundle_files(compiled(RAW), tmp_path)

@@ -1,0 +1,87 @@
+"""Descriptions: the text in Kafka Streams' manner, and the JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from millrace_compiler import Refused, describe
+
+from tests.compiler.kit import OneTypeAnalyzer, document, line, node, sink, stream
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def test_the_word_count_is_described_as_kafka_streams_does(analyzer: object) -> None:
+    raw = json.loads((GOLDEN / "count" / "topology.json").read_text("utf-8"))
+    found = describe(raw, OneTypeAnalyzer("ARRAY<STRING>"))
+    assert found.to_json() == {
+        "subtopologies": [
+            {
+                "id": 0,
+                "nodes": ["lines", "words", "count"],
+                "sources": ["text-lines"],
+                "sinks": ["count-repartition"],
+                "stores": [],
+                "tasks": 4,
+            },
+            {
+                "id": 1,
+                "nodes": ["count", "updates", "word-counts"],
+                "sources": ["count-repartition"],
+                "sinks": ["word-counts"],
+                "stores": ["counts"],
+                "tasks": 4,
+            },
+        ],
+        "internal_topics": [
+            {"name": "count-repartition", "partitions": 4, "kind": "repartition"},
+            {"name": "counts-changelog", "partitions": 4, "kind": "changelog"},
+        ],
+    }
+    assert found.text.startswith(
+        "Topologies:\n   Sub-topology: 0\n    Source: lines (topics: [text-lines])\n      --> words\n"
+    )
+    assert "    Processor: count (stores: [counts])\n      --> updates\n" in found.text
+    assert "    Sink: word-counts (topic: word-counts)\n      <-- updates\n" in found.text
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/describe.txt")), ids=lambda p: p.parent.name)
+def test_arrows_lead_to_parts_that_are_there_and_back(path: Path) -> None:
+    text = path.read_text("utf-8")
+    parts = re.split(r"\n    (?=\w)", text)
+    after, before = {}, {}
+    for part in parts:
+        name = re.match(r"(?:Source|Processor|Sink): (\S+)", part)
+        if not name:
+            continue
+        for arrow, found in (("-->", after), ("<--", before)):
+            names = re.search(rf"{arrow} (.*)", part)
+            listed = names[1].split(", ") if names else []
+            found[name[1]] = [x for x in listed if x != "none"]
+    assert after
+    for source, targets in after.items():
+        for target in targets:
+            assert source in before[target]
+    for target, sources in before.items():
+        for source in sources:
+            assert target in after[source]
+
+
+def test_a_topic_by_expression_has_no_name() -> None:
+    raw = document([stream(), node("out", "sink.topic", topic_expression="value")], ["in > out"])
+    found = describe(raw, OneTypeAnalyzer())
+    assert found.plan.subtopologies[0].sinks == []
+    assert "Sink: out (extractor class: " in found.text
+
+
+def test_a_refused_document_is_not_described() -> None:
+    with pytest.raises(Refused, match="has no such parameter|parameter_unknown"):
+        describe(line(node("keep", "filter", predicate="true", x=1)), OneTypeAnalyzer())
+
+
+def test_several_sinks_of_one_topic_are_listed_once() -> None:
+    raw = document([stream(), sink("a", topic="t"), sink("b", topic="t")], ["in > a", "in > b"])
+    assert describe(raw, OneTypeAnalyzer()).plan.subtopologies[0].sinks == ["t"]

@@ -1,0 +1,104 @@
+"""What each operator must have: a contract over all of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from millrace_compiler import catalog
+from millrace_compiler.catalog import CATALOG_FILE, catalog_text
+from millrace_compiler.operator import FAMILIES, Operator, registry
+from millrace_compiler.pages import pages
+from millrace_compiler.parameters import Parameter
+
+from tests.compiler.refused import REFUSED
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+PAGES = Path(__file__).parents[2] / "docs" / "operators"
+KINDS = list(registry().values())
+WIDGETS = {
+    "text", "number", "duration", "boolean", "choice", "topics", "topic", "expression", "format",
+    "type", "branches", "code", "key_values", "window", "group_by", "cogroup_inputs", "outputs",
+    "output_types",
+}  # fmt: skip
+
+
+def each_kind(test: object) -> object:
+    return pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)(test)  # type: ignore[operator]
+
+
+@each_kind
+def test_it_says_what_it_is(cls: type[Operator]) -> None:
+    sentence = (cls.__doc__ or "").strip()
+    assert sentence.endswith(".")
+    assert cls.title
+    assert cls.help.endswith(".")
+    assert cls.icon
+    assert len(cls.synonyms) >= 3
+    assert cls.family in FAMILIES
+
+
+@each_kind
+def test_its_parameters_are_described(cls: type[Operator]) -> None:
+    for name, parameter in cls.parameters.items():
+        assert isinstance(parameter, Parameter)
+        assert parameter.name == name
+        assert parameter.title
+        assert parameter.help.rstrip().endswith(".")
+        assert parameter.widget in WIDGETS
+        assert not (parameter.required and parameter.default is not None)
+
+
+@each_kind
+def test_it_shows_records_before_and_after(cls: type[Operator]) -> None:
+    before, after = cls.example
+    assert before
+    assert after
+    json.dumps([before, after])
+
+
+@each_kind
+def test_it_has_a_golden(cls: type[Operator]) -> None:
+    path = GOLDEN / cls.kind.replace(".", "_") / "topology.json"
+    kinds = [node["kind"] for node in json.loads(path.read_text("utf-8"))["nodes"]]
+    assert cls.kind in kinds
+
+
+@each_kind
+def test_one_of_its_parameters_or_inputs_is_refused_in_a_test(cls: type[Operator]) -> None:
+    refused = set()
+    for raw, (_, at, _) in REFUSED.values():
+        refused |= {node["kind"] for node in raw["nodes"] if node["id"] == at}
+    assert cls.kind in refused
+
+
+@each_kind
+def test_its_page_is_written(cls: type[Operator]) -> None:
+    assert (PAGES / f"{cls.kind}.md").read_text("utf-8") == pages()[f"{cls.kind}.md"]
+
+
+def test_no_page_is_left_of_a_kind_that_is_gone() -> None:
+    assert {path.name for path in PAGES.glob("*.md")} == set(pages())
+
+
+def test_the_committed_catalogue_is_the_generated_one() -> None:
+    assert CATALOG_FILE.read_text("utf-8") == catalog_text()
+
+
+def test_the_catalogue_lists_every_kind_once_in_the_order_of_families() -> None:
+    found = catalog()
+    kinds = found["kinds"]
+    assert isinstance(kinds, list)
+    assert [kind["kind"] for kind in kinds] == list(registry())
+    families = [kind["family"] for kind in kinds]
+    assert families == sorted(families, key=list(FAMILIES).index)
+    assert len(families) == len(set(registry()))
+
+
+def test_functions_that_a_replayed_record_would_see_differently_are_not_offered() -> None:
+    functions = catalog()["functions"]
+    assert isinstance(functions, list)
+    names = {function["name"] for function in functions}
+    assert {"upper", "concat", "named_struct", "transform"} <= names
+    assert not names & {"rand", "uuid", "current_timestamp", "now"}
