@@ -7,16 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
-from millrace_compiler import Refused, describe
+from millrace_compiler import Analyzer, Refused, describe
 
 from tests.compiler.kit import OneTypeAnalyzer, document, line, node, sink, stream
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-def test_the_word_count_is_described_as_kafka_streams_does(analyzer: object) -> None:
+def test_the_word_count_is_described_as_kafka_streams_does(analyzer: Analyzer) -> None:
     raw = json.loads((GOLDEN / "count" / "topology.json").read_text("utf-8"))
-    found = describe(raw, OneTypeAnalyzer("ARRAY<STRING>"))
+    found = describe(raw, analyzer)
     assert found.to_json() == {
         "subtopologies": [
             {
@@ -42,7 +42,8 @@ def test_the_word_count_is_described_as_kafka_streams_does(analyzer: object) -> 
         ],
     }
     assert found.text.startswith(
-        "Topologies:\n   Sub-topology: 0\n    Source: lines (topics: [text-lines])\n      --> words\n"
+        "Topologies:\n   Sub-topology: 0\n"
+        "    Source: lines (topics: [text-lines])\n      --> words\n"
     )
     assert "    Processor: count (stores: [counts])\n      --> updates\n" in found.text
     assert "    Sink: word-counts (topic: word-counts)\n      <-- updates\n" in found.text
@@ -78,7 +79,7 @@ def test_a_topic_by_expression_has_no_name() -> None:
 
 
 def test_a_refused_document_is_not_described() -> None:
-    with pytest.raises(Refused, match="has no such parameter|parameter_unknown"):
+    with pytest.raises(Refused, match="has no such parameter"):
         describe(line(node("keep", "filter", predicate="true", x=1)), OneTypeAnalyzer())
 
 
