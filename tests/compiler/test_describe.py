@@ -53,7 +53,8 @@ def test_the_word_count_is_described_as_kafka_streams_does(analyzer: Analyzer) -
 def test_arrows_lead_to_parts_that_are_there_and_back(path: Path) -> None:
     text = path.read_text("utf-8")
     parts = re.split(r"\n    (?=\w)", text)
-    after, before = {}, {}
+    after: dict[str, list[str]] = {}
+    before: dict[str, list[str]] = {}
     for part in parts:
         name = re.match(r"(?:Source|Processor|Sink): (\S+)", part)
         if not name:

@@ -25,7 +25,7 @@ WIDGETS = {
 
 
 def each_kind(test: object) -> object:
-    return pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)(test)  # type: ignore[operator]
+    return pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.kind)(test)
 
 
 @each_kind
