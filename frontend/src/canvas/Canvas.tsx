@@ -47,13 +47,45 @@ const FIT = {
   minZoom: 0.15,
 } as const;
 /** From this many nodes on only those in view are kept in the page. */
-const MANY = 120;
+const MANY = 600;
+/** From this many edges on the wires do not move and are left out of the tab order. */
+const BUSY = 120;
+const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function addressOf(connection: Connection) {
   return {
     from: { node: connection.source, port: connection.sourceHandle ?? "out" },
     to: { node: connection.target, port: connection.targetHandle ?? "in" },
   };
+}
+
+function onReconnect(edge: FlowEdge, connection: Connection) {
+  const old = edge.data?.edge;
+  if (old === undefined) return;
+  const { from, to } = addressOf(connection);
+  useDesigner.getState().change(t("reconnect"), (now) => reconnect(now, old, from, to), {
+    select: { nodes: [], edges: [] },
+  });
+}
+
+function onSelectionDragStop(_event: React.MouseEvent, dragged: FlowNode[]) {
+  const positions = new Map(dragged.map((each) => [each.id, each.position]));
+  useDesigner
+    .getState()
+    .change(t("moved", { n: dragged.length }), (now) => moveNodes(now, positions));
+}
+
+function onNodeDoubleClick(_event: React.MouseEvent, node: FlowNode) {
+  useView.getState().set({ rightOpen: true });
+  useDesigner.getState().goTo(node.id, "");
+}
+
+function onNodeMouseEnter(_event: React.MouseEvent, node: FlowNode) {
+  useDesigner.getState().setHovered(node.id);
+}
+
+function onNodeMouseLeave() {
+  useDesigner.getState().setHovered(null);
 }
 
 function useFlow() {
@@ -323,12 +355,48 @@ function CanvasInside() {
     [flow],
   );
 
+  const onReconnectStart = useCallback((_event: React.MouseEvent, edge: FlowEdge) => {
+    moving.current = edge.data?.edge ?? null;
+  }, []);
+  const onReconnectEnd = useCallback(() => {
+    moving.current = null;
+  }, []);
   const openContext = useCallback(
     (event: React.MouseEvent | MouseEvent, over: ContextPlace["over"]) => {
       event.preventDefault();
       setContext({ x: event.clientX, y: event.clientY, over });
     },
     [],
+  );
+  const onNodeContextMenu = useCallback(
+    (event: React.MouseEvent, node: FlowNode) => {
+      const { select, selection } = useDesigner.getState();
+      if (!selection.nodes.includes(node.id)) select({ nodes: [node.id] });
+      openContext(event, "node");
+    },
+    [openContext],
+  );
+  const onEdgeContextMenu = useCallback(
+    (event: React.MouseEvent, edge: FlowEdge) => {
+      useDesigner.getState().select({ edges: [edge.id] });
+      openContext(event, "edge");
+    },
+    [openContext],
+  );
+  const onPaneContextMenu = useCallback(
+    (event: React.MouseEvent | MouseEvent) => openContext(event, "pane"),
+    [openContext],
+  );
+  const onEdgeDoubleClick = useCallback(
+    (event: React.MouseEvent, edge: FlowEdge) =>
+      openAddMenu({ screen: { x: event.clientX, y: event.clientY }, edge: edge.id }),
+    [openAddMenu],
+  );
+  const onPaneClick = useCallback(
+    (event: React.MouseEvent) => {
+      if (event.detail === 2) openAddMenu({ screen: { x: event.clientX, y: event.clientY } });
+    },
+    [openAddMenu],
   );
   const closeAdd = useCallback(() => setAddMenu(null), []);
 
@@ -338,7 +406,7 @@ function CanvasInside() {
       className="canvas"
       ref={box}
       data-layer={layer}
-      data-many={count > MANY || undefined}
+      data-many={count > BUSY || undefined}
       onPointerMove={(event) => {
         pointer.current = { x: event.clientX, y: event.clientY };
       }}
@@ -360,50 +428,20 @@ function CanvasInside() {
         onConnect={onConnect}
         onConnectEnd={onConnectEnd}
         isValidConnection={isValid}
-        onReconnectStart={(_event, edge) => {
-          moving.current = edge.data?.edge ?? null;
-        }}
-        onReconnect={(edge, connection) => {
-          const old = edge.data?.edge;
-          if (old === undefined) return;
-          const { from, to } = addressOf(connection);
-          useDesigner.getState().change(t("reconnect"), (now) => reconnect(now, old, from, to), {
-            select: { nodes: [], edges: [] },
-          });
-        }}
-        onReconnectEnd={() => {
-          moving.current = null;
-        }}
+        onReconnectStart={onReconnectStart}
+        onReconnect={onReconnect}
+        onReconnectEnd={onReconnectEnd}
         onNodeDrag={onNodeDrag}
         onNodeDragStop={onNodeDragStop}
-        onSelectionDragStop={(_event, dragged) => {
-          const positions = new Map(dragged.map((each) => [each.id, each.position]));
-          useDesigner
-            .getState()
-            .change(t("moved", { n: dragged.length }), (now) => moveNodes(now, positions));
-        }}
-        onNodeDoubleClick={(_event, node) => {
-          useView.getState().set({ rightOpen: true });
-          useDesigner.getState().goTo(node.id, "");
-        }}
-        onNodeMouseEnter={(_event, node) => useDesigner.getState().setHovered(node.id)}
-        onNodeMouseLeave={() => useDesigner.getState().setHovered(null)}
-        onNodeContextMenu={(event, node) => {
-          const { select, selection } = useDesigner.getState();
-          if (!selection.nodes.includes(node.id)) select({ nodes: [node.id] });
-          openContext(event, "node");
-        }}
-        onEdgeContextMenu={(event, edge) => {
-          useDesigner.getState().select({ edges: [edge.id] });
-          openContext(event, "edge");
-        }}
-        onPaneContextMenu={(event) => openContext(event, "pane")}
-        onEdgeDoubleClick={(event, edge) =>
-          openAddMenu({ screen: { x: event.clientX, y: event.clientY }, edge: edge.id })
-        }
-        onPaneClick={(event) => {
-          if (event.detail === 2) openAddMenu({ screen: { x: event.clientX, y: event.clientY } });
-        }}
+        onSelectionDragStop={onSelectionDragStop}
+        onNodeDoubleClick={onNodeDoubleClick}
+        onNodeMouseEnter={onNodeMouseEnter}
+        onNodeMouseLeave={onNodeMouseLeave}
+        onNodeContextMenu={onNodeContextMenu}
+        onEdgeContextMenu={onEdgeContextMenu}
+        onPaneContextMenu={onPaneContextMenu}
+        onEdgeDoubleClick={onEdgeDoubleClick}
+        onPaneClick={onPaneClick}
         connectionLineType={ConnectionLineType.SmoothStep}
         connectionRadius={26}
         nodesDraggable={!readOnly}
@@ -411,13 +449,13 @@ function CanvasInside() {
         edgesReconnectable={!readOnly}
         deleteKeyCode={null}
         selectionKeyCode="Shift"
-        multiSelectionKeyCode={["Shift", "Control", "Meta"]}
+        multiSelectionKeyCode={MULTI_SELECT}
         selectionMode={SelectionMode.Partial}
         panOnScroll={false}
         zoomOnDoubleClick={false}
         disableKeyboardA11y
         nodesFocusable
-        edgesFocusable={count <= MANY}
+        edgesFocusable={count <= BUSY}
         snapToGrid
         snapGrid={SNAP}
         minZoom={0.1}

@@ -1,7 +1,7 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { isMissing } from "../designer/compile";
-import { hueOf, portRoles } from "../designer/derived";
+import { hasStore, hueOf, portRoles } from "../designer/derived";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf, portsOf } from "../graph/catalogue";
 import { labelOf } from "../graph/document";
@@ -12,12 +12,15 @@ import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
 import { runsText, t } from "./texts";
 
-/** How the node runs and what it guarantees, while the plan is shown. */
+/** How the node runs and in how many tasks, while the plan is shown. */
 function planned(state: DesignerState, node: string): string | null {
   if (state.layer !== "plan") return null;
   const plan = state.result?.plan?.nodes[node];
   if (plan === undefined) return null;
-  return [runsText(plan.runs_as), plan.guarantee ?? ""].filter((part) => part !== "").join(" · ");
+  const areas = state.result?.plan?.subtopologies ?? [];
+  const mine = areas.filter((area) => plan.subtopologies.includes(area.id)).at(-1);
+  const tasks = mine === undefined ? "" : t("tasks", { n: mine.tasks });
+  return [runsText(plan.runs_as), tasks].filter((part) => part !== "").join(" · ");
 }
 
 /** `error`, `missing` if all there is to do is to fill something in, or nothing. */
@@ -58,14 +61,12 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const plan = useDesigner((state) => planned(state, id));
   const lit = useDesigner((state) => state.hovered === id);
   const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
-  const hasStore = useDesigner((state) =>
-    state.document.edges.some((edge) => edge.target === id && edge.target_port === "store"),
-  );
+  const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
     ([port, role]) => port.startsWith("output/") && role.includes("table"),
   );
   // What may keep state only for a table shows no store port while it works on a stream.
-  const keeps = hasStore || isTable || kind?.stateful === true;
+  const keeps = used || isTable || kind?.stateful === true;
   const ports = useMemo(
     () =>
       catalogue === null

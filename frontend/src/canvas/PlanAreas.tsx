@@ -5,6 +5,7 @@ import { portsOf } from "../graph/catalogue";
 import { sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
 import { t } from "./texts";
+import { wirePath } from "./wire";
 
 const MARGIN = 16;
 const COLOURS = 6;
@@ -37,9 +38,18 @@ export function PlanAreas() {
       return { x: side === "output" ? box.x + box.width : box.x, y };
     };
     const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
+    const refed = new Set(
+      document.edges.filter((_edge, index) => shuffled.has(index)).map((edge) => edge.target),
+    );
+    const last = new Map<string, number>();
+    for (const each of plan.subtopologies) for (const id of each.nodes) last.set(id, each.id);
     return plan.subtopologies.flatMap((each) => {
-      const mine = new Set(each.nodes);
-      const boxes = each.nodes
+      // What a shuffle leads to does its work behind it; in front of it there is only the writing.
+      const mine = new Set(each.nodes.filter((id) => !refed.has(id) || last.get(id) === each.id));
+      for (const edge of document.edges) {
+        if (targetPort(edge) === "store" && mine.has(edge.target)) mine.add(edge.source);
+      }
+      const boxes = [...mine]
         .map((id) => nodes.get(id))
         .filter((node) => node !== undefined)
         .map((node) => boxOf(catalogue, node));
@@ -55,8 +65,7 @@ export function PlanAreas() {
         const from = portAt(edge.source, "output", sourcePort(edge));
         const to = portAt(edge.target, "input", targetPort(edge));
         if (from === null || to === null) return [];
-        const middle = (from.x + to.x) / 2;
-        return [`M${from.x} ${from.y}H${middle}V${to.y}H${to.x}`];
+        return [wirePath(from, to).path];
       });
       const bounds = boundsOf(boxes);
       if (bounds === null) return [];

@@ -1,12 +1,7 @@
-import {
-  BaseEdge,
-  EdgeLabelRenderer,
-  type EdgeProps,
-  getSmoothStepPath,
-  Position,
-} from "@xyflow/react";
+import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../designer/compile";
+import { isShuffle } from "../designer/derived";
 import { subscribeNode } from "../designer/runtime";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
@@ -14,38 +9,43 @@ import { sourcePort } from "../graph/document";
 import { readType, shortType } from "../graph/types";
 import type { FlowEdge } from "./flow";
 import { t } from "./texts";
-
-function shuffles(state: DesignerState, index: number): boolean {
-  return state.result?.plan?.edges.some((edge) => edge.index === index && edge.shuffle) ?? false;
-}
+import { wirePath } from "./wire";
 
 /** The types in a few characters; fewer still where all wires show theirs. */
 function chipText(type: PortType, room: number): string {
   return `${shortType(readType(type.key), room)} → ${shortType(readType(type.value), room)}`;
 }
 
-function TypeChip(props: { type: PortType; x: number; y: number; room: number }) {
-  const { room, type, x, y } = props;
+function Label(props: { text: string; title?: string; x: number; y: number }) {
+  const { text, title, x, y } = props;
   return (
     <EdgeLabelRenderer>
       <div
         className="edge-chip"
         style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
-        title={`key: ${type.key}\nvalue: ${type.value}`}
+        title={title}
       >
-        {chipText(type, room)}
+        {text}
       </div>
     </EdgeLabelRenderer>
   );
 }
 
+/** The repartition topic in front of a node, with its partitions; null while there is no plan. */
+function repartitionTopic(state: DesignerState, target: string): string | null {
+  const topic = state.result?.plan?.internal_topics.find(
+    (each) => each.kind === "repartition" && each.name === `${target}-repartition`,
+  );
+  return topic === undefined ? null : t("topicOf", { name: topic.name, n: topic.partitions });
+}
+
 /** A key glyph where the key changed; a double bar across the wire where records are shuffled. */
-function Marks(props: { x: number; y: number; shuffle: boolean }) {
-  const { shuffle, x, y } = props;
+function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | null }) {
+  const { shuffle, topic, x, y } = props;
   if (shuffle) {
     return (
       <g className="edge-shuffle" transform={`translate(${x} ${y})`}>
-        <title>{t("shuffle")}</title>
+        <title>{topic === null ? t("shuffle") : `${t("shuffle")}\n${topic}`}</title>
         <rect x={-8} y={-8} width={16} height={16} rx={3} />
         <path d="M-2 -5V5M2 -5V5" />
       </g>
@@ -83,8 +83,10 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
     data === undefined ? undefined : state.result?.ports[source]?.[sourcePort(data.edge)],
   );
   const shuffle = useDesigner((state) =>
-    data === undefined ? false : shuffles(state, data.index),
+    data === undefined ? false : isShuffle(state, data.index),
   );
+  const topic = useDesigner((state) => (shuffle ? repartitionTopic(state, target) : null));
+  const planned = useDesigner((state) => state.layer === "plan");
   const near = useDesigner((state) => state.hovered === source || state.hovered === target);
   const always = useView((state) => state.edgeTypes);
   const runtime = useDesigner((state) => state.layer === "runtime");
@@ -99,16 +101,10 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       </g>
     );
   }
-  const [path, labelX, labelY] = getSmoothStepPath({
-    sourceX,
-    sourceY,
-    sourcePosition: Position.Right,
-    targetX,
-    targetY,
-    targetPosition: Position.Left,
-    borderRadius: 8,
-    offset: 20,
-  });
+  const { middle, path } = wirePath({ x: sourceX, y: sourceY }, { x: targetX, y: targetY });
+  const { x: labelX, y: labelY } = middle;
+  // Between two neighbours there is no room for the name of a topic until it is asked for.
+  const long = targetX < sourceX || targetX - sourceX > 160;
   const showChip = type !== undefined && (always || selected === true || hovered);
   const marks = shuffle || (type?.key_changed ?? false);
   return (
@@ -122,13 +118,16 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       onPointerLeave={() => setHovered(false)}
     >
       <BaseEdge path={path} interactionWidth={18} />
-      {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} /> : null}
+      {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} topic={topic} /> : null}
+      {planned && topic !== null && (long || hovered) ? (
+        <Label text={topic} x={labelX} y={labelY + 20} />
+      ) : null}
       {showChip ? (
-        <TypeChip
-          type={type}
+        <Label
+          text={chipText(type, always && !hovered ? 0 : 2)}
+          title={`key: ${type.key}\nvalue: ${type.value}`}
           x={labelX}
           y={marks ? labelY - 20 : labelY - (always ? 12 : 0)}
-          room={always && !hovered ? 0 : 2}
         />
       ) : null}
     </g>

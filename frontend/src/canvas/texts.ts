@@ -28,6 +28,7 @@ export const t = texts({
     unknownKind: "Unknown kind {kind}",
     shuffle:
       "Records are shuffled here: they go through a repartition topic to the task of their key",
+    topicOf: "{name} · {n} partitions",
     keyChanged: "The key changed: the next node that works by key will shuffle",
     subtopology: "Sub-topology {id} · {n} tasks",
     itself: "A node cannot feed itself",
@@ -97,6 +98,7 @@ export const t = texts({
     warnings: "{n} 个警告",
     unknownKind: "未知类型 {kind}",
     shuffle: "记录在此重新分区：经由重分区主题到达其键所属的任务",
+    topicOf: "{name} · {n} 个分区",
     keyChanged: "键已改变：下一个按键处理的节点会重新分区",
     subtopology: "子拓扑 {id} · {n} 个任务",
     itself: "节点不能连接自身",

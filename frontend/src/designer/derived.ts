@@ -1,9 +1,9 @@
 /** What follows from the state of the designer, worked out once per change and shared by all views. */
 
-import { type Catalogue, portsOf, type Role } from "../graph/catalogue";
+import { type Catalogue, kindOf, portsOf, type Role } from "../graph/catalogue";
 import { isStoreKind, sourcePort, type TopologyDocument, targetPort } from "../graph/document";
 import { type KnownRoles, roleOfOutput } from "../graph/roles";
-import type { CompileResult } from "./compile";
+import type { CompileResult, Plan } from "./compile";
 import { shareEntries } from "./share";
 import type { DesignerState } from "./store";
 
@@ -74,9 +74,38 @@ export function knownRoles(state: DesignerState): KnownRoles {
   return state.result?.ports ?? {};
 }
 
+const storeUsers = new WeakMap<TopologyDocument["edges"], ReadonlySet<string>>();
+
+/** Whether a store hangs below a node. */
+export function hasStore(state: DesignerState, node: string): boolean {
+  const { edges } = state.document;
+  let users = storeUsers.get(edges);
+  if (users === undefined) {
+    users = new Set(
+      edges.filter((edge) => targetPort(edge) === "store").map((edge) => edge.target),
+    );
+    storeUsers.set(edges, users);
+  }
+  return users.has(node);
+}
+
+const shuffledEdges = new WeakMap<Plan, ReadonlySet<number>>();
+
+/** Whether the edge at this place of the list is a shuffle. */
+export function isShuffle(state: DesignerState, index: number): boolean {
+  const plan = state.result?.plan ?? null;
+  if (plan === null) return false;
+  let shuffled = shuffledEdges.get(plan);
+  if (shuffled === undefined) {
+    shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
+    shuffledEdges.set(plan, shuffled);
+  }
+  return shuffled.has(index);
+}
+
 /** Families of kinds by hue: a source that gives a table has the hue of tables. */
 export function hueOf(catalogue: Catalogue, kind: string): string {
-  const entry = catalogue.kinds.find((candidate) => candidate.kind === kind);
+  const entry = kindOf(catalogue, kind);
   if (entry === undefined) return "stateless";
   const family = entry.family.replace(/([^s])s$/, "$1");
   if (family === "source" && entry.outputs.some((output) => output.role.includes("table"))) {

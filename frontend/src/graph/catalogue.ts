@@ -163,10 +163,30 @@ export function portsOf(catalogue: Catalogue, node: DocumentNode): NodePort[] {
   return ports;
 }
 
-/** The parameters a node starts with: only those that have a default other than null and are required. */
+const STARTING_CODE = `class Each(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record)
+`;
+
+/** What some widgets start from, so that a new node has ports to pull wires from and code to change. */
+const STARTING: Readonly<Record<string, Json>> = {
+  branches: [{ port: "branch-1", predicate: "" }],
+  cogroup_inputs: [{ port: "in-1", aggregator: "" }],
+  output_types: {},
+  code: STARTING_CODE,
+};
+
+/** The parameters a node starts with: those that are required and have something to start from. */
 export function startingParams(kind: Kind): Record<string, Json> {
   const params: Record<string, Json> = {};
+  const hasCode = kind.parameters.some((parameter) => parameter.widget === "code");
   for (const parameter of kind.parameters) {
+    const start = STARTING[parameter.widget];
+    if (parameter.required && start !== undefined) params[parameter.name] = start;
+    if (hasCode && parameter.name === "class_name") params[parameter.name] = "Each";
     if (parameter.required && parameter.default !== null && parameter.default !== undefined) {
       params[parameter.name] = parameter.default;
     }

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { roleText } from "../canvas/texts";
 import { canvas } from "../designer/canvasApi";
+import { isShuffle } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import { removeEdges } from "../graph/changes";
 import {
@@ -41,7 +42,7 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
   const readOnly = useDesigner((state) => state.readOnly);
   const shuffle = useDesigner((state) => {
     const index = state.document.edges.indexOf(edge);
-    return state.result?.plan?.edges.some((each) => each.index === index && each.shuffle) ?? false;
+    return isShuffle(state, index);
   });
   const source = findNode(document, edge.source);
   const target = findNode(document, edge.target);

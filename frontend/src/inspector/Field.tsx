@@ -1,13 +1,17 @@
 import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, useId } from "react";
-import type { Diagnostic } from "../designer/compile";
+import { type Diagnostic, isMissing } from "../designer/compile";
 import { t } from "./texts";
 
 /** What is wrong with a field, and what would do. */
 export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
   return diagnostics.map((each, index) => (
-    <p key={`${each.code}${index}`} className="field-problem" data-severity={each.severity}>
+    <p
+      key={`${each.code}${index}`}
+      className="field-problem"
+      data-severity={isMissing(each) ? "missing" : each.severity}
+    >
       {each.message}
       {each.hint === null || each.hint === "" ? null : <span> {each.hint}</span>}
     </p>

@@ -5,6 +5,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { type ComponentType, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { roleText, runsText } from "../canvas/texts";
 import { addKind } from "../commands/addNode";
+import { isMissing } from "../designer/compile";
 import { hueOf, portRoles } from "../designer/derived";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalogue";
@@ -54,14 +55,33 @@ function Facts({ node }: { node: DocumentNode }) {
         {kind?.title ?? node.kind}
       </Chip>
       {how === null ? null : (
-        <Chip title={plan?.why ?? undefined}>
-          {[how, plan?.guarantee ?? ""].filter((part) => part !== "").join(" · ")}
+        <Chip title={[plan?.guarantee, plan?.why].filter((part) => part != null).join("\n")}>
+          {how}
         </Chip>
       )}
       {roles.map((role) => (
         <Chip key={role}>{roleText(role)}</Chip>
       ))}
     </div>
+  );
+}
+
+/** What a citation such as ` [KT1]` refers to stands in the documentation, not on the page. */
+function uncited(text: string): string {
+  return text.replace(/\s*\[[A-Z]+\d+[a-z]?(,\s*[A-Z]+\d+)*\]/g, "");
+}
+
+/** What the node promises, and why it runs the way it does. */
+function HowItRuns({ node }: { node: string }) {
+  const plan = useDesigner((state) => state.result?.plan?.nodes[node]);
+  if (plan === undefined || (plan.guarantee === null && plan.why === null)) return null;
+  return (
+    <details className="inspector-help">
+      <summary>{t("howItRuns")}</summary>
+      <p>{runsText(plan.runs_as)}</p>
+      {plan.guarantee === null ? null : <p>{uncited(plan.guarantee)}</p>}
+      {plan.why === null ? null : <p>{uncited(plan.why)}</p>}
+    </details>
   );
 }
 
@@ -291,7 +311,7 @@ export function NodeForm(props: {
       <Name node={node} />
       <Facts node={node} />
       {general.length === 0 ? null : (
-        <div className="inspector-general">
+        <div className="inspector-general" data-missing={general.every(isMissing) || undefined}>
           <FieldProblems diagnostics={general} />
         </div>
       )}
@@ -336,6 +356,7 @@ export function NodeForm(props: {
           onBlur={() => useDesigner.getState().endGesture()}
         />
       </Section>
+      <HowItRuns node={id} />
       {kind === undefined ? null : (
         <details className="inspector-help">
           <summary>{t("whatItDoes")}</summary>

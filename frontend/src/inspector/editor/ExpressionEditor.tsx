@@ -2,7 +2,7 @@ import { autocompletion } from "@codemirror/autocomplete";
 import { SQLDialect, sql } from "@codemirror/lang-sql";
 import { tooltips } from "@codemirror/view";
 import { useRef } from "react";
-import type { Diagnostic } from "../../designer/compile";
+import { type Diagnostic, isMissing } from "../../designer/compile";
 import type { CatalogueFunction } from "../../graph/catalogue";
 import type { Column } from "../columns";
 import { baseExtensions } from "./base";
@@ -64,7 +64,9 @@ export default function ExpressionEditor(props: {
     <div
       className="editor"
       ref={box}
-      data-error={diagnostics.some((each) => each.severity === "error") || undefined}
+      data-error={
+        diagnostics.some((each) => each.severity === "error" && !isMissing(each)) || undefined
+      }
       data-readonly={readOnly || undefined}
     />
   );

@@ -4,7 +4,7 @@ import { globalCompletion, localCompletionSource, python } from "@codemirror/lan
 import { indentUnit } from "@codemirror/language";
 import { keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { useRef } from "react";
-import type { Diagnostic } from "../../designer/compile";
+import { type Diagnostic, isMissing } from "../../designer/compile";
 import { baseExtensions } from "./base";
 import { useEditor } from "./useEditor";
 
@@ -49,7 +49,9 @@ export default function PythonEditor(props: {
       className="editor editor-code"
       data-height={height}
       ref={box}
-      data-error={diagnostics.some((each) => each.severity === "error") || undefined}
+      data-error={
+        diagnostics.some((each) => each.severity === "error" && !isMissing(each)) || undefined
+      }
       data-readonly={readOnly || undefined}
     />
   );

@@ -50,7 +50,7 @@ export function FormatWidget(props: WidgetProps) {
         clearable={!parameter.required}
         readOnly={readOnly}
         aria-labelledby={labelId}
-        error={at(diagnostics, `${path}.format`).length > 0 || at(diagnostics, path).length > 0}
+        error={at(diagnostics, `${path}.format`).length > 0}
         maxDropdownHeight={280}
         onChange={(next) => {
           if (next === null) onChange(undefined);

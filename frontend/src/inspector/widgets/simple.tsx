@@ -2,13 +2,15 @@
 
 import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useMemo } from "react";
+import { isMissing } from "../../designer/compile";
 import { at } from "../problems";
 import { t } from "../texts";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
 
 function useWrong({ diagnostics, path }: WidgetProps): boolean {
-  return diagnostics.length > 0 && (at(diagnostics, path).length > 0 || path === "");
+  // What is only missing is said below the field; it is not painted as a mistake.
+  return at(diagnostics, path).some((each) => each.severity === "error" && !isMissing(each));
 }
 
 function defaultText(props: WidgetProps): string {
