@@ -21,12 +21,11 @@ export function lengthOf(step: DeploymentStep, now: number): number | null {
   return Math.max(0, (millis(step.finished_at) ?? now) - from);
 }
 
-/** From the first step's start to the last one's end; null as long as one of them is open. */
+/** What all steps took together; null as long as one of them is open. After a crash only the last step is done anew. */
 export function totalOf(deployment: Deployment): number | null {
-  const starts = deployment.steps
-    .map((step) => millis(step.started_at))
-    .filter((at) => at !== null);
-  const ends = deployment.steps.map((step) => millis(step.finished_at));
-  if (starts.length === 0 || ends.some((end) => end === null)) return null;
-  return Math.max(...(ends as number[])) - Math.min(...starts);
+  const lengths = deployment.steps.map((step) =>
+    step.finished_at === null ? null : lengthOf(step, 0),
+  );
+  if (lengths.length === 0 || lengths.includes(null)) return null;
+  return lengths.reduce<number>((sum, each) => sum + (each ?? 0), 0);
 }

@@ -123,7 +123,7 @@ function SavedState() {
 export function HeaderRight({ ws, editor, operator }: HeaderProps) {
   const { changed, saving } = useEditing();
   const empty = useDesigner((state) => state.document.nodes.length === 0);
-  const shortcuts = commandById("open-shortcuts");
+  const shortcuts = commandById("shortcuts");
   return (
     <>
       <Present />

@@ -135,7 +135,9 @@ function Matrix({ view }: { view: RuntimeView }) {
                     <span title={row.host ?? undefined}>{executorName(row.executor)}</span>
                   ) : null}
                 </td>
-                <td className={classes.thread}>{row.thread}</td>
+                <td className={classes.thread} title={row.thread}>
+                  {row.thread}
+                </td>
                 <td>
                   <div className={classes.chips}>
                     {row.tasks.map((task) => (

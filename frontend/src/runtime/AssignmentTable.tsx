@@ -68,7 +68,9 @@ export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
               </td>
               <td className={classes.partitions}>{row.topicPartition ?? ""}</td>
               <td title={row.task.host ?? undefined}>{row.task.executor}</td>
-              <td className={classes.thread}>{row.task.thread}</td>
+              <td className={classes.thread} title={row.task.thread}>
+                {row.task.thread}
+              </td>
               <td
                 className={classes.figure}
                 title={

@@ -25,6 +25,7 @@ export function shown(lines: readonly LogLine[], filter: LogFilter): LogLine[] {
   const search = filter.search.trim().toLowerCase();
   return lines.filter(
     (line) =>
+      line.message !== "" &&
       LEVELS.indexOf(levelOf(line)) >= least &&
       (filter.node === null || line.node === filter.node) &&
       (search === "" || line.message.toLowerCase().includes(search)),
