@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +57,7 @@ class Feed:
         self.subscription = self.hub.subscribe()
 
     # -- the stream as bytes --------------------------------------------------------------------
-    async def events(self, last_event_id: str) -> AsyncIterator[bytes]:
+    async def events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
         """Server-sent events until the page is closed."""
         try:
             yield f"retry: {RETRY_MS}\n\n".encode()
@@ -89,8 +89,13 @@ class Feed:
 
     async def _next(self, seconds: float) -> Entry | Resync | None:
         patience = min(max(seconds, 0.05), 1.0 if self.run else PING_SECONDS)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # The page was closed, and a library on the way took the cancellation for its own.
+            raise asyncio.CancelledError
         try:
-            return await asyncio.wait_for(self.subscription.queue.get(), patience)
+            async with asyncio.timeout(patience):
+                return await self.subscription.queue.get()
         except TimeoutError:
             return None
 

@@ -121,10 +121,15 @@ class Hub:
         first: Any = await self.redis.xrange(stream, count=1)
         if not first:
             return after == START
-        return order(first[0][0].decode()) <= order(after)
+        if order(first[0][0].decode()) <= order(after):
+            return True
+        about: Any = await self.redis.xinfo_stream(stream)
+        return bool(about["entries-added"] == about["length"])
 
     async def close(self) -> None:
         """End the reader and the connections."""
+        # Without listeners the reader ends by itself, should a library swallow the cancellation.
+        self._subscriptions.clear()
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)

@@ -67,9 +67,7 @@ def test_signing_in_and_changing_need_the_csrf_token(editor: User) -> None:
     assert refused.json()["error"]["code"] == "csrf_failed"
     browser.get("/api/session")
     headers = {"X-CSRFToken": browser.cookies["csrftoken"].value}
-    accepted = browser.post(
-        "/api/session", body, content_type="application/json", headers=headers
-    )
+    accepted = browser.post("/api/session", body, content_type="application/json", headers=headers)
     assert accepted.status_code == 200
     refused = browser.post("/api/tokens", {"name": "x"}, content_type="application/json")
     assert refused.status_code == 403
@@ -156,9 +154,7 @@ def test_somebody_with_an_account_is_added_without_a_link(
     assert link.json()["error"]["code"] == "member_of_others"
 
 
-def test_the_last_admin_cannot_be_removed_or_made_less(
-    people: People, client_of: Client
-) -> None:
+def test_the_last_admin_cannot_be_removed_or_made_less(people: People, client_of: Client) -> None:
     admin = client_of(people.admin)
     member = people.admin.memberships.get().pk
     refused = admin.delete(f"/api/workspaces/main/members/{member}")

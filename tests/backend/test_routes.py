@@ -157,7 +157,9 @@ def test_nobody_gets_in_without_signing_in(
         assert response.json()["error"]["code"] == "not_authenticated"
 
 
-@pytest.mark.parametrize("route", [r for r in ROUTES if r.needs not in {PUBLIC, SIGNED_IN}], ids=str)
+@pytest.mark.parametrize(
+    "route", [r for r in ROUTES if r.needs not in {PUBLIC, SIGNED_IN}], ids=str
+)
 def test_people_of_another_workspace_are_told_nothing(
     route: Route, world: dict[str, Any], people: People, client_of: Client
 ) -> None:
@@ -166,7 +168,9 @@ def test_people_of_another_workspace_are_told_nothing(
     assert "Orders" not in response.content.decode()
 
 
-@pytest.mark.parametrize("route", [r for r in ROUTES if r.needs not in {PUBLIC, SIGNED_IN}], ids=str)
+@pytest.mark.parametrize(
+    "route", [r for r in ROUTES if r.needs not in {PUBLIC, SIGNED_IN}], ids=str
+)
 def test_every_role_below_the_needed_one_is_refused(
     route: Route, world: dict[str, Any], people: People, client_of: Client
 ) -> None:

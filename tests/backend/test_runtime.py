@@ -107,9 +107,7 @@ def test_the_runtime_endpoint_shows_the_last_report_with_rates(
     assert client.get(path).json()["error"]["code"] == "no_report"
     now = int(time.time() * 1000)
     log = {"event": "log", "at": now, "level": "INFO", "node": None, "message": "hello"}
-    report(
-        f"{deployment.pk}-1", progress(now - 3_000, 100), log, progress(now - 500, 350), log
-    )
+    report(f"{deployment.pk}-1", progress(now - 3_000, 100), log, progress(now - 500, 350), log)
     found = client.get(path).json()
     assert found["nodes"]["words"]["in_rate"] == 100.0
     assert (found["deployment"], found["run"], found["stale"]) == (
@@ -126,9 +124,7 @@ def test_a_report_pushed_out_by_log_lines_is_found_in_its_own_place(
 ) -> None:
     actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
     now = int(time.time() * 1000)
-    redis.client().set(
-        redis.run_snapshot(f"{deployment.pk}-1"), json.dumps(progress(now, 5))
-    )
+    redis.client().set(redis.run_snapshot(f"{deployment.pk}-1"), json.dumps(progress(now, 5)))
     found = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/runtime").json()
     assert found["nodes"]["words"]["in"] == 5
 
@@ -139,7 +135,7 @@ LOG = """\
 26/11/21 11:30:01 WARN StateStore: slow commit
 2026-11-21T11:30:02.5Z ERROR driver: lost
     at somewhere
-{"broken": 
+{"broken":
 
 {"ts": "2026-11-21T11:30:03Z", "level": "ERROR", "msg": "from log4j"}
 """
@@ -155,7 +151,7 @@ def test_lines_of_json_and_of_plain_text_are_understood(tmp_path: Path) -> None:
         ("warn", None, "StateStore: slow commit"),
         ("error", None, "driver: lost"),
         ("info", None, "    at somewhere"),
-        ("info", None, '{"broken": '),
+        ("info", None, '{"broken":'),
         ("error", None, "from log4j"),
     ]
     assert [None if line.at is None else line.at.isoformat() for line in lines][:3] == [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 
 from accounts.permissions import workspace_for
 from django.http import StreamingHttpResponse
@@ -66,10 +67,11 @@ class LiveView(ApiView):
         scope = self.scope(request)
         last = request.headers.get("Last-Event-ID", "")
 
-        async def stream() -> AsyncIterator[bytes]:
+        async def stream() -> AsyncGenerator[bytes, None]:
             # Made here, in the event loop, and not in the view's thread.
-            async for text in Feed(scope).events(last):
-                yield text
+            async with aclosing(Feed(scope).events(last)) as events:
+                async for text in events:
+                    yield text
 
         return StreamingHttpResponse(
             stream(),
