@@ -31,7 +31,7 @@ def bundle_files(
     ]
     files["source_map.json"] = _json({JOB_FILE: spans})
     files["topology.json"] = _json(compilation.document.raw)
-    files["requirements.txt"] = _requirements(code).encode()
+    files["requirements.txt"] = f"{PYSPARK}\n".encode()
     files["jars.txt"] = _jars(runtime).encode()
     files["README.md"] = _readme(compilation).encode()
     files["Dockerfile"] = _DOCKERFILE.encode()
@@ -66,16 +66,6 @@ def _runtime(runtime: Path, *, sources: bool) -> dict[str, bytes]:
     if lock.is_file():
         found["millrace_runtime/jars.lock"] = lock.read_bytes()
     return found
-
-
-def _requirements(code: dict[str, str]) -> str:
-    lines = [PYSPARK]
-    text = code.get(JOB_FILE, "")
-    if " avro" in text or "=avro(" in text:
-        lines.append("fastavro>=1.10")
-    if "=protobuf(" in text:
-        lines.append("protobuf>=6")
-    return "\n".join(lines) + "\n"
 
 
 def _jars(runtime: Path) -> str:

@@ -99,4 +99,4 @@ def _properties(name: str) -> list[str]:
         return []
     if name == "json":
         return ["schema"]
-    return ["schema", "registry", "subject"] + (["message"] if name == "protobuf" else [])
+    return ["schema", "registry", "subject"]

@@ -15,6 +15,7 @@ from millrace_compiler.infer import Ports, infer_ports
 from millrace_compiler.operator import Store
 from millrace_compiler.physical import lower_graph
 from millrace_compiler.plan import Plan, make_plan, runs_as
+from millrace_compiler.registries import DEFAULT, Schemas, resolve_schemas
 from millrace_compiler.settings import read_settings
 
 
@@ -126,12 +127,19 @@ def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> dict[str
     return found
 
 
-def compile_document(raw: Mapping[str, object] | object, analyzer: Analyzer) -> Compilation:
-    """Compiles a raw document. Never raises for what stands in it, nor for a silent analyzer."""
+def compile_document(
+    raw: Mapping[str, object] | object, analyzer: Analyzer, schemas: Schemas | None = None
+) -> Compilation:
+    """Compiles a raw document. Never raises for what stands in it, nor for a silent analyzer.
+
+    ``schemas`` is asked for the types of formats that name a schema registry and no schema; by
+    default the registry itself, over HTTP.
+    """
     report = Report()
     document = read_document(raw, report)
     settings = read_settings(document, report)
     graph = Graph(document, report)
+    resolve_schemas(graph, schemas or DEFAULT, report)
     try:
         ports = infer_ports(graph, analyzer, report)
     except AnalyzerUnavailable as error:

@@ -33,7 +33,7 @@ SIMPLE: dict[str, DataType] = {
 }
 NAMES = (*SIMPLE, "json", "avro", "protobuf")
 _PARTS = {"json": ("schema",), "avro": ("schema", "registry", "subject")}
-_PARTS["protobuf"] = (*_PARTS["avro"], "message")
+_PARTS["protobuf"] = _PARTS["avro"]
 
 DESCRIPTIONS: dict[str, tuple[str, str]] = {
     "string": ("Text", "UTF-8 text."),
@@ -119,17 +119,20 @@ class FormatOf(Parameter[Format]):
             registry = "registry" in properties and "subject" in properties
             if name != "json" and not registry:
                 faults.add("format_schema_or_registry", path=".schema", format=name)
-            elif name != "json" and not self.of_data:
-                faults.add("format_registry_type", path=".schema", format=name)
             elif name == "json" and not self.of_data:
                 faults.add("format_schema", path=".schema", format=name)
             return None
-        try:
-            if name == "avro":
-                return avro_type(schema)
-            if name == "protobuf":
-                return protobuf_type(schema, properties.get("message"))
-            return parse_type(schema)
-        except (NoType, NoAvroSchema, NoProtobufSchema) as error:
-            faults.add("format_bad_schema", path=".schema", reason=str(error), format=name)
-            return None
+        return read_schema(name, schema, faults)
+
+
+def read_schema(name: str, schema: str, faults: Faults) -> DataType | None:
+    """The type that a schema of a format gives; ``None`` where it cannot be read."""
+    try:
+        if name == "avro":
+            return avro_type(schema)
+        if name == "protobuf":
+            return protobuf_type(schema)
+        return parse_type(schema)
+    except (NoType, NoAvroSchema, NoProtobufSchema) as error:
+        faults.add("format_bad_schema", path=".schema", reason=str(error), format=name)
+        return None

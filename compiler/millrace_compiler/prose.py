@@ -131,9 +131,9 @@ PROSE: dict[str, Prose] = {
         "The {format} format has neither a schema nor a registry.",
         "Give a schema, or registry and subject.",
     ),
-    "format_registry_type": Prose(
-        "The {format} format names a registry only, so the type of the data is not known here.",
-        "Add the subject's schema as “schema”; bytes are still read by the registry's ids.",
+    "registry": Prose(
+        "The schema registry does not tell the schema of {subject}: {reason}.",
+        "Mend registry and subject, or give the schema as well.",
     ),
     "format_bad_schema": Prose("The {format} schema cannot be read: {reason}.", "Mend the schema."),
     "sink_format": Prose(
