@@ -17,7 +17,7 @@ def service(system: System) -> Service:
         name="analyzer",
         command=[system.python, "-m", "millrace_runtime.analyzer", "--port", str(port)],
         ready=_answers,
-        deadline=180,
+        deadline=300,
         environment={**system.environment, "MILLRACE_ANALYZER": f"{HOST}:{port}"},
     )
 

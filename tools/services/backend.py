@@ -22,7 +22,7 @@ def service(system: System) -> Service:
         ],
         ready=_answers,
         needs=("redis", "setup"),
-        deadline=60,
+        deadline=120,
         environment={**system.environment, "MILLRACE_PROBE": f"http://{HOST}:{system.web_port}"},
     )  # fmt: skip
 

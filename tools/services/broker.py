@@ -72,7 +72,7 @@ def service(system: System) -> Service:
         name="broker",
         command=java_command(folder, properties),
         ready=_answers,
-        deadline=90,
+        deadline=120,
         # A clean stop writes what is in memory; without it the next start reads the logs again.
         grace=20,
         environment={"MILLRACE_BROKER": f"{HOST}:{system.ports['broker']}"},

@@ -17,7 +17,7 @@ def worker(system: System) -> Service:
         ],
         ready=_worker_ready,
         needs=("redis", "setup"),
-        deadline=90,
+        deadline=180,
         environment=system.environment,
     )  # fmt: skip
 
@@ -32,7 +32,7 @@ def beat(system: System) -> Service:
         ],
         ready=_beat_ready,
         needs=("redis", "setup"),
-        deadline=60,
+        deadline=120,
         environment=system.environment,
     )  # fmt: skip
 

@@ -35,7 +35,7 @@ def service(system: System) -> Service:
         name="redis",
         command=[str(binary()), str(settings)],
         ready=_answers,
-        deadline=30,
+        deadline=60,
         environment={
             "MILLRACE_REDIS_URL": f"redis://:{system.redis_password}@{HOST}:{system.ports['redis']}/0"
         },

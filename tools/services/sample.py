@@ -13,7 +13,7 @@ def service(system: System) -> Service:
         command=[system.python, "-m", "tools.sample"],
         ready=_writes,
         needs=("broker",),
-        deadline=60,
+        deadline=120,
         environment=system.environment,
     )
 

@@ -17,7 +17,7 @@ def service(system: System) -> Service:
         ],
         ready=_never_asked,
         once=True,
-        deadline=120,
+        deadline=180,
         environment=system.environment,
         hint="The database is named by DATABASE_URL, or is db.sqlite3 in the data folder.",
     )  # fmt: skip

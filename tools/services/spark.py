@@ -43,7 +43,7 @@ def services(system: System) -> list[Service]:
                 str(page),
             ],
             ready=_listens(master_port),
-            deadline=90,
+            deadline=180,
             environment=common,
         )
     ]
@@ -72,7 +72,7 @@ def services(system: System) -> list[Service]:
                 ],
                 ready=_registered,
                 needs=("master",),
-                deadline=90,
+                deadline=180,
                 environment=common,
             )
         )
