@@ -175,6 +175,10 @@ function CanvasInside() {
             duration: 160,
           });
       },
+      focusNode: (id) =>
+        box.current
+          ?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
+          ?.focus({ preventScroll: true }),
       toDocument: (screen) => flow.screenToFlowPosition(screen),
       pointer: () => (pointer.current === null ? null : flow.screenToFlowPosition(pointer.current)),
       centre: () => {
@@ -412,6 +416,13 @@ function CanvasInside() {
       }}
       onPointerLeave={() => {
         pointer.current = null;
+      }}
+      onFocus={(event) => {
+        // Tab walks through the nodes; the one that has the focus is the one that commands work on.
+        const node = event.target.dataset.id;
+        const { select, selection } = useDesigner.getState();
+        if (node === undefined || !event.target.matches(".react-flow__node:focus-visible")) return;
+        if (!selection.nodes.includes(node)) select({ nodes: [node] });
       }}
       onDragOver={onDragOver}
       onDragLeave={() => lightWire(null)}

@@ -12,6 +12,7 @@ const NODE = [
   "duplicate",
   null,
   "connect",
+  "connect-to",
   "select-upstream",
   "select-downstream",
   "zoom-selection",

@@ -1,4 +1,6 @@
 import { ActionIcon, Button } from "@mantine/core";
+import IconUndo from "@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs";
+import IconRedo from "@tabler/icons-react/dist/esm/icons/IconArrowForwardUp.mjs";
 import IconArrange from "@tabler/icons-react/dist/esm/icons/IconBinaryTree2.mjs";
 import IconMap from "@tabler/icons-react/dist/esm/icons/IconMap2.mjs";
 import IconFit from "@tabler/icons-react/dist/esm/icons/IconMaximize.mjs";
@@ -57,6 +59,7 @@ function Tool(props: {
   command: string;
   title: string;
   active?: boolean;
+  disabled?: boolean;
   children: React.ReactNode;
 }) {
   const command = commandById(props.command);
@@ -67,6 +70,7 @@ function Tool(props: {
         aria-pressed={props.active}
         data-active={props.active || undefined}
         size={26}
+        disabled={props.disabled}
         onClick={() => {
           const context = commandContext();
           if (command !== undefined && canRun(command, context)) void command.run(context);
@@ -102,10 +106,27 @@ function miniColour(node: FlowNode): string {
 export function Tools() {
   const minimap = useView((state) => state.minimap);
   const edgeTypes = useView((state) => state.edgeTypes);
+  const undoLabel = useDesigner((state) => state.history.past.at(-1)?.label ?? null);
+  const redoLabel = useDesigner((state) => state.history.future.at(-1)?.label ?? null);
   const many = useDesigner((state) => state.document.nodes.length > 1);
   return (
     <>
       <Panel position="bottom-left" className="canvas-tools">
+        <Tool
+          command="undo"
+          title={undoLabel === null ? t("undo") : `${t("undo")}: ${undoLabel}`}
+          disabled={undoLabel === null}
+        >
+          <IconUndo size={15} stroke={1.5} />
+        </Tool>
+        <Tool
+          command="redo"
+          title={redoLabel === null ? t("redo") : `${t("redo")}: ${redoLabel}`}
+          disabled={redoLabel === null}
+        >
+          <IconRedo size={15} stroke={1.5} />
+        </Tool>
+        <i />
         <Tool command="zoom-out" title={t("zoomOut")}>
           <IconMinus size={15} stroke={1.5} />
         </Tool>

@@ -7,6 +7,7 @@ import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { sourcePort } from "../graph/document";
 import { readType, shortType } from "../graph/types";
+import { rate } from "../ui/format";
 import type { FlowEdge } from "./flow";
 import { t } from "./texts";
 import { wirePath } from "./wire";
@@ -27,6 +28,32 @@ function Label(props: { text: string; title?: string; x: number; y: number }) {
       >
         {text}
       </div>
+    </EdgeLabelRenderer>
+  );
+}
+
+/** Records per second through a wire, written straight into the page. */
+function Rate(props: { source: string; target: string; x: number; y: number }) {
+  const { source, target, x, y } = props;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // Of a node with several outputs only what arrives is known; of one with several inputs what left.
+    const { edges } = useDesigner.getState().document;
+    const alone = edges.filter((edge) => edge.target === target).length === 1;
+    return subscribeNode(alone ? target : source, (figures) => {
+      if (box.current === null) return;
+      const shown = alone ? figures?.inRate : figures?.outRate;
+      box.current.textContent = shown === undefined ? "" : rate(shown);
+    });
+  }, [source, target]);
+  return (
+    <EdgeLabelRenderer>
+      <div
+        className="edge-chip m-figures"
+        data-rate=""
+        ref={box}
+        style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+      />
     </EdgeLabelRenderer>
   );
 }
@@ -105,7 +132,8 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const { x: labelX, y: labelY } = middle;
   // Between two neighbours there is no room for the name of a topic until it is asked for.
   const long = targetX < sourceX || targetX - sourceX > 160;
-  const showChip = type !== undefined && (always || selected === true || hovered);
+  const asked = hovered && !runtime;
+  const showChip = type !== undefined && (always || selected === true || asked);
   const marks = shuffle || (type?.key_changed ?? false);
   return (
     <g
@@ -121,6 +149,9 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {marks ? <Marks x={labelX} y={labelY} shuffle={shuffle} topic={topic} /> : null}
       {planned && topic !== null && (long || hovered) ? (
         <Label text={topic} x={labelX} y={labelY + 20} />
+      ) : null}
+      {runtime && (long || hovered) && !showChip ? (
+        <Rate source={source} target={target} x={labelX} y={marks ? labelY - 16 : labelY} />
       ) : null}
       {showChip ? (
         <Label

@@ -1,12 +1,13 @@
 /** From the document to what React Flow draws, keeping every object that did not change. */
 
 import type { Edge, Node } from "@xyflow/react";
-import type { Catalogue } from "../graph/catalogue";
+import { type Catalogue, kindOf } from "../graph/catalogue";
 import {
   type DocumentEdge,
   type DocumentNode,
   edgeId,
   isStoreKind,
+  labelOf,
   positionOf,
   sourcePort,
   type TopologyDocument,
@@ -42,7 +43,7 @@ export function flowNodes(
       data: { node },
       selected: isSelected,
       draggable: !readOnly,
-      ariaLabel: node.label ?? node.id,
+      ariaLabel: `${labelOf(node)}, ${kindOf(catalogue, node.kind)?.title ?? node.kind}`,
     };
   });
 }

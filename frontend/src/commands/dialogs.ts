@@ -1,10 +1,12 @@
 import { create } from "zustand";
 
+export type DialogName = "commands" | "search" | "connect" | "shortcuts";
+
 /** Which of the designer's own dialogs is open. */
-export const useDialogs = create<{ open: "commands" | "search" | "shortcuts" | null }>()(() => ({
+export const useDialogs = create<{ open: DialogName | null }>()(() => ({
   open: null,
 }));
 
-export function openDialog(open: "commands" | "search" | "shortcuts" | null) {
+export function openDialog(open: DialogName | null) {
   useDialogs.setState({ open });
 }

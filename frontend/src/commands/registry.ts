@@ -5,6 +5,7 @@ import * as arrange from "./arrange";
 import { autoLayout } from "./autoLayout";
 import type { Command } from "./command";
 import { connectNodes } from "./connectNodes";
+import { connectTo } from "./connectTo";
 import { copy } from "./copy";
 import { cutNodes } from "./cutNodes";
 import { duplicate } from "./duplicate";
@@ -42,6 +43,7 @@ const own: readonly Command[] = [
   remove,
   removeAndReconnect,
   connectNodes,
+  connectTo,
   editNode,
   renameNode,
   selectAll,

@@ -20,6 +20,7 @@ function walk(direction: Direction, key: string): Command {
       if (to === null || to === undefined) return;
       designer.select({ nodes: [to] });
       canvas?.reveal(to);
+      canvas?.focusNode(to);
     },
   };
 }

@@ -4,12 +4,14 @@ import { addKind } from "../commands/addNode";
 import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
 import { openDialog, useDialogs } from "../commands/dialogs";
 import { allCommands } from "../commands/registry";
-import { kindOf } from "../graph/catalogue";
+import { kindOf, portsOf } from "../graph/catalogue";
+import { connect } from "../graph/changes";
+import { refusal } from "../graph/connect";
 import { labelOf } from "../graph/document";
 import { searchKinds, searchNodes } from "../graph/search";
 import { Keys } from "../ui";
 import { KindIcon } from "../ui/KindIcon";
-import { hueOf } from "./derived";
+import { hueOf, knownRoles } from "./derived";
 import { useDesigner } from "./store";
 import { t } from "./texts";
 
@@ -166,6 +168,44 @@ function findNodes(wish: string): Choice[] {
   }));
 }
 
+/** Every input that the selected node could feed, from each of its outputs. */
+function findTargets(wish: string): Choice[] {
+  const state = useDesigner.getState();
+  const { catalogue, document, selection } = state;
+  const source = document.nodes.find((node) => node.id === selection.nodes[0]);
+  if (catalogue === null || source === undefined) return [];
+  const outputs = portsOf(catalogue, source).filter((port) => port.side === "output");
+  return document.nodes.flatMap((node) =>
+    portsOf(catalogue, node)
+      .filter((port) => port.side !== "output")
+      .flatMap((port) =>
+        outputs.flatMap((output): Choice[] => {
+          const from = { node: source.id, port: output.name };
+          const to = { node: node.id, port: port.name };
+          if (refusal(document, catalogue, knownRoles(state), from, to) !== null) return [];
+          const title = outputs.length === 1 ? labelOf(node) : `${output.name} → ${labelOf(node)}`;
+          if (!matches(`${title} ${port.name}`, wish)) return [];
+          return [
+            {
+              id: `${output.name} ${node.id} ${port.name}`,
+              title,
+              note: port.name,
+              icon: kindOf(catalogue, node.kind)?.icon,
+              hue: hueOf(catalogue, node.kind),
+              run: () => state.change(t("connect"), (now) => connect(now, from, to)),
+            },
+          ];
+        }),
+      ),
+  );
+}
+
+const FINDERS = {
+  commands: { find: findCommands, label: "openCommands", placeholder: "commandPlaceholder" },
+  search: { find: findNodes, label: "findNodes", placeholder: "findPlaceholder" },
+  connect: { find: findTargets, label: "connectTo", placeholder: "connectPlaceholder" },
+} as const;
+
 const GROUPS: readonly CommandGroup[] = [
   "topology",
   "add",
@@ -224,6 +264,7 @@ export function Dialogs() {
       </Modal>
     );
   }
+  const finder = open === null ? null : FINDERS[open];
   return (
     <Modal
       opened={open !== null}
@@ -234,15 +275,15 @@ export function Dialogs() {
       padding={0}
       size={560}
       classNames={{ body: "chooser" }}
-      aria-label={t(open === "search" ? "findNodes" : "openCommands")}
+      aria-label={finder === null ? "" : t(finder.label)}
     >
-      {open === null ? null : (
+      {finder === null ? null : (
         <Chooser
           key={open}
-          label={t(open === "search" ? "findNodes" : "openCommands")}
-          placeholder={t(open === "search" ? "findPlaceholder" : "commandPlaceholder")}
-          find={open === "search" ? findNodes : findCommands}
-          empty={t("nothingFound")}
+          label={t(finder.label)}
+          placeholder={t(finder.placeholder)}
+          find={finder.find}
+          empty={t(open === "connect" ? "nothingToFeed" : "nothingFound")}
           onClose={close}
         />
       )}

@@ -9,6 +9,8 @@ export interface CanvasApi {
   zoomTo(level: number): void;
   /** Brings the middle of a node into view if it is outside; keeps the zoom. */
   reveal(node: string): void;
+  /** Gives a node the keyboard focus, so that it is read out. */
+  focusNode(node: string): void;
   /** A place on the screen as a place in the document. */
   toDocument(screen: { x: number; y: number }): Position;
   /** Where the pointer is on the drawing; null if it is elsewhere. */

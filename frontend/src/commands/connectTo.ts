@@ -1,0 +1,13 @@
+import { type Command, editable } from "./command";
+import { openDialog } from "./dialogs";
+import { t } from "./texts";
+
+/** Connecting by keyboard alone: a list of all ports that the selected node could feed. */
+export const connectTo: Command = {
+  id: "connect-to",
+  group: "edit",
+  title: () => t("connectTo"),
+  shortcuts: ["Shift+C"],
+  enabled: (context) => editable(context) && context.designer.selection.nodes.length === 1,
+  run: () => openDialog("connect"),
+};
