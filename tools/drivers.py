@@ -6,29 +6,54 @@ Workers write <data>/run/drivers/<deployment>.json: {"pid", "started" (epoch sec
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from tools import processes
 
-STOP_SECONDS = 10.0
+#: a driver ends its micro-batch first; what a kill interrupts is only done again
+STOP_SECONDS = 15.0
 
 
-def living(folder: Path) -> list[int]:
-    """The process groups of the drivers that run; a pid that was given away again is no driver."""
-    groups = []
+@dataclass(frozen=True)
+class Driver:
+    """A driver by its process, its start time (epoch seconds) and its process group."""
+
+    pid: int
+    started: float
+    group: int
+
+    def lives(self) -> bool:
+        """Whether it still runs; a pid that was given away again is no driver."""
+        return processes.is_alive(self.pid, self.started)
+
+
+def living(folder: Path) -> list[Driver]:
+    """The drivers that run."""
+    found = []
     for note in sorted(folder.glob("*.json")):
-        try:
+        with suppress(OSError, ValueError, KeyError, TypeError):
             content = json.loads(note.read_text(encoding="utf-8"))
-            pid, started, group = content["pid"], content["started"], content["group"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if processes.is_alive(int(pid), float(started)):
-            groups.append(int(group))
-    return groups
+            driver = Driver(int(content["pid"]), float(content["started"]), int(content["group"]))
+            if driver.lives():
+                found.append(driver)
+    return found
 
 
 def stop(folder: Path) -> int:
     """Stop all drivers together, gracefully first; returns how many there were."""
-    groups = living(folder)
-    processes.stop_groups(groups, STOP_SECONDS)
-    return len(groups)
+    drivers = living(folder)
+    for driver in drivers:
+        # The driver alone: it stops its query and then its JVM, which must not go before it.
+        with suppress(ProcessLookupError):
+            os.kill(driver.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while time.monotonic() < deadline and any(driver.lives() for driver in drivers):
+        time.sleep(0.1)
+    for driver in drivers:
+        processes.signal_group(driver.group, signal.SIGKILL)
+    return len(drivers)
