@@ -87,12 +87,6 @@ object Codec {
   private def sized(format: String, b: Array[Byte], n: Int): Unit = if (b.length != n) throw new BadBytes(s"format $format needs $n bytes, found ${b.length}")
 }
 
-/** The document's formats with libraries of their own (avro, protobuf) register here. */
-private[millrace] object Formats {
-  def parse(format: String, j: JsonNode, default: Option[DataType]): Codec =
-    throw new Expressions.Invalid(s"format $format is not supported", "FORMAT")
-}
-
 /** Key and window: inner key, start (time, sliding, unlimited) or inner key, end, start (session), 8 bytes each. */
 private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, seen: DataType) extends Codec("windowed", seen) {
   override def write(v: Any): Array[Byte] = {

@@ -18,6 +18,8 @@ import org.apache.spark.unsafe.types.UTF8String
  *   append(path, index)                    BINARY: path and the 4 bytes of the index
  *   runningMax(timestamp, topic, partition)  BIGINT: highest timestamp so far of the topic-partition, inside the micro-batch
  *   observe(c, run, node, sub, what)       the column itself; counts the rows that pass: `what` is `in` or `out` of the node
+ *   reading(c, run, reader, topic, partition, offset, timestamp)   the column itself; reports a task for each partition that rows come from, as those of
+ *                                          sub-topology -1 - `reader`: its records, offsets and highest timestamp (ms)
  */
 object Columns {
   def salt(index: Column, n: Int): Column =
@@ -35,6 +37,9 @@ object Columns {
 
   def observe(c: Column, run: String, node: String, sub: Int, what: String): Column =
     Internals.column(Observe(Internals.expression(c), node, sub, what == "in", new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))))
+
+  def reading(c: Column, run: String, reader: Int, topic: Column, partition: Column, offset: Column, timestamp: Column): Column = Internals.column(
+    Reading(Seq(c, topic, partition, offset, timestamp).map(Internals.expression(_)), reader, new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))))
 
   private[millrace] def codec(format: String, default: Option[DataType] = None): Codec = Codec.parse(Json.mapper.readTree(format), default)
 }
@@ -176,4 +181,47 @@ private[millrace] case class Observe(child: Expression, node: String, sub: Int, 
   }
   override protected def evalInternal(input: InternalRow): Any = { rows(0) += 1; child.eval(input) }
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+/** Notes where rows come from, reported when the Spark task ends: one line for each partition, whichever topics it is of. */
+private[millrace] case class Reading(children: Seq[Expression], reader: Int, counting: Counting) extends Expression with Nondeterministic with CodegenFallback {
+  @transient private var places: java.util.HashMap[(UTF8String, Int), Reading.Place] = _
+  @transient private var topic: UTF8String = _
+  @transient private var partition: Int = -1
+  @transient private var place: Reading.Place = _
+  override def stateful: Boolean = true
+  override def dataType: DataType = children.head.dataType
+  override def nullable: Boolean = children.head.nullable
+  override protected def initializeInternal(partitionIndex: Int): Unit = {
+    val mine = new java.util.HashMap[(UTF8String, Int), Reading.Place]()
+    places = mine; place = null
+    val task = org.apache.spark.TaskContext.get()
+    if (task != null) task.addTaskCompletionListener[Unit] { t => if (!t.isFailed()) report(mine) }
+  }
+  private def report(found: java.util.HashMap[(UTF8String, Int), Reading.Place]): Unit = {
+    import scala.jdk.CollectionConverters._
+    found.asScala.groupBy(_._1._2).foreach { case (index, mine) =>
+      val r = new TaskReport(0, index)
+      r.task(-1 - reader, mine.values.map(_.records).sum, mine.values.map(_.time).max, mine.map { case ((t, p), at) => (t.toString, p) -> at.offset }.toMap)
+      counting.statistics.add(r)
+    }
+  }
+  override protected def evalInternal(input: InternalRow): Any = {
+    val t = children(1).eval(input).asInstanceOf[UTF8String]
+    val p = children(2).eval(input).asInstanceOf[Int]
+    if (place == null || p != partition || t != topic) {
+      topic = t.clone(); partition = p
+      place = places.computeIfAbsent((topic, p), _ => new Reading.Place)
+    }
+    place.records += 1
+    place.offset = Math.max(place.offset, children(3).eval(input).asInstanceOf[Long])
+    val at = children(4).eval(input)
+    if (at != null) place.time = Math.max(place.time, at.asInstanceOf[Long])
+    children.head.eval(input)
+  }
+  override protected def withNewChildrenInternal(c: IndexedSeq[Expression]): Expression = copy(children = c)
+}
+
+private object Reading {
+  final class Place { var records: Long = 0L; var offset: Long = -1L; var time: Long = -1L }
 }

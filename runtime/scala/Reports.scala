@@ -21,7 +21,7 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
   def node(id: String, in: Long, out: Long): Unit = { val (i, o) = nodes.getOrElse(id, (0L, 0L)); nodes(id) = (i + in, o + out) }
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) = drops.getOrElse((node, reason), 0L) + n
   def task(sub: Int, records: Long, streamTime: Long, offsets: Map[(String, Int), Long]): Unit =
-    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, Thread.currentThread.getName, records, streamTime, System.currentTimeMillis(), offsets)
+    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, ThreadNames.current, records, streamTime, System.currentTimeMillis(), offsets)
 }
 
 object TaskReport {
@@ -34,6 +34,20 @@ private[millrace] final class StoreLine(val node: String, val rows: Long, val by
 
 private[millrace] final class TaskLine(val sub: Int, val level: Int, val index: Int, val executor: String, val host: String, val thread: String, val records: Long,
     val streamTime: Long, val lastActive: Long, val offsets: Map[(String, Int), Long]) extends Serializable
+
+/** Names of the executor's threads that stay: Spark renames a thread with each task that it gives to it. */
+private[millrace] object ThreadNames {
+  private val numbers = mutable.WeakHashMap[Thread, Int]()
+
+  /** `stream-1`, `stream-2` ...: the lowest number that no other living thread has. */
+  def current: String = synchronized {
+    val number = numbers.getOrElseUpdate(Thread.currentThread, {
+      numbers.filterInPlace((thread, _) => thread.isAlive)
+      Iterator.from(1).find(n => !numbers.valuesIterator.contains(n)).get
+    })
+    s"stream-$number"
+  }
+}
 
 /** Sums of a run on the driver. */
 private[millrace] final class RunTotals extends Serializable {
@@ -54,7 +68,7 @@ private[millrace] final class RunTotals extends Serializable {
   private def put(t: TaskLine): Unit = {
     val key = (t.sub, t.level, t.index)
     val before = tasks.get(key)
-    tasks(key) = new TaskLine(t.sub, t.level, t.index, t.executor, t.host, t.thread, t.records + before.map(_.records).getOrElse(0L), t.streamTime,
+    tasks(key) = new TaskLine(t.sub, t.level, t.index, t.executor, t.host, t.thread, t.records + before.map(_.records).getOrElse(0L), Math.max(t.streamTime, before.map(_.streamTime).getOrElse(-1L)),
       if (t.records > 0 || before.isEmpty) t.lastActive else before.get.lastActive, before.map(_.offsets).getOrElse(Map.empty) ++ t.offsets)
   }
   def merge(other: RunTotals): Unit = {

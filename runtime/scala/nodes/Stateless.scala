@@ -177,11 +177,15 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
     case Some(j) =>
       val c = b.codecOf(j, p, Some(t))
       if (c.format == "json") Codec.make("json", t)
-      else if (c.dataType != t) b.fail(p, "format", s"format ${c.format} is for ${c.dataType.sql}, the $p is ${t.sql}")
+      else if (!Expressions.widens(t, c.dataType)) b.fail(p, "format", s"format ${c.format} is for ${c.dataType.sql}, the $p is ${t.sql}")
       else c
   }
+  /** Where the format's type is wider than what comes. */
+  private def widened(p: String, t: DataType, c: Codec): Option[Expr] = if (c.dataType == t) None else Some(b.exprOf(p, p, layout, Some(c.dataType)))
   val keyCodec: Codec = format("key", in.key.seen)
   val valueCodec: Codec = format("value", in.value)
+  private val widerKey = widened("key", in.key.seen, keyCodec)
+  private val widerValue = widened("value", in.value, valueCodec)
   val topic: Option[String] = b.textOpt("topic")
   val topicOf: Option[Expr] = if (topic.isDefined) None else Some(b.expr("topic_expression", layout, Some(StringType)))
   val partition: Option[Expr] = b.textOpt("partition").map(_ => b.expr("partition", layout, Some(IntegerType)))
@@ -198,7 +202,9 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
       val p = if (partition.isEmpty) null else partition.get(r, context).asInstanceOf[java.lang.Integer]
       val chooses = windowed match { case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key); case _ => null }
       sent += 1
-      context.emit(new Outgoing(index, -1, keyCodec.encode(r.key), valueCodec.encode(r.value), r.timestamp, r.headers, to, p, chooses))
+      val k = if (widerKey.isEmpty) r.key else widerKey.get(r, context)
+      val v = if (widerValue.isEmpty) r.value else widerValue.get(r, context)
+      context.emit(new Outgoing(index, -1, keyCodec.encode(k), valueCodec.encode(v), r.timestamp, r.headers, to, p, chooses))
     }
   }
 }
