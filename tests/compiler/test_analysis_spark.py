@@ -1,0 +1,34 @@
+"""The recorded answers are those that Spark gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from millrace_compiler import Analyzer, compile_document
+from tests.compiler.refused import REFUSED
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+SCENARIOS = Path(__file__).parents[1] / "conformance" / "scenarios"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Analyzer]:
+    from tools.cli.documents import analyzer
+
+    with analyzer() as known:
+        yield known
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_spark_gives_the_recorded_answers(spark: Analyzer, analyzer: Analyzer) -> None:
+    documents = [raw for raw, _ in REFUSED.values()]
+    documents += [json.loads(path.read_text("utf-8")) for path in GOLDEN.glob("*/topology.json")]
+    documents += [json.loads(p.read_text("utf-8"))["topology"] for p in SCENARIOS.glob("*.json")]
+    for raw in documents:
+        recorded = compile_document(raw, analyzer).to_json()
+        assert compile_document(raw, spark).to_json() == recorded
