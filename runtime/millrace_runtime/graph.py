@@ -25,6 +25,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[dict[str, Any]] = []
+        self.open: Task | None = None
         self._index: dict[str, int] = {}
 
     def add(
@@ -71,7 +72,9 @@ class Handle:
     def _then(
         self, op: str, id: str, node: str | None, *others: Handle, **params: Any
     ) -> tuple[Task, str]:
-        return self.task.add(op, id, node, (self, *others), **params)
+        # A handle of an earlier level used here is a wire: the node belongs to the open level.
+        task = self.task.job.graph.open or self.task
+        return task.add(op, id, node, (self, *others), **params)
 
 
 class Stream(Handle):
@@ -441,10 +444,11 @@ class Task:
         self.tasks = tasks
 
     def __enter__(self) -> Self:
+        self.job.graph.open = self
         return self
 
     def __exit__(self, *_: object) -> None:
-        return None
+        self.job.graph.open = None
 
     def add(
         self, op: str, id: str, node: str | None, parents: Sequence[Handle] = (), **params: Any
