@@ -30,6 +30,8 @@ class Environment:
     debug: bool
     hosts: tuple[str, ...]
     page: Path
+    #: the compiled operator that exports carry; without it they carry its sources
+    operator_jar: Path | None
 
     @property
     def secret_file(self) -> Path:
@@ -51,6 +53,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
             host.strip() for host in environ.get("MILLRACE_HOSTS", "").split(",") if host.strip()
         ),
         page=Path(environ.get("MILLRACE_PAGE") or REPOSITORY / "frontend" / "dist"),
+        operator_jar=Path(jar) if (jar := environ.get("MILLRACE_OPERATOR_JAR")) else None,
     )
 
 

@@ -19,6 +19,7 @@ MILLRACE_DATA = ENVIRONMENT.data
 MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_PAGE = ENVIRONMENT.page
+MILLRACE_OPERATOR_JAR = ENVIRONMENT.operator_jar
 REDIS_URL = ENVIRONMENT.redis_url
 KAFKA_BOOTSTRAP_SERVERS = ENVIRONMENT.kafka
 
@@ -203,7 +204,8 @@ CONTENT_SECURITY_POLICY = {
 # -- the built page ---------------------------------------------------------------------------
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_ALLOW_ALL_ORIGINS = False
-WHITENOISE_INDEX_FILE = True
+# The page's HTML goes out through a view of its own, which no cache keeps.
+WHITENOISE_INDEX_FILE = False
 
 # -- logs -------------------------------------------------------------------------------------
 LOGGING_CONFIG = "logging.config.dictConfig"

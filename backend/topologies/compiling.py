@@ -32,15 +32,11 @@ def analyzer() -> Analyzer:
 
 
 def compiled(document: Mapping[str, Any]) -> Compilation:
-    """What the compiler says. Raises Unavailable where the analyzer does not answer."""
-    asked = analyzer()
-    from millrace_compiler import AnalyzerUnavailable, compile_document
+    """What the compiler says; an analyzer that does not answer is one of its diagnostics.
 
-    try:
-        return compile_document(dict(document), asked)
-    except AnalyzerUnavailable as error:
-        raise Unavailable(
-            "analyzer_unreachable",
-            f"The analyzer does not answer: {error}",
-            "It may be starting; it is restarted by itself. Try again in some seconds.",
-        ) from error
+    Raises Unavailable where none is set.
+    """
+    asked = analyzer()
+    from millrace_compiler import compile_document
+
+    return compile_document(dict(document), asked)

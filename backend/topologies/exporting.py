@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import zipfile
 from pathlib import Path
 
+from django.conf import settings
 from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import ApiError
 
@@ -39,8 +39,7 @@ def export(version: Version) -> bytes:
             diagnostics=answer["diagnostics"],
         )
     folder = file_name(version).removesuffix(".zip")
-    jar = os.environ.get("MILLRACE_OPERATOR_JAR")
-    files = bundle_files(compilation, REPOSITORY / "runtime", Path(jar) if jar else None)
+    files = bundle_files(compilation, REPOSITORY / "runtime", settings.MILLRACE_OPERATOR_JAR)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path, content in sorted(files.items()):

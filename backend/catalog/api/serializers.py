@@ -62,7 +62,7 @@ class ParameterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     widget = serializers.CharField()
-    choices = serializers.ListField(child=serializers.JSONField())
+    choices = serializers.ListField(child=serializers.JSONField(), allow_null=True)
     unit = serializers.CharField(allow_null=True)
     expression = ParameterExpressionSerializer(allow_null=True)
     depends_on = DependencySerializer(allow_null=True)
@@ -109,12 +109,24 @@ class FunctionSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
 
 
+class FormatSerializer(serializers.Serializer[Any]):
+    """A format of keys and values on Kafka."""
+
+    format = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    type = serializers.CharField(allow_null=True, help_text="Its Spark type; null: by its schema.")
+    properties = serializers.ListField(
+        child=serializers.CharField(), help_text="What goes with it: schema, registry, subject."
+    )
+
+
 class CatalogueSerializer(serializers.Serializer[Any]):
     """Everything the palette and the forms are made from."""
 
     families = FamilySerializer(many=True)
     kinds = KindSerializer(many=True)
-    formats = serializers.ListField(child=serializers.JSONField())
+    formats = FormatSerializer(many=True)
     settings = ParameterSerializer(many=True)
     functions = FunctionSerializer(many=True)
 

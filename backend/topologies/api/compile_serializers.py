@@ -31,6 +31,9 @@ class DiagnosticSerializer(serializers.Serializer[Any]):
     severity = serializers.ChoiceField(choices=Severity.choices)
     node = serializers.CharField(allow_null=True)
     parameter = serializers.CharField(allow_null=True)
+    path = serializers.CharField(
+        allow_null=True, help_text="The place in a parameter made of parts: branches[1].predicate."
+    )
     message = serializers.CharField()
     hint = serializers.CharField(allow_null=True)
     blocks = serializers.ChoiceField(choices=Blocks.choices, allow_null=True)
@@ -41,8 +44,8 @@ class PortTypeSerializer(serializers.Serializer[Any]):
     """What flows through a port."""
 
     role = serializers.CharField(help_text="stream, table, windowed_table or global_table")
-    key = serializers.CharField(allow_null=True)
-    value = serializers.CharField(allow_null=True)
+    key = serializers.CharField(help_text="A Spark type; ? where it is unknown.")
+    value = serializers.CharField(help_text="A Spark type; ? where it is unknown.")
     key_changed = serializers.BooleanField()
 
 
@@ -55,7 +58,8 @@ class SubtopologySerializer(serializers.Serializer[Any]):
     sinks = serializers.ListField(child=serializers.CharField())
     stores = serializers.ListField(child=serializers.CharField())
     tasks = serializers.IntegerField()
-    level = serializers.IntegerField()
+    level = serializers.IntegerField(help_text="The first of its levels.")
+    levels = serializers.ListField(child=serializers.IntegerField())
 
 
 class InternalTopicSerializer(serializers.Serializer[Any]):

@@ -1,0 +1,159 @@
+"""Compile, export, catalogue and templates: what the compiler says, in the API's shapes."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from catalog.templates import templates
+from jsonschema import Draft202012Validator
+from millrace_compiler import (
+    AnalyzerUnavailable,
+    ExpressionRequest,
+    ExpressionResult,
+    RecordedAnalyzer,
+)
+from topologies import actions, compiling
+
+from .conftest import Client, People
+
+RECORDED = Path(__file__).with_name("recorded_analysis.json")
+OPENAPI = Path(__file__).parents[2] / "backend" / "openapi.json"
+BROKEN = {
+    "format": "millrace.topology/1",
+    "name": "broken",
+    "nodes": [
+        {
+            "id": "in",
+            "kind": "source.stream",
+            "params": {
+                "topics": ["t"],
+                "key": {"format": "string"},
+                "value": {"format": "string"},
+            },
+        },
+        {"id": "f", "kind": "filter", "params": {"predicate": "missing > 1"}},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": "o"}},
+    ],
+    "edges": [{"source": "in", "target": "f"}, {"source": "f", "target": "out"}],
+}
+
+
+class AbsentAnalyzer:
+    """An analyzer that never answers."""
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        raise AnalyzerUnavailable("nobody answers at 127.0.0.1:1")
+
+
+@pytest.fixture
+def analyzer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers that Spark gave once, for the templates and the broken document."""
+    recorded = RecordedAnalyzer(RECORDED)
+    monkeypatch.setattr(compiling, "analyzer", lambda: recorded)
+
+
+def validator(name: str) -> Draft202012Validator:
+    """A schema of the committed API description, in plain JSON Schema."""
+    description = json.loads(OPENAPI.read_text(encoding="utf-8"))
+
+    def plain(schema: Any) -> Any:
+        if isinstance(schema, list):
+            return [plain(each) for each in schema]
+        if not isinstance(schema, dict):
+            return schema
+        found = {key: plain(each) for key, each in schema.items() if key != "nullable"}
+        if "properties" in found:
+            found.setdefault("additionalProperties", False)
+        return {"anyOf": [found, {"type": "null"}]} if schema.get("nullable") is True else found
+
+    schemas = {key: plain(each) for key, each in description["components"]["schemas"].items()}
+    return Draft202012Validator(
+        {"$ref": f"#/components/schemas/{name}", "components": {"schemas": schemas}}
+    )
+
+
+def compile_it(client: Any, document: Any, revision: int = 7) -> Any:
+    return client.post("/api/workspaces/main/compile", {"document": document, "revision": revision})
+
+
+@pytest.mark.parametrize("name", [each.id for each in templates()])
+def test_every_template_compiles_without_a_warning(
+    name: str, analyzer: None, people: People, client_of: Client
+) -> None:
+    document = next(each.document for each in templates() if each.id == name)
+    answer = compile_it(client_of(people.viewer), document)
+    assert answer.status_code == 200
+    content = answer.json()
+    assert content["revision"] == 7
+    assert content["diagnostics"] == []
+    assert any(file["path"] == "job.py" for file in content["code"]["files"])
+    assert {node["id"] for node in document["nodes"]} >= set(content["plan"]["nodes"])
+    validator("CompileResult").validate(content)
+
+
+def test_a_broken_document_is_answered_with_what_could_be_typed(
+    analyzer: None, people: People, client_of: Client
+) -> None:
+    content = compile_it(client_of(people.viewer), BROKEN).json()
+    validator("CompileResult").validate(content)
+    (found,) = content["diagnostics"]
+    assert (found["node"], found["parameter"], found["severity"]) == ("f", "predicate", "error")
+    assert found["position"] == {"start": 0, "stop": 7}
+    assert content["code"] is None
+    assert content["ports"]["in"]["out"]["value"] == "STRING"
+
+
+def test_without_an_analyzer_the_answer_says_so(
+    people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiling, "analyzer", AbsentAnalyzer)
+    content = compile_it(client_of(people.viewer), BROKEN).json()
+    validator("CompileResult").validate(content)
+    assert "nobody answers at 127.0.0.1:1" in str(content["diagnostics"])
+    assert content["code"] is None
+
+
+def test_an_export_is_a_zip_with_the_job_and_the_same_bytes_every_time(
+    analyzer: None, people: People, client_of: Client
+) -> None:
+    document = next(each.document for each in templates() if each.id == "word-count")
+    topology = actions.create_topology(people.editor, people.workspace, "Word é/count", document)
+    path = f"/api/topologies/{topology.pk}/versions/1/export"
+    answer = client_of(people.viewer).get(path)
+    assert answer.status_code == 200
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="Word-count-v1.zip"'
+    names = zipfile.ZipFile(io.BytesIO(answer.content)).namelist()
+    for name in ("job.py", "README.md", "requirements.txt", "topology.json", "source_map.json"):
+        assert f"Word-count-v1/{name}" in names
+    assert any(name.startswith("Word-count-v1/millrace_runtime/") for name in names)
+    assert client_of(people.viewer).get(path).content == answer.content
+
+
+def test_what_does_not_compile_is_not_exported_and_the_reasons_are_given(
+    analyzer: None, people: People, client_of: Client
+) -> None:
+    topology = actions.create_topology(people.editor, people.workspace, "Broken", BROKEN)
+    answer = client_of(people.viewer).get(f"/api/topologies/{topology.pk}/versions/1/export")
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert error["code"] == "does_not_compile"
+    assert error["diagnostics"][0]["node"] == "f"
+
+
+def test_the_catalogue_has_the_described_shape_and_is_fetched_once(
+    people: People, client_of: Client
+) -> None:
+    client = client_of(people.viewer)
+    answer = client.get("/api/catalog")
+    assert answer.status_code == 200
+    validator("Catalogue").validate(answer.json())
+    again = client.get("/api/catalog", headers={"If-None-Match": answer.headers["ETag"]})
+    assert again.status_code == 304
+    assert again.content == b""

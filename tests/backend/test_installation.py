@@ -1,0 +1,153 @@
+"""Environment, secret key, system checks, set-up and sample commands, the page's files."""
+
+from __future__ import annotations
+
+import io
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from accounts.actions import redeem_sign_in_link
+from accounts.models import User, Workspace
+from deployments.management.commands import millrace_sample
+from deployments.models import Deployment
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import CommandError, call_command
+from django.test import Client as DjangoClient
+from millrace_backend import checks, environment
+from millrace_backend.middleware import PageMiddleware
+from topologies.models import Topology
+
+
+def test_the_secret_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "secret.key"
+    key = environment.secret_key(path)
+    assert len(key) >= 50
+    assert environment.secret_key(path) == key
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [each.name for each in path.parent.iterdir()] == ["secret.key"]
+
+
+def test_a_secret_key_that_is_too_short_or_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "secret.key").write_text("short")
+    with pytest.raises(ImproperlyConfigured, match="holds 5 characters"):
+        environment.secret_key(tmp_path / "secret.key")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ImproperlyConfigured, match="MILLRACE_DATA"):
+        environment.secret_key(tmp_path / "file" / "secret.key")
+
+
+def test_the_database_is_sqlite_unless_the_environment_names_postgresql(tmp_path: Path) -> None:
+    here = environment.read({"MILLRACE_DATA": str(tmp_path)})
+    found = environment.database(here)
+    assert found["NAME"] == str(tmp_path / "db.sqlite3")
+    assert "journal_mode=WAL" in found["OPTIONS"]["init_command"]
+    url = "postgresql://ada:p%40ss@db:5433/mill?sslmode=require"
+    found = environment.database(environment.read({"DATABASE_URL": url}))
+    assert found["ENGINE"] == "django.db.backends.postgresql"
+    assert (found["USER"], found["PASSWORD"], found["HOST"]) == ("ada", "p@ss", "db")
+    assert (found["PORT"], found["NAME"]) == ("5433", "mill")
+    assert found["OPTIONS"] == {"sslmode": "require"}
+    with pytest.raises(ImproperlyConfigured, match="'mysql'"):
+        environment.database(environment.read({"DATABASE_URL": "mysql://x/y"}))
+
+
+def test_the_system_checks_name_what_is_wrong_with_the_environment(
+    millrace_settings: Any, tmp_path: Path
+) -> None:
+    assert checks.check_addresses() == []
+    millrace_settings.REDIS_URL = "http://wrong"
+    millrace_settings.MILLRACE_PUBLIC_URL = "nowhere"
+    millrace_settings.MILLRACE_ANALYZER = "host:port"
+    found = [message.id for message in checks.check_addresses()]
+    assert found == ["millrace.E002", "millrace.E003", "millrace.E004"]
+    millrace_settings.MILLRACE_DATA = tmp_path / "absent"
+    assert checks.check_data_folder()[0].id == "millrace.E001"
+    millrace_settings.MILLRACE_PAGE = tmp_path
+    assert checks.check_page()[0].id == "millrace.W002"
+
+
+@pytest.mark.django_db
+def test_set_up_makes_the_first_admin_once_and_a_new_link_each_time() -> None:
+    links = []
+    for _ in range(2):
+        out = io.StringIO()
+        call_command("millrace_setup", "--json", stdout=out)
+        links.append(json.loads(out.getvalue())["sign_in_link"])
+    assert links[0] != links[1]
+    assert User.objects.count() == 1
+    assert Workspace.objects.get().slug == "main"
+    user = redeem_sign_in_link(links[0].rsplit("/", 1)[1])
+    assert user.memberships.get().role == "admin"
+    out = io.StringIO()
+    call_command("millrace_setup", stdout=out)
+    assert out.getvalue().startswith("Sign in once as admin: http://127.0.0.1:8000/sign-in/")
+
+
+@pytest.mark.django_db
+def test_the_sample_is_made_and_deployed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed: list[dict[str, int]] = []
+
+    def create(topics: dict[str, int]) -> list[str]:
+        needed.append(topics)
+        return list(topics)
+
+    monkeypatch.setattr(millrace_sample, "create_missing", create)
+    with pytest.raises(CommandError, match="millrace_setup"):
+        call_command("millrace_sample")
+    call_command("millrace_setup", stdout=io.StringIO())
+    for _ in range(2):
+        call_command("millrace_sample", stdout=io.StringIO())
+    assert needed[0] == {"sentences": 2, "word-counts": 2}
+    assert Deployment.objects.get().topology.name == "Word count"
+    Deployment.objects.all().delete()
+    Topology.objects.all().delete()
+    call_command("millrace_sample", stdout=io.StringIO())
+    assert not Topology.objects.exists()
+
+
+@pytest.fixture
+def page(millrace_settings: Any, tmp_path: Path) -> Path:
+    """A built page."""
+    folder = tmp_path / "dist"
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text("<!doctype html><title>Millrace</title>")
+    (folder / "assets" / "main-abc123.js").write_text("export {}")
+    millrace_settings.MILLRACE_PAGE = folder
+    return folder
+
+
+def test_every_address_of_the_page_gets_the_page_with_a_content_policy(
+    page: Path, db: None
+) -> None:
+    client = DjangoClient()
+    for path in ("/", "/sign-in/abc", "/w/main/t/3"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert b"Millrace" in answer.content
+        assert answer.headers["Cache-Control"] == "no-cache"
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'self'" in policy
+        assert "script-src" not in policy or "unsafe" not in policy.split("script-src")[1]
+        assert answer.headers["X-Frame-Options"] == "DENY"
+    assert client.get("/missing.js").status_code == 404
+    assert client.post("/").status_code == 405
+
+
+def test_hashed_files_are_kept_by_browsers_for_good(page: Path, rf: Any) -> None:
+    serve = PageMiddleware(lambda _request: None)
+    answer = serve(rf.get("/assets/main-abc123.js"))
+    assert answer.content == b"export {}"
+    assert "immutable" in answer.headers["Cache-Control"]
+    assert "javascript" in answer.headers["Content-Type"]
+
+
+def test_without_a_built_page_the_answer_says_what_to_do(
+    millrace_settings: Any, tmp_path: Path, db: None
+) -> None:
+    millrace_settings.MILLRACE_PAGE = tmp_path / "nothing"
+    answer = DjangoClient().get("/")
+    assert answer.status_code == 503
+    assert b"./millrace up" in answer.content
