@@ -14,6 +14,8 @@ import {
   ReactFlowProvider,
   SelectionMode,
   useReactFlow,
+  useStore,
+  useStoreApi,
 } from "@xyflow/react";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { addKind } from "../commands/addNode";
@@ -50,6 +52,8 @@ const FIT = {
 const MANY = 600;
 /** From this many edges on the wires do not move and are left out of the tab order. */
 const BUSY = 120;
+/** Below this zoom small print cannot be read: labels grow, the rest goes. */
+const FAR = 0.42;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function addressOf(connection: Connection) {
@@ -93,13 +97,21 @@ function useFlow() {
   const catalogue = useDesigner((state) => state.catalogue);
   const selection = useDesigner((state) => state.selection);
   const readOnly = useDesigner((state) => state.readOnly);
+  const flowStore = useStoreApi();
   const [nodes, setNodes] = useState<FlowNode[]>([]);
   const [edges, setEdges] = useState<FlowEdge[]>([]);
   useEffect(() => {
     if (catalogue === null) return;
     const chosen = new Set(selection.nodes);
-    setNodes((before) => flowNodes(document, catalogue, chosen, before, readOnly));
-  }, [document, catalogue, selection.nodes, readOnly]);
+    setNodes((before) => {
+      // The box around a selection made with the mouse must not outlive another selection.
+      const drawn = before.filter((node) => node.selected === true);
+      if (drawn.length !== chosen.size || drawn.some((node) => !chosen.has(node.id))) {
+        queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));
+      }
+      return flowNodes(document, catalogue, chosen, before, readOnly);
+    });
+  }, [document, catalogue, selection.nodes, readOnly, flowStore]);
   useEffect(() => {
     setEdges((before) => flowEdges(document, new Set(selection.edges), before));
   }, [document, selection.edges]);
@@ -120,6 +132,7 @@ function CanvasInside() {
   const pointer = useRef<{ x: number; y: number } | null>(null);
   const [addMenu, setAddMenu] = useState<OpenAddMenu | null>(null);
   const [context, setContext] = useState<ContextPlace | null>(null);
+  const far = useStore((state) => state.transform[2] < FAR);
   const layer = useDesigner((state) => state.layer);
   const topologyId = useDesigner((state) => state.topologyId);
   const readOnly = useDesigner((state) => state.readOnly);
@@ -410,6 +423,7 @@ function CanvasInside() {
       className="canvas"
       ref={box}
       data-layer={layer}
+      data-far={far || undefined}
       data-many={count > BUSY || undefined}
       onPointerMove={(event) => {
         pointer.current = { x: event.clientX, y: event.clientY };
