@@ -114,7 +114,8 @@ def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> st
     inner = indent + _STEP
     pad, end = " " * inner, " " * indent
     together = ", ".join(_item(item) for item in items)
-    if inner + len(together) <= WIDTH:
+    call = not isinstance(node, ast.List | ast.Tuple | ast.Dict)
+    if call and inner + len(together) <= WIDTH:
         return f"{before}{opening}\n{pad}{together}\n{end}{closing}{after}"
     single = len(items) == 1 and isinstance(node, ast.Call) and not items[0][0]
     comma = "" if single and _brackets(items[0][1]) else ","

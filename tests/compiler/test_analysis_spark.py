@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from millrace_compiler import Analyzer, compile_document
+
 from tests.compiler.refused import REFUSED
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -43,6 +43,12 @@ def strings(source: str) -> set[str]:
     return {value for value in found if isinstance(value, str)}
 
 
+def ruffed(made: str) -> str:
+    """The same text as ruff formats it."""
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", f"--line-length={WIDTH}", "-"]
+    return subprocess.run(command, input=made, capture_output=True, text=True, check=True).stdout
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.text())
 def test_any_text_is_written_so_that_it_is_read_back(value: str) -> None:
@@ -94,9 +100,7 @@ def test_the_same_document_gives_the_same_bytes_in_another_process() -> None:
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/job.py")), ids=lambda p: p.parent.name)
 def test_the_layout_is_what_ruff_would_make_of_it(path: Path) -> None:
     made = path.read_text("utf-8")
-    command = [sys.executable, "-m", "ruff", "format", "--isolated", f"--line-length={WIDTH}", "-"]
-    done = subprocess.run(command, input=made, capture_output=True, text=True, check=True)
-    assert done.stdout == made
+    assert ruffed(made) == made
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*/job.py")), ids=lambda p: p.parent.name)
@@ -166,6 +170,22 @@ def test_a_call_is_broken_only_where_it_does_not_fit() -> None:
     made = layout(call, 4)
     assert made.startswith("f(\n        ")
     assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(ast.unparse(call)))
+
+
+def test_a_list_that_does_not_fit_has_one_item_on_each_line() -> None:
+    branches = [{"port": f"p{n}", "predicate": f"value = '{'x' * 30}'"} for n in range(2)]
+    raw = document([stream(), node("route", "split", branches=branches), sink()], ["in > route"])
+    raw["edges"].append({"source": "route", "source_port": "p0", "target": "out"})
+    made = text(raw)
+    assert (
+        f"""            branches=[
+                ("p0", "value = '{"x" * 30}'"),
+                ("p1", "value = '{"x" * 30}'"),
+            ],
+"""
+        in made
+    )
+    assert ruffed(made) == made
 
 
 def test_several_edges_into_a_sink_write_by_several_steps() -> None:
