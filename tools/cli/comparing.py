@@ -48,9 +48,9 @@ def _differences(
         yield f"expected to stop after input {wanted['after']}, not {found['after']}"
     if wanted and "outputs" not in result:
         return
-    outputs = (expected.get("outputs") or [], result.get("outputs") or [])
+    outputs = expected.get("outputs") or [], result.get("outputs") or []
     compare = {"sequence": _sequence, "set_per_input": _sets, "last_per_key": _last}[mode]
-    yield from compare(*map(_by_topic, outputs), caused)
+    yield from compare(_by_topic(outputs[0]), _by_topic(outputs[1]), caused)
     if wanted:
         return
     if expected.get("dropped") is not None and expected["dropped"] != result.get("dropped"):

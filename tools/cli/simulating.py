@@ -38,16 +38,24 @@ from tools.cli.documents import (
 
 
 class Warm:
-    """One warm session in which documents are compiled and run, one after the other or two."""
+    """One warm session in which documents are compiled and run, one after the other or two.
+
+    A process has one Spark session: all that are open share it, the last one ends it.
+    """
+
+    _open = 0
 
     def __init__(self, cores: int = 1) -> None:
+        Warm._open += 1
         self.spark = simulation_session(f"local[{cores}]")
         self.analyzer: Analyzer = session_analyzer(self.spark)
         self._compiling = threading.Lock()
 
     def close(self) -> None:
-        """Ends the session."""
-        self.spark.stop()
+        """Ends the session, unless another one is open."""
+        Warm._open -= 1
+        if Warm._open == 0:
+            self.spark.stop()
 
     def compile(self, document: dict[str, Any]) -> Compilation:
         """Compiles a document; one at a time."""

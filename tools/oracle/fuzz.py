@@ -924,6 +924,6 @@ class Scenario:
         }
 
 
-def scenario(seed, number):
+def scenario(seed: int, number: int) -> dict:
     """One scenario; `number` counts from 0 within a seed."""
     return Scenario(random.Random(f"{seed}/{number}"), f"R{seed}-{number:04d}").json()

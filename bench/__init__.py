@@ -1,0 +1,1 @@
+"""Benchmarks: records per second, Kafka to Kafka."""

@@ -1,0 +1,103 @@
+"""Every recorded scenario on Spark: what Kafka Streams did is what comes out, however it is cut."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.cli.comparing import differences
+
+FOLDER = Path(__file__).parent / "scenarios"
+SCENARIOS = {
+    scenario["id"]: scenario
+    for scenario in (json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json")))
+}
+RUN = [
+    name
+    for name, scenario in SCENARIOS.items()
+    if scenario["compare"] not in ("refused", "describe") and not scenario["expected"]["error"]
+]
+FREE = [name for name in RUN if "all" in SCENARIOS[name]["cuts"]]
+chosen = random.Random(4)
+RESTARTED = chosen.sample(RUN, 16)
+RANDOMLY_CUT = [(name, chosen.randrange(1000)) for name in chosen.sample(FREE, 16)]
+
+
+class Results:
+    """Runs scenarios two at a time; those of the selected tests are begun at once."""
+
+    def __init__(self, wanted: list[tuple[str, str, bool]]) -> None:
+        from tools.cli.simulating import Warm
+
+        self._warm = Warm(cores=2)
+        self._pool = ThreadPoolExecutor(2)
+        self._begun: dict[tuple[str, str, bool], Future[dict[str, Any]]] = {}
+        for each in wanted:
+            self._begin(each)
+
+    def _begin(self, key: tuple[str, str, bool]) -> Future[dict[str, Any]]:
+        from millrace_runtime.simulation import Cut
+
+        from tools.cli.simulating import run_scenario
+
+        if key not in self._begun:
+            name, cut, restart = key
+            self._begun[key] = self._pool.submit(
+                run_scenario,
+                self._warm,
+                SCENARIOS[name],
+                Cut.parse(cut),
+                restart_each=restart,
+            )
+        return self._begun[key]
+
+    def of(self, name: str, cut: str, *, restart: bool = False) -> list[str]:
+        """What differs between a scenario's result and what Kafka Streams did."""
+        return differences(SCENARIOS[name], self._begin((name, cut, restart)).result(), cut)
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._warm.close()
+
+
+@pytest.fixture(scope="module")
+def results(request: pytest.FixtureRequest) -> Iterator[Results]:
+    wanted: list[tuple[str, str, bool]] = []
+    for item in request.session.items:
+        if item.path == Path(__file__) and isinstance(item, pytest.Function):
+            call = item.callspec.params
+            cut = call.get("cut") or (f"random:{call['seed']}" if "seed" in call else "each")
+            wanted.append((str(call["name"]), str(cut), "restarted" in item.name))
+    running = Results(wanted)
+    yield running
+    running.close()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [(name, cut) for name, scenario in SCENARIOS.items() for cut in scenario["cuts"]],
+)
+def test_spark_gives_what_kafka_streams_gave(name: str, cut: str, results: Results) -> None:
+    assert results.of(name, cut) == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "seed"), RANDOMLY_CUT)
+def test_any_cut_into_micro_batches_gives_the_same(name: str, seed: int, results: Results) -> None:
+    assert results.of(name, f"random:{seed}") == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RESTARTED)
+def test_a_job_restarted_after_every_record_gives_the_same(name: str, results: Results) -> None:
+    assert results.of(name, "each", restart=True) == []

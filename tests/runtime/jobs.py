@@ -1,0 +1,51 @@
+"""Jobs by hand, in the shape in which the compiler writes them."""
+
+from __future__ import annotations
+
+from millrace_runtime import (
+    Job,
+    flat_map_values,
+    json,
+    key_value_store,
+    long,
+    map_values,
+    select_key,
+    string,
+)
+
+
+def word_count(job: Job) -> None:
+    """Counts words over four tasks."""
+    lines = job.read_stream("lines", topics=["text-lines"], key=string(), value=string())
+    words = lines.transform(flat_map_values("words", "split(value, ' ')"))
+    by_word = words.transform(select_key("count-key", "value", node="count"))
+    job.repartition("count-repartition", by_word, partitions=4, node="count")
+    with job.subtopology(1, level=1, tasks=4) as task:
+        counts = task.repartitioned("count-repartition", node="count").count(
+            "count", store=key_value_store("counts", node="counts")
+        )
+        counts.to_stream("updates").to(
+            "word-counts", topic="word-counts", key=string(), value=long()
+        )
+
+
+def upper_case(job: Job) -> None:
+    """No state at all: plain DataFrame from source to sink."""
+    lines = job.read_stream("lines", topics=["text-lines"], key=string(), value=string())
+    upper = lines.transform(map_values("upper", "upper(value)"))
+    job.write("out", upper, topic="upper-lines", key=string(), value=string())
+
+
+def divide(job: Job) -> None:
+    """Fails for a record whose `d` is 0."""
+    numbers = job.read_stream("in", topics=["numbers"], key=string(), value=json("n INT, d INT"))
+    quotients = numbers.transform(map_values("divide", "value.n / value.d"))
+    job.write("out", quotients, topic="quotients")
+
+
+def countdown(job: Job) -> None:
+    """Writes to the topic that it reads until a number is 0."""
+    with job.subtopology(0, tasks=1) as task:
+        numbers = task.stream("in", topics=["numbers"], key=string(), value=long())
+        smaller = numbers.filter("positive", "value > 0").map_values("less", "value - 1")
+        smaller.to("out", topic="numbers", key=string(), value=long())

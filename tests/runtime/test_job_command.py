@@ -1,0 +1,76 @@
+"""`python job.py`: options, secrets, and errors that a person can act on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
+from millrace_runtime.main import explain, kafka_options, parser
+
+
+def test_client_settings_come_from_a_file_and_from_variables(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("# comment\nsecurity.protocol = SASL_SSL\n\nsasl.jaas.config=a=b\n")
+    options = kafka_options(str(file), {"MILLRACE_KAFKA_SASL_MECHANISM": "PLAIN", "HOME": "/"})
+    assert options == {
+        "security.protocol": "SASL_SSL",
+        "sasl.jaas.config": "a=b",
+        "sasl.mechanism": "PLAIN",
+    }
+
+
+def test_a_line_that_is_no_setting_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text("a=b\nnonsense\n")
+    with pytest.raises(MillraceError, match=r"line 2: expected key=value, found 'nonsense'"):
+        kafka_options(str(file), {})
+
+
+def test_the_broker_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "kafka:9092")
+    assert parser("x").parse_args(["--checkpoint", "c"]).bootstrap_servers == "kafka:9092"
+
+
+def test_a_fault_is_read_out_of_sparks_exception() -> None:
+    text = (
+        "[STREAM_FAILED] Query terminated: Job aborted: org.x.StreamStopped: MILLRACE-FAULT "
+        '{"kind":"processing","node":"words","parameter":"values","message":"no \\"array\\"",'
+        '"record":{"topic":"t","partition":1,"offset":2}} at org.x.Y(Y.scala:1)'
+    )
+    fault = fault_of(text)
+    assert fault is not None
+    stopped = explain(RuntimeError(text))
+    assert isinstance(stopped, StreamStopped)
+    assert (stopped.node, stopped.parameter) == ("words", "values")
+    assert stopped.as_dict()["record"] == {"topic": "t", "partition": 1, "offset": 2}
+    assert stopped.message == 'no "array"'
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("java.util.concurrent.TimeoutException: Timed out waiting", "broker_unreachable"),
+        ("org.apache.kafka.UnknownTopicOrPartitionException: no", "topic_missing"),
+        ("TopicAuthorizationException: Not authorized", "not_authorized"),
+        ("SaslAuthenticationException: failed", "not_authenticated"),
+        ("java.io.IOException: No space left on device", "disk_full"),
+    ],
+)
+def test_causes_outside_the_job_are_told_apart(text: str, code: str) -> None:
+    assert explain(RuntimeError(text)).code == code
+
+
+def test_an_unknown_failure_says_its_first_line_only() -> None:
+    error = explain(RuntimeError("\nsomething broke\n\tat x.y.Z"))
+    assert error.message == "The job failed: something broke"
+
+
+def test_a_graph_that_the_operator_refuses_names_node_and_parameter() -> None:
+    error = explain(RuntimeError("Refused count|group_by|type|gives INT, needs BIGINT\nat x"))
+    assert error.as_dict() == {
+        "code": "type",
+        "node": "count",
+        "parameter": "group_by",
+        "message": "gives INT, needs BIGINT",
+    }

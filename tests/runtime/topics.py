@@ -1,0 +1,56 @@
+"""Topics of a real broker, written and read by a client that is not ours."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
+
+def create(address: str, topics: dict[str, int]) -> None:
+    """Creates topics with so many partitions, whose records are never too old."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    made = [
+        NewTopic(name, count, 1, config={"retention.ms": "-1"}) for name, count in topics.items()
+    ]
+    for future in admin.create_topics(made).values():
+        future.result()
+
+
+def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
+    """Writes records: key, value (bytes or text), timestamp (ms), headers, partition."""
+    producer = Producer({"bootstrap.servers": address, "partitioner": "murmur2_random"})
+    for record in records:
+        producer.produce(topic, **record)
+    producer.flush(30)
+
+
+def consume(address: str, topic: str, count: int, *, seconds: float = 30) -> list[Any]:
+    """The records of a topic: at least `count` of them, or what came in time."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": address,
+            "group.id": f"test-{time.monotonic_ns()}",
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed",
+            "log_level": 0,
+        }
+    )
+    consumer.subscribe([topic])
+    found: list[Any] = []
+    deadline = time.monotonic() + seconds
+    try:
+        while len(found) < count and time.monotonic() < deadline:
+            message = consumer.poll(0.2)
+            if message is not None and message.error() is None:
+                found.append(message)
+        quiet = time.monotonic() + 0.5
+        while time.monotonic() < quiet:
+            message = consumer.poll(0.1)
+            if message is not None and message.error() is None:
+                found.append(message)
+    finally:
+        consumer.close()
+    return found
