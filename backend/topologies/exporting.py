@@ -31,7 +31,7 @@ def export(version: Version) -> bytes:
 
     if not compilation.ok:
         answer = compilation.to_json()
-        errors = [each for each in answer["diagnostics"] if each["severity"] == "error"]
+        errors = [each for each in compilation.diagnostics if each.severity == "error"]
         raise ApiError(
             "does_not_compile",
             f"Version {version.number} has {len(errors)} errors and no code to export.",

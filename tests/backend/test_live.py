@@ -14,10 +14,12 @@ import pytest
 from accounts.models import User
 from asgiref.sync import sync_to_async
 from deployments import actions as deployment_actions
+from deployments import runtime
 from deployments.models import Deployment
 from django.test import AsyncClient
 from live import feed as feeds
 from live import hub as hubs
+from live.snapshots import Scope
 from millrace_backend import redis
 from topologies import actions as topology_actions
 from topologies.models import Topology
@@ -125,7 +127,7 @@ async def open_page(
 
 async def fresh(user: User, query: dict[str, Any]) -> dict[str, Any]:
     """What a page opened now would show."""
-    scope = feeds.Scope(
+    scope = Scope(
         user.pk,
         user.shown_name,
         await sync_to_async(lambda: Topology.objects.get(pk=query["topology"]).workspace_id)(),
@@ -134,7 +136,10 @@ async def fresh(user: User, query: dict[str, Any]) -> dict[str, Any]:
     found = feeds.Feed(scope)
     try:
         content = await found.snapshot()
-        return json.loads(feeds.encode("snapshot", content, "x").split(b"data: ")[1])
+        shown: dict[str, Any] = json.loads(
+            feeds.encode("snapshot", content, "x").split(b"data: ")[1]
+        )
+        return shown
     finally:
         found.hub.unsubscribe(found.subscription)
 
@@ -151,28 +156,27 @@ class Driver:
     def step(self, choice: random.Random) -> None:
         row, people = self.deployment, self.people
         states = ["compiling", "starting", "running", "restarting", "failed"]
-        choice.choice(
-            [
-                lambda: deployment_actions.observe(row.pk, choice.choice(states)),
-                lambda: deployment_actions.record_step(
-                    row.pk, choice.choice(["compile", "start"]), choice.choice(["running", "done"])
-                ),
-                self.begin,
-                self.report,
-                self.report,
-                self.report,
-                lambda: deployment_actions.end_run(row.pk, "stopped"),
-                lambda: deployment_actions.request_redeploy(people.operator, row, 2),
-                lambda: deployment_actions.request_restart(people.operator, row),
-                self.save_version,
-                lambda: topology_actions.save_draft(
-                    people.viewer_who_edits, self.topology, document(*"abc"[: self.epoch % 3]), 1
-                ),
-                lambda: topology_actions.update_topology(
-                    people.editor, self.topology, description=str(choice.random())
-                ),
-            ]
-        )()
+        changes: list[Callable[[], object]] = [
+            lambda: deployment_actions.observe(row.pk, choice.choice(states)),
+            lambda: deployment_actions.record_step(
+                row.pk, choice.choice(["compile", "start"]), choice.choice(["running", "done"])
+            ),
+            self.begin,
+            self.report,
+            self.report,
+            self.report,
+            lambda: deployment_actions.end_run(row.pk, "stopped"),
+            lambda: deployment_actions.request_redeploy(people.operator, row, 2),
+            lambda: deployment_actions.request_restart(people.operator, row),
+            self.save_version,
+            lambda: topology_actions.save_draft(
+                people.operator, self.topology, document(*"abc"[: self.epoch % 3]), 1
+            ),
+            lambda: topology_actions.update_topology(
+                people.editor, self.topology, description=str(choice.random())
+            ),
+        ]
+        choice.choice(changes)()
 
     def begin(self) -> None:
         self.epoch += 1
@@ -200,20 +204,24 @@ class Driver:
 
 @pytest.fixture
 def driver(people: People, topology: Topology, deployment: Deployment) -> Driver:
-    people.viewer_who_edits = people.operator  # type: ignore[attr-defined]
     return Driver(people, topology, deployment)
 
 
 def settled(state: dict[str, Any]) -> dict[str, Any]:
     """A state without what is a matter of the clock."""
-    runtime = state["runtime"]
-    return {**state, "runtime": runtime and {**runtime, "stale": None}}
+    figures = state["runtime"]
+    return {**state, "runtime": figures and {**figures, "stale": None}}
+
+
+def described_as(text: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether the topology's description is this."""
+    return lambda state: bool(state["topology"]["description"] == text)
 
 
 async def test_an_old_snapshot_and_the_events_since_are_a_fresh_snapshot(
     driver: Driver, people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds.runtime, "STALE_MS", 600_000)
+    monkeypatch.setattr(runtime, "STALE_MS", 600_000)
     query = {"topology": driver.topology.pk}
     choice = random.Random(7)
     async with open_page(people.operator, query) as page:
@@ -225,7 +233,7 @@ async def test_an_old_snapshot_and_the_events_since_are_a_fresh_snapshot(
             await sync_to_async(topology_actions.update_topology)(
                 people.editor, driver.topology, description=mark
             )
-            await page.until(lambda state, mark=mark: state["topology"]["description"] == mark)
+            await page.until(described_as(mark))
             while await page.next(0.6) is not None:
                 pass
             assert settled(page.state) == settled(await fresh(people.operator, query))
@@ -329,7 +337,7 @@ async def test_silence_is_kept_open_by_pings_and_ends_with_the_membership(
 async def test_a_driver_that_falls_silent_is_shown_as_stale(
     driver: Driver, people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feeds.runtime, "STALE_MS", 1_500)
+    monkeypatch.setattr(runtime, "STALE_MS", 1_500)
     await sync_to_async(driver.begin)()
     async with open_page(people.viewer, {"topology": driver.topology.pk}) as page:
         await page.until(lambda state: bool(state["deployment"]["run"]))

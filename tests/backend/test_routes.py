@@ -133,7 +133,7 @@ def described() -> Iterator[tuple[str, str]]:
                         yield method, prefix + str(pattern.pattern)
 
     for pattern in get_resolver().url_patterns:
-        if str(pattern.pattern) == "api/":
+        if isinstance(pattern, URLResolver) and str(pattern.pattern) == "api/":
             yield from walk(pattern.url_patterns, "")
 
 
