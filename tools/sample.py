@@ -18,8 +18,12 @@ from confluent_kafka.cimpl import NewTopic
 from tools.console import say
 
 TOPIC = "sentences"
+#: what the sample topology makes of it
+COUNTS = "word-counts"
 #: as many as the sample topology says
 PARTITIONS = 2
+#: a sample that runs for weeks must not fill the disk
+KEPT = {"retention.ms": "86400000", "segment.ms": "3600000"}
 PER_SECOND = 20.0
 OPENINGS = ("the mill", "a river", "the old wheel", "every stream", "the miller", "one small drop")
 VERBS = ("turns", "follows", "carries", "remembers", "counts", "grinds", "waits for")
@@ -51,7 +55,7 @@ class Generator:
         return " ".join(part for part in parts if part)
 
     def run(self) -> None:
-        """Make the topic, then write until stopped."""
+        """Make the topics, then write until stopped."""
         settings: dict[str, Any] = {
             "bootstrap.servers": self.servers,
             "log_level": 0,
@@ -60,7 +64,7 @@ class Generator:
             # A record that could not be delivered for so long is old news.
             "message.timeout.ms": 30_000,
         }
-        self._make_topic(settings)
+        self._make_topics(settings)
         producer = Producer(settings)
         began = time.monotonic()
         for number in itertools.count():
@@ -85,16 +89,18 @@ class Generator:
                 began = time.monotonic() - (number + 1) / PER_SECOND
         producer.flush(5)
 
-    def _make_topic(self, settings: dict[str, Any]) -> None:
+    def _make_topics(self, settings: dict[str, Any]) -> None:
         admin = AdminClient(dict(settings))
         while not self.stopped:
             try:
-                if TOPIC in admin.list_topics(timeout=5).topics:
-                    return
-                made = admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)], operation_timeout=5)
-                made[TOPIC].result(timeout=10)
+                there = admin.list_topics(timeout=5).topics
+                absent = [name for name in (TOPIC, COUNTS) if name not in there]
+                if absent:
+                    new = [NewTopic(name, PARTITIONS, 1, config=KEPT) for name in absent]
+                    for made in admin.create_topics(new, operation_timeout=5).values():
+                        made.result(timeout=10)
             except KafkaException as error:
-                say(f"sample: the topic {TOPIC} could not be made: {error.args[0].str()}")
+                say(f"sample: its topics could not be made: {error.args[0].str()}")
                 time.sleep(PAUSE)
             else:
                 return

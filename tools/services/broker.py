@@ -43,7 +43,9 @@ share.coordinator.state.topic.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.cleaner.dedupe.buffer.size=8388608
 log.segment.bytes=134217728
-log.retention.hours=168
+# By age of their timestamps: records of a replay or a test carry old ones, and would be gone within
+# minutes. Data of a person's own machine stay until the person deletes them.
+log.retention.ms=-1
 num.network.threads=2
 num.io.threads=4
 background.threads=2

@@ -12,6 +12,8 @@ app.conf.update(
     # A step is safe to repeat: state lives in the database and in the process table.
     task_acks_late=True,
     task_reject_on_worker_lost=True,
+    # A step that lost its broker is given up; the next tick repeats it.
+    worker_cancel_long_running_tasks_on_connection_loss=True,
     task_soft_time_limit=120,
     task_time_limit=150,
     worker_prefetch_multiplier=1,

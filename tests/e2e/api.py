@@ -1,0 +1,70 @@
+"""The REST API as a program uses it, signed in by a one-time link."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+
+class Api:
+    """A session with the running backend. Answers that tell of an error fail the test."""
+
+    def __init__(self, address: str, link: str) -> None:
+        self._client = httpx.Client(base_url=f"{address}/api", timeout=30)
+        self.call("GET", "/session")
+        self.call("POST", "/session/link", {"token": link.rsplit("/", 1)[-1]})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.close()
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """The answer's JSON."""
+        token = self._client.cookies.get("csrftoken") or ""
+        answer = self._client.request(
+            method, path, json=body, headers={"X-CSRFToken": token, "Origin": self._origin()}
+        )
+        assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
+        return answer.json() if answer.content else None
+
+    def deploy(self, name: str, document: dict[str, Any]) -> int:
+        """Save a document as version 1 of a new topology and deploy it; the deployment's id."""
+        topology = self.call("POST", "/workspaces/main/topologies", {"name": name})["id"]
+        version = self.call(
+            "POST",
+            f"/topologies/{topology}/versions",
+            {"document": document, "message": "to be killed", "base_version": None},
+        )
+        made = self.call(
+            "POST",
+            "/workspaces/main/deployments",
+            {"topology": topology, "version": version["number"], "target": "local"},
+        )
+        return int(made["id"])
+
+    def until(self, deployment: int, state: str, seconds: float) -> dict[str, Any]:
+        """Wait until the deployment is seen in a state; it, as the API tells it."""
+        deadline = time.monotonic() + seconds
+        found: dict[str, Any] = {}
+        while time.monotonic() < deadline:
+            try:
+                found = self.call("GET", f"/deployments/{deployment}")
+            except httpx.TransportError as error:
+                found = {"observed": f"no answer: {error}"}
+            if found["observed"] == state:
+                return found
+            time.sleep(0.3)
+        raise AssertionError(f"not {state} within {seconds:.0f} s, but {found}")
+
+    def _origin(self) -> str:
+        return f"{self._client.base_url.scheme}://{self._client.base_url.netloc.decode()}"

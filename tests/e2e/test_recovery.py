@@ -1,0 +1,111 @@
+"""Every part of the system is killed while sentences are counted; the counts stay right."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.conftest import unused_port
+from tests.e2e.api import Api
+from tests.e2e.system import System, running_system
+from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+SOURCE, SINK = "recovery-sentences", "recovery-counts"
+TO_RUNNING = 240.0
+DOCUMENT: dict[str, Any] = {
+    "format": "millrace.topology/1",
+    "name": "recovery",
+    "topics": {SOURCE: {"partitions": 2}, SINK: {"partitions": 2}},
+    "nodes": [
+        {
+            "id": "lines",
+            "kind": "source.stream",
+            "params": {
+                "topics": [SOURCE],
+                "key": {"format": "string"},
+                "value": {"format": "string"},
+            },
+        },
+        {
+            "id": "words",
+            "kind": "flat_map_values",
+            "params": {"values": "split(lower(value), ' ')"},
+        },
+        {"id": "count", "kind": "count", "params": {"group_by": {"key": "value"}}},
+        {"id": "counts", "kind": "store.key_value", "params": {"name": "counts"}},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": SINK}},
+    ],
+    "edges": [
+        {"source": "lines", "target": "words"},
+        {"source": "words", "target": "count"},
+        {"source": "counts", "target": "count", "target_port": "store"},
+        {"source": "count", "target": "out"},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
+    """A system of its own, as its parts are killed."""
+    with running_system(tmp_path_factory.mktemp("victim"), unused_port()) as found:
+        yield found
+
+
+def pid_of(system: System, service: str) -> int:
+    state = json.loads((system.data / "run" / "state.json").read_text())
+    return next(int(one["pid"]) for one in state["services"] if one["name"] == service)
+
+
+def kill(system: System, service: str) -> None:
+    """kill -9, and wait until the supervisor has another one that answers."""
+    before = pid_of(system, service)
+    os.kill(before, signal.SIGKILL)
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        state = json.loads((system.data / "run" / "state.json").read_text())
+        now = next(one for one in state["services"] if one["name"] == service)
+        if now["state"] == "running" and now["pid"] not in (None, before):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"{service} did not come back: {now}")
+
+
+def test_the_counts_are_right_whoever_is_killed(victim: System) -> None:
+    create_topic(victim.bootstrap_servers, SOURCE, 2)
+    create_topic(victim.bootstrap_servers, SINK, 2)
+    written: list[Sentence] = []
+
+    def write_some(who: str) -> None:
+        some = [
+            Sentence(number % 2, 1_000 * number, f"{who} lives and {who} counts {number % 5}")
+            for number in range(40)
+        ]
+        write(victim.bootstrap_servers, SOURCE, some)
+        written.extend(some)
+
+    with Api(victim.address, victim.link) as api:
+        deployment = api.deploy("Recovery", DOCUMENT)
+        api.until(deployment, "running", TO_RUNNING)
+        write_some("nobody")
+        for service in ("worker", "beat", "redis", "backend", "analyzer", "broker"):
+            kill(victim, service)
+            write_some(service)
+        running = api.until(deployment, "running", TO_RUNNING)
+        os.kill(running["run"]["pid"], signal.SIGKILL)
+        write_some("driver")
+
+        reader = CountReader(victim.bootstrap_servers, SINK)
+        reader.until_counted(words(written), TO_RUNNING)
+        reader.close()
+        again = api.until(deployment, "running", TO_RUNNING)
+        assert again["run"]["pid"] != running["run"]["pid"]
+        api.call("POST", f"/deployments/{deployment}/stop")
+        api.until(deployment, "stopped", 90)
