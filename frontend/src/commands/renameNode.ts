@@ -1,3 +1,4 @@
+import { NODE_LABEL } from "../designer/store";
 import { useView } from "../designer/view";
 import { type Command, editable } from "./command";
 import { t } from "./texts";
@@ -12,6 +13,6 @@ export const renameNode: Command = {
     const node = designer.selection.nodes[0];
     if (node === undefined) return;
     useView.getState().set({ rightOpen: true });
-    designer.goTo(node, "label");
+    designer.goTo(node, NODE_LABEL);
   },
 };

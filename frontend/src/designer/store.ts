@@ -24,6 +24,9 @@ import { same, shareEntries } from "./share";
 
 export type Layer = "design" | "plan" | "runtime";
 
+/** Stands for the name of the node itself where a parameter is wished for. */
+export const NODE_LABEL = "@label";
+
 /** A wish to bring a node into view, and to put the cursor into one of its parameters. */
 export interface FocusRequest {
   readonly node: string;

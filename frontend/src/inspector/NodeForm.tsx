@@ -7,7 +7,7 @@ import { roleText, runsText } from "../canvas/texts";
 import { addKind } from "../commands/addNode";
 import { isMissing } from "../designer/compile";
 import { hueOf, portRoles } from "../designer/derived";
-import { useDesigner, useDiagnosticsOf } from "../designer/store";
+import { NODE_LABEL, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalogue";
 import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
 import {
@@ -201,10 +201,10 @@ function Children({ node }: { node: DocumentNode }) {
 }
 
 /** The name of a node, edited in place. */
-function Name({ node }: { node: DocumentNode }) {
+function Name({ node, taken }: { node: DocumentNode; taken: boolean }) {
   const readOnly = useDesigner((state) => state.readOnly);
   return (
-    <div className="inspector-name" data-parameter="label">
+    <div className="inspector-name" data-node-label="" data-parameter={taken ? undefined : "label"}>
       <input
         value={node.label ?? ""}
         placeholder={node.id}
@@ -240,7 +240,9 @@ function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
     const wanted =
       request.parameter === ""
         ? ".inspector-parameters .field"
-        : `[data-parameter="${CSS.escape(request.parameter)}"]`;
+        : request.parameter === NODE_LABEL
+          ? "[data-node-label]"
+          : `[data-parameter="${CSS.escape(request.parameter)}"]`;
     // An editor may still be loading; it gets the cursor when it is there.
     let tries = 0;
     const look = () => {
@@ -254,7 +256,7 @@ function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
         return;
       }
       control.focus();
-      if (control instanceof HTMLInputElement && request.parameter === "label") control.select();
+      if (control instanceof HTMLInputElement && request.parameter === NODE_LABEL) control.select();
       field?.scrollIntoView({ block: "nearest" });
     };
     let timer = setTimeout(look, 0);
@@ -308,7 +310,7 @@ export function NodeForm(props: {
   );
   return (
     <div ref={form} className="inspector-body m-scroll">
-      <Name node={node} />
+      <Name node={node} taken={named.has("label")} />
       <Facts node={node} />
       {general.length === 0 ? null : (
         <div className="inspector-general" data-missing={general.every(isMissing) || undefined}>

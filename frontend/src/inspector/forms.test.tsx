@@ -1,0 +1,177 @@
+import { MantineProvider } from "@mantine/core";
+import { act } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { CATALOGUE, type Editor, editor } from "../commands/kit";
+import type { DesignerServices } from "../designer/services";
+import { ServicesContext } from "../designer/servicesContext";
+import { useDesigner } from "../designer/store";
+import { findNode, paramsOf } from "../graph/document";
+import { Palette } from "../palette/Palette";
+import { theme } from "../theme/theme";
+import { Inspector } from "./Inspector";
+
+/** A cluster with one topic and a compiler that has nothing to say. */
+class QuietServices implements DesignerServices {
+  async compile(_document: unknown, revision: number) {
+    return { revision, diagnostics: [], ports: {}, plan: null, summary: {}, code: null };
+  }
+
+  async topics() {
+    return [{ name: "orders", partitions: 3 }];
+  }
+}
+
+const services = new QuietServices();
+let place: HTMLElement;
+let root: Root;
+let edit: Editor;
+let complaints: unknown[];
+
+function show(part: React.ReactNode) {
+  return act(async () => {
+    root.render(
+      <MantineProvider theme={theme} env="test">
+        <ServicesContext.Provider value={services}>{part}</ServicesContext.Provider>
+      </MantineProvider>,
+    );
+  });
+}
+
+function type(input: HTMLInputElement, text: string) {
+  const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
+  return act(async () => {
+    set?.call(input, text);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
+function field(parameter: string): HTMLElement {
+  const found = place.querySelector<HTMLElement>(`[data-parameter="${parameter}"]`);
+  if (found === null) throw new Error(`There is no field ${parameter}`);
+  return found;
+}
+
+beforeEach(() => {
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+  vi.stubGlobal("matchMedia", () => ({
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  }));
+  // This double of a browser has no fonts that could finish loading.
+  Object.defineProperty(document, "fonts", { value: new EventTarget(), configurable: true });
+  complaints = [];
+  vi.spyOn(console, "error").mockImplementation((...words) => complaints.push(words));
+  vi.spyOn(console, "warn").mockImplementation((...words) => complaints.push(words));
+  sessionStorage.clear();
+  place = document.createElement("div");
+  document.body.append(place);
+  root = createRoot(place);
+  edit = editor();
+});
+
+afterEach(async () => {
+  await act(async () => root.unmount());
+  place.remove();
+  vi.unstubAllGlobals();
+});
+
+test.each(CATALOGUE.kinds.map((kind) => kind.kind))(
+  "the form of %s shows every parameter that is asked for, without a complaint",
+  async (kind) => {
+    const id = edit.drop(kind);
+    await show(<Inspector nodeRuntime={undefined} />);
+    const entry = CATALOGUE.kinds.find((each) => each.kind === kind);
+    for (const parameter of entry?.parameters ?? []) {
+      if (parameter.depends_on != null) continue;
+      const shown = place.querySelector(
+        `.inspector-parameters [data-parameter="${parameter.name}"]`,
+      );
+      expect(shown?.textContent, parameter.name).toContain(parameter.title);
+    }
+    expect(place.querySelector(".inspector-name code")?.textContent).toBe(id);
+    expect(complaints).toEqual([]);
+  },
+);
+
+test("what is typed is kept even if it is wrong, and one field is one undo entry", async () => {
+  const id = edit.drop("suppress");
+  await show(<Inspector nodeRuntime={undefined} />);
+  const input = field("max_records").querySelector("input");
+  if (input === null) throw new Error("max_records has no input");
+  await type(input, "1");
+  await type(input, "12x");
+  const params = () => paramsOf(findNode(edit.document(), id) ?? { id, kind: "" });
+  expect(params().max_records).toBe("12x");
+  await type(input, "120");
+  expect(params().max_records).toBe(120);
+  await edit.undo();
+  expect(params().max_records).toBeUndefined();
+});
+
+test("an error stands below the field it is about, with its hint", async () => {
+  const id = edit.drop("filter");
+  await act(async () =>
+    edit.answer({
+      diagnostics: [
+        {
+          code: "expression",
+          severity: "error",
+          node: id,
+          parameter: "predicate",
+          path: "predicate",
+          message: "There is no column amuont.",
+          hint: "Did you mean amount?",
+          position: { start: 0, stop: 6 },
+        },
+      ],
+    }),
+  );
+  await show(<Inspector nodeRuntime={undefined} />);
+  expect(field("predicate").textContent).toContain(
+    "There is no column amuont. Did you mean amount?",
+  );
+});
+
+test("a rename changes the label and nothing else", async () => {
+  const id = edit.drop("filter");
+  await show(<Inspector nodeRuntime={undefined} />);
+  const input = field("label").querySelector("input");
+  if (input === null) throw new Error("no label");
+  await type(input, "Only big ones");
+  expect(edit.label(id)).toBe("Only big ones");
+  expect(findNode(edit.document(), id)?.id).toBe(id);
+});
+
+test("settings of the topology are shown when nothing is selected", async () => {
+  await show(<Inspector nodeRuntime={undefined} />);
+  for (const setting of CATALOGUE.settings ?? []) {
+    if (setting.depends_on == null) expect(place.textContent).toContain(setting.title);
+  }
+  expect(complaints).toEqual([]);
+});
+
+test("a topology that may only be looked at has no field to type into", async () => {
+  const id = edit.drop("filter");
+  useDesigner.setState({ readOnly: true });
+  useDesigner.getState().select({ nodes: [id] });
+  await show(<Inspector nodeRuntime={undefined} />);
+  const inputs = [...place.querySelectorAll<HTMLInputElement>("input, textarea")];
+  expect(
+    inputs.filter((input) => !input.readOnly && !input.disabled && input.type !== "hidden"),
+  ).toEqual([]);
+  useDesigner.setState({ readOnly: false });
+});
+
+test("the palette lists every kind once, and a click adds it", async () => {
+  await show(<Palette />);
+  const entries = [...place.querySelectorAll<HTMLElement>("[data-kind]")];
+  expect(entries.map((entry) => entry.dataset.kind).toSorted()).toEqual(
+    CATALOGUE.kinds.map((kind) => kind.kind).toSorted(),
+  );
+  const filter = entries.find((entry) => entry.dataset.kind === "filter");
+  await act(async () => filter?.click());
+  expect(edit.document().nodes.map((node) => node.kind)).toEqual(["filter"]);
+  expect(complaints).toEqual([]);
+});
