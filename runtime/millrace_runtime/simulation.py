@@ -48,7 +48,7 @@ def simulation_session(master: str = "local[1]") -> SparkSession:
     """A warm session for any number of simulations, one after the other."""
     return session.create(
         "millrace-simulation", master=master, settings=SETTINGS,
-        java_extra=("-XX:TieredStopAtLevel=1",),
+        java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m"),
     )  # fmt: skip
 
 
