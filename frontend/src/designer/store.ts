@@ -20,6 +20,7 @@ import {
   writeHistory,
 } from "../graph/history";
 import type { CompileResult, Diagnostic } from "./compile";
+import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 
 export type Layer = "design" | "plan" | "runtime";
@@ -199,7 +200,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
       set({
         topologyId,
         document,
-        catalogue,
+        catalogue: localize(catalogue),
         readOnly,
         revision: get().revision + 1,
         selection: NOTHING_SELECTED,
