@@ -237,7 +237,10 @@ def build_operator() -> Path:
 
 
 def start_sample(system: System) -> None:
-    """Make and deploy the sample topology *Word count*, if it is not there."""
+    """Make and deploy the sample topology *Word count*, once for each data folder."""
+    made = system.data / "sample-made"
+    if made.exists():
+        return
     done = subprocess.run(
         [system.python, str(places.REPOSITORY / "backend" / "manage.py"), "millrace_sample"],
         env={**os.environ, **system.environment},
@@ -247,7 +250,9 @@ def start_sample(system: System) -> None:
     )
     with (places.logs() / "sample.log").open("a", encoding="utf-8") as log:
         log.write(done.stdout + done.stderr)
-    if done.returncode != 0:
+    if done.returncode == 0:
+        made.touch()
+    else:
         lines = (done.stdout + done.stderr).strip().splitlines()
         say(
             f"sample: Word count could not be deployed: {lines[-1] if lines else 'no reason given'}"
