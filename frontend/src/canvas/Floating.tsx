@@ -108,6 +108,8 @@ export function Tools() {
   const edgeTypes = useView((state) => state.edgeTypes);
   const undoLabel = useDesigner((state) => state.history.past.at(-1)?.label ?? null);
   const redoLabel = useDesigner((state) => state.history.future.at(-1)?.label ?? null);
+  // In a low canvas the map would cover what it shows.
+  const roomy = useStore((state) => state.height > 420);
   const many = useDesigner((state) => state.document.nodes.length > 1);
   return (
     <>
@@ -149,7 +151,7 @@ export function Tools() {
           <IconMap size={15} stroke={1.5} />
         </Tool>
       </Panel>
-      {minimap && many ? (
+      {minimap && many && roomy ? (
         <MiniMap<FlowNode>
           position="bottom-right"
           pannable

@@ -1,6 +1,7 @@
 import { ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
 import { useDesigner } from "../designer/store";
+import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalogue";
 import { sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
@@ -38,17 +39,9 @@ export function PlanAreas() {
       return { x: side === "output" ? box.x + box.width : box.x, y };
     };
     const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
-    const refed = new Set(
-      document.edges.filter((_edge, index) => shuffled.has(index)).map((edge) => edge.target),
-    );
-    const last = new Map<string, number>();
-    for (const each of plan.subtopologies) for (const id of each.nodes) last.set(id, each.id);
+    const areas = areasOf(document, plan);
     return plan.subtopologies.flatMap((each) => {
-      // What a shuffle leads to does its work behind it; in front of it there is only the writing.
-      const mine = new Set(each.nodes.filter((id) => !refed.has(id) || last.get(id) === each.id));
-      for (const edge of document.edges) {
-        if (targetPort(edge) === "store" && mine.has(edge.target)) mine.add(edge.source);
-      }
+      const mine = areas.get(each.id) ?? new Set<string>();
       const boxes = [...mine]
         .map((id) => nodes.get(id))
         .filter((node) => node !== undefined)

@@ -1,6 +1,7 @@
 import { TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { useMemo, useState } from "react";
+import { areasOf } from "../graph/areas";
 import { kindOf } from "../graph/catalogue";
 import { type DocumentNode, isStoreKind, labelOf } from "../graph/document";
 import { inOrder } from "../graph/order";
@@ -53,8 +54,11 @@ export function Outline() {
     }
     if (plan === null || plan.subtopologies.length < 2) return [{ title: null, nodes: ordered }];
     const shown = new Set<string>();
+    const areas = areasOf(document, plan);
     const byArea = plan.subtopologies.map((area) => {
-      const nodes = ordered.filter((node) => area.nodes.includes(node.id) && !shown.has(node.id));
+      const nodes = ordered.filter(
+        (node) => areas.get(area.id)?.has(node.id) && !shown.has(node.id),
+      );
       for (const node of nodes) shown.add(node.id);
       return { title: t("subtopology", { id: area.id, n: area.tasks }), nodes };
     });

@@ -15,7 +15,7 @@ export interface Diagnostic {
 
 /** Whether something is only not there yet, as in every node that was just added. */
 export function isMissing(diagnostic: Diagnostic): boolean {
-  return /(_missing|_empty)$|^one_of$/.test(diagnostic.code);
+  return /(_missing|_empty)$|^(one_of|no_nodes)$/.test(diagnostic.code);
 }
 
 export interface PortType {

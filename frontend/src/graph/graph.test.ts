@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { iconExists, iconNames } from "../../kindIcons.ts";
 import { CATALOGUE } from "../commands/kit";
+import { areasOf } from "./areas";
 import { portsOf, startingParams } from "./catalogue";
 import {
   connect,
@@ -408,6 +409,29 @@ describe("layout", () => {
     expect(boundsOf([])).toBeNull();
     expect(snap({ x: 13, y: -3 })).toEqual({ x: 16, y: -0 });
   });
+});
+
+test("a node behind a shuffle is drawn in the sub-topology where it does its work", () => {
+  const document = design(
+    [
+      node("in", "source.stream"),
+      node("n", "count"),
+      node("s", "store.key_value"),
+      node("out", "sink.topic"),
+    ],
+    ["in", "n"],
+    ["n", "out"],
+    ["s", "n.store"],
+  );
+  const areas = areasOf(document, {
+    subtopologies: [
+      { id: 0, nodes: ["in", "n"] },
+      { id: 1, nodes: ["n", "out"] },
+    ],
+    edges: [{ index: 0, shuffle: true }],
+  });
+  expect([...(areas.get(0) ?? [])]).toEqual(["in"]);
+  expect([...(areas.get(1) ?? [])].toSorted()).toEqual(["n", "out", "s"]);
 });
 
 test("partitions of a topic are set and taken away", () => {

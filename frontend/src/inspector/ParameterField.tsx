@@ -15,6 +15,7 @@ function useGiven(node: DocumentNode | null, parameter: Parameter): string | nul
     if (expects !== null) return expects;
     const out = node === null ? undefined : state.result?.ports[node.id]?.out;
     if (out === undefined) return null;
+    if (out.key === "?" || out.value === "?") return null;
     if (parameter.name === "key" || parameter.widget === "group_by") {
       const windowed = /^STRUCT<key:\s*(.*),\s*window:/i.exec(out.key);
       return windowed?.[1] ?? out.key;

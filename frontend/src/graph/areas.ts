@@ -1,0 +1,31 @@
+/** Which nodes are drawn in which sub-topology. */
+
+import { type TopologyDocument, targetPort } from "./document";
+
+export interface PlannedAreas {
+  readonly subtopologies: readonly { readonly id: number; readonly nodes: readonly string[] }[];
+  readonly edges: readonly { readonly index: number; readonly shuffle: boolean }[];
+}
+
+/**
+ * The nodes of each sub-topology, in the order of the plan. A node that a shuffle leads to does its
+ * work behind the shuffle, so it belongs to the last of its sub-topologies; in front of it there is
+ * only the writing of the repartition topic. Stores go with what uses them.
+ */
+export function areasOf(document: TopologyDocument, plan: PlannedAreas): Map<number, Set<string>> {
+  const shuffled = new Set(plan.edges.filter((edge) => edge.shuffle).map((edge) => edge.index));
+  const behind = new Set(
+    document.edges.filter((_edge, index) => shuffled.has(index)).map((edge) => edge.target),
+  );
+  const last = new Map<string, number>();
+  for (const area of plan.subtopologies) for (const id of area.nodes) last.set(id, area.id);
+  const areas = new Map<number, Set<string>>();
+  for (const area of plan.subtopologies) {
+    const mine = new Set(area.nodes.filter((id) => !behind.has(id) || last.get(id) === area.id));
+    for (const edge of document.edges) {
+      if (targetPort(edge) === "store" && mine.has(edge.target)) mine.add(edge.source);
+    }
+    areas.set(area.id, mine);
+  }
+  return areas;
+}
