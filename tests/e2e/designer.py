@@ -44,7 +44,8 @@ class Designer:
         """Pull a wire from an output to an input."""
         edges = self.page.locator(".react-flow__edge")
         before = edges.count()
-        start = _middle(self._port(source, "out", "output"))
+        # A store's one port hangs it below what uses it.
+        start = _middle(self._port(source, "out", "store" if side == "store" else "output"))
         end = _middle(self._port(target, port, side))
         mouse = self.page.mouse
         mouse.move(*start)

@@ -95,11 +95,11 @@ def new_topology(page: Page, name: str) -> Designer:
 
 def draw(designer: Designer) -> None:
     """Five nodes from the palette, wired and filled."""
-    source = designer.drag("source.stream", 60, 120)
-    flat_map = designer.drag("flat_map", 60, 260)
-    count = designer.drag("count", 360, 260)
-    sink = designer.drag("sink.topic", 360, 120)
-    store = designer.drag("store.key_value", 400, 400)
+    source = designer.drag("source.stream", 220, 120)
+    flat_map = designer.drag("flat_map", 220, 260)
+    count = designer.drag("count", 540, 260)
+    sink = designer.drag("sink.topic", 540, 120)
+    store = designer.drag("store.key_value", 240, 560)
     designer.page.locator(".react-flow__pane").click(position={"x": 700, "y": 60})
 
     designer.wire(source, flat_map)

@@ -76,6 +76,8 @@ class CountReader:
                 "group.id": f"journey-{time.monotonic_ns()}",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
+                # When the system stops, a reader that is still open would say so many times.
+                "log_level": 2,
             }
         )
         partitions = self.consumer.list_topics(topic, 30).topics[topic].partitions

@@ -52,6 +52,9 @@ function useLiveRows(ws: string, key: readonly unknown[]) {
     const subscription = subscribe(
       `/api/live?workspace=${encodeURIComponent(ws)}`,
       (event) => {
+        if (event.type === "topology.changed" || event.type === "topology.deleted") {
+          void queries.invalidateQueries({ queryKey: ["topologies", ws] });
+        }
         if (event.type !== "deployment.changed") return;
         queries.setQueryData<TopologyPage>(JSON.parse(text), (page) =>
           withDeployment(page, event.data),
