@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import structlog
-from django.core.exceptions import PermissionDenied
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -200,6 +201,9 @@ def server_error(request: HttpRequest) -> JsonResponse:
 
 def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
     """Answer to a request that Django refuses before any view sees it."""
+    if isinstance(exception, RequestDataTooBig):
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024 // 1024
+        return respond(413, "too_large", f"The body is larger than {limit} MB.", "Send less.")
     return respond(400, "bad_request", "The request cannot be understood.", str(exception)[:200])
 
 

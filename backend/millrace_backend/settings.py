@@ -124,7 +124,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["millrace_backend.parsers.StrictJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "millrace_backend.paging.Paging",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_CLASSES": [
@@ -228,11 +228,18 @@ LOGGING: dict[str, Any] = {
             ],
         }
     },
+    # A part that is away (503) is answered with its name; the request's own line is enough here.
+    "filters": {
+        "defects": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": lambda record: getattr(record, "status_code", 500) != 503,
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         # Refused requests are answered with the reason; they are no event for the operator.
-        "django.request": {"level": "ERROR"},
+        "django.request": {"level": "ERROR", "filters": ["defects"]},
         "django.security": {"level": "ERROR"},
         "axes": {"level": "WARNING"},
         "uvicorn.access": {"level": "WARNING"},

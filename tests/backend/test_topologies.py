@@ -117,14 +117,28 @@ def test_a_document_nested_without_end_is_refused(
     assert "levels deep" in response.json()["error"]["fields"]["document"][0]
 
 
-def test_a_body_that_is_no_json_is_refused_in_the_same_shape(
-    people: People, topology: Topology, client_of: Client
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"document": ',
+        b"",
+        b'{"document": NaN}',
+        b'{"document": "\xff"}',
+        b'{"document": "\\ud800"}',
+        b'{"document": "\\u0000"}',
+        b'{"document": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"document": "' + b"x" * (8 * 1024 * 1024) + b'"}',
+    ],
+    ids=["cut", "empty", "nan", "latin", "surrogate", "nul", "deep", "large"],
+)
+def test_a_body_that_is_no_good_json_is_refused_in_the_same_shape(
+    body: bytes, people: People, topology: Topology, client_of: Client
 ) -> None:
     response = client_of(people.editor).put(
-        f"/api/topologies/{topology.pk}/draft", b'{"document": ', content_type="application/json"
+        f"/api/topologies/{topology.pk}/draft", body, content_type="application/json"
     )
-    assert response.status_code == 400
-    assert response.json()["error"]["code"] == "not_json"
+    assert response.status_code in {400, 413}
+    assert response.json()["error"]["code"] in {"not_json", "invalid", "too_large"}
 
 
 def test_saving_a_version_ends_the_own_draft_only(
