@@ -1,0 +1,84 @@
+"""What the code of a `process` node sees without importing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from millrace_runtime.worker_host import Context
+
+STREAM_TIME = "STREAM_TIME"
+WALL_CLOCK_TIME = "WALL_CLOCK_TIME"
+
+_UNITS = {
+    "ms": 1,
+    "millisecond": 1,
+    "second": 1000,
+    "minute": 60_000,
+    "hour": 3_600_000,
+    "day": 86_400_000,
+    "week": 604_800_000,
+}
+
+
+def duration(value: int | str) -> int:
+    """A duration in ms: a whole number of ms, or text like "250 ms", "1 second", "2 hours"."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    number, _, unit = str(value).strip().lower().partition(" ")
+    unit = unit.strip()
+    scale = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"))
+    if scale is None or not number.lstrip("-").isdigit():
+        raise ValueError(f"{value!r} is no duration: write a number of ms, or like '1 second'")
+    return int(number) * scale
+
+
+class Record:
+    """A record: key, value, timestamp (ms), headers as a list of (name, bytes)."""
+
+    __slots__ = ("headers", "key", "timestamp", "value")
+
+    def __init__(
+        self, key: Any, value: Any, timestamp: int, headers: Sequence[tuple[str, bytes]] = ()
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.timestamp = timestamp
+        self.headers = list(headers)
+
+    def replace(self, **changes: Any) -> Record:
+        """A copy with other fields: key, value, timestamp, headers."""
+        unknown = set(changes) - {"key", "value", "timestamp", "headers"}
+        if unknown:
+            raise TypeError(f"a record has no {', '.join(sorted(unknown))}")
+        return Record(
+            changes.get("key", self.key),
+            changes.get("value", self.value),
+            changes.get("timestamp", self.timestamp),
+            changes.get("headers", self.headers),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Record):
+            return NotImplemented
+        mine = (self.key, self.value, self.timestamp, self.headers)
+        return mine == (other.key, other.value, other.timestamp, other.headers)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Record({self.key!r}, {self.value!r}, {self.timestamp!r}, {self.headers!r})"
+
+
+class Processor:
+    """What a `process` node's class extends. All methods may be left out."""
+
+    def init(self, context: Context) -> None:
+        """Called once per task, before the first record."""
+
+    def process(self, record: Record) -> None:
+        """Called for every record."""
+
+    def close(self) -> None:
+        """Called when the task ends."""

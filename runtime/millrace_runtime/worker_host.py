@@ -1,0 +1,192 @@
+"""One processor in a worker: its class, its context and its types."""
+
+from __future__ import annotations
+
+import base64
+import linecache
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from millrace_runtime.processor import (
+    STREAM_TIME,
+    WALL_CLOCK_TIME,
+    Processor,
+    Record,
+    duration,
+)
+from millrace_runtime.worker_stores import KINDS
+from millrace_runtime.worker_values import decoder, encoder, misfit
+
+if TYPE_CHECKING:
+    from millrace_runtime.worker import Channel
+
+Json = dict[str, Any]
+
+
+class Host:
+    """One processor: its class, its context and its types."""
+
+    def __init__(self, channel: Channel, frame: Json) -> None:
+        self.channel = channel
+        self.name = frame["name"]
+        self.fixed = frame["fixed"]
+        self.ports = frame["ports"]
+        self.task_id = frame["task_id"]
+        self.read_key = decoder(frame["in"]["key"])
+        self.read_value = decoder(frame["in"]["value"])
+        self.write_key = encoder(frame["out"]["key"], "the key")
+        self.write_value = encoder(frame["out"]["value"], "the value")
+        self.stores = {
+            store["name"]: KINDS[store["kind"]](channel, store) for store in frame["stores"]
+        }
+        self.schedules: dict[int, Callable[[int], None]] = {}
+        self.now: Json = frame
+        self.key: Any = None
+        self._code = frame["code"]
+        self._class_name = frame["class_name"]
+        self._context = Context(self)
+        self._processor: Any = None
+
+    def enter(self, frame: Json, body: Callable[[], None]) -> None:
+        """Runs `body` with what the frame says of the record in work."""
+        before, self.now = self.now, frame
+        key = self.key
+        try:
+            body()
+        finally:
+            self.now, self.key = before, key
+
+    def start(self) -> None:
+        """Runs the code, makes the processor and calls its `init`."""
+        file = f"<{self.name}>"
+        lines = self._code.splitlines(keepends=True)
+        linecache.cache[file] = (len(self._code), None, lines, file)
+        space: dict[str, Any] = {
+            "__name__": f"processor_{self.name}",
+            "Processor": Processor,
+            "Record": Record,
+            "STREAM_TIME": STREAM_TIME,
+            "WALL_CLOCK_TIME": WALL_CLOCK_TIME,
+        }
+        exec(compile(self._code, file, "exec"), space)  # noqa: S102 - the node's own code
+        made = space.get(self._class_name)
+        if not isinstance(made, type):
+            raise NameError(f"the code defines no class {self._class_name}")
+        self._processor = made()
+        init = getattr(self._processor, "init", None)
+        if init is not None:
+            init(self._context)
+
+    def call(self, frame: Json) -> None:
+        """Processes a record or runs a punctuation."""
+        if frame["call"] == "process":
+            key, value, timestamp, headers = frame["record"]
+            self.key = self.read_key(key)
+            pairs = [(k, None if v is None else base64.b64decode(v)) for k, v in headers]
+            self._processor.process(
+                Record(self.key, self.read_value(value), timestamp, pairs)  # type: ignore[arg-type]
+            )
+        else:
+            callback = self.schedules.get(frame["schedule"])
+            if callback is not None:
+                callback(frame["now"])
+
+    def close(self) -> None:
+        """Calls the processor's `close`."""
+        close = getattr(self._processor, "close", None)
+        if close is not None:
+            close()
+
+    def forward(self, record: Record, to: str | None) -> None:
+        """Sends a record to the children of one port, or of all."""
+        if not isinstance(record, Record):
+            raise misfit(record, "what is forwarded", "a Record")
+        if to is not None and to not in self.ports:
+            raise ValueError(f"there is no output {to!r}; there are {', '.join(self.ports)}")
+        stamp = record.timestamp
+        if not isinstance(stamp, int) or isinstance(stamp, bool) or stamp < 0:
+            raise ValueError(f"a record's timestamp must be an int, not negative (ms): {stamp!r}")
+        if self.fixed and record.key != self.key:
+            raise ValueError("process_values must leave the key as it is; use process to change it")
+        headers = [
+            [name, None if value is None else base64.b64encode(value).decode()]
+            for name, value in record.headers
+        ]
+        body = [self.write_key(record.key), self.write_value(record.value), stamp, headers]
+        self.channel.tell("forward", body, to)
+
+
+class Schedule:
+    """A running schedule."""
+
+    def __init__(self, host: Host, number: int) -> None:
+        self._host = host
+        self._number = number
+
+    def cancel(self) -> None:
+        """Ends it."""
+        if self._host.schedules.pop(self._number, None) is not None:
+            self._host.channel.tell("cancel", self._number)
+
+
+class Context:
+    """What a processor knows and can do."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._scheduled = 0
+
+    @property
+    def task_id(self) -> str:
+        """Sub-topology and task: "0_1"."""
+        return str(self._host.task_id)
+
+    @property
+    def topic(self) -> str | None:
+        """The topic of the record in work; None in a punctuation."""
+        return self._host.now["topic"]  # type: ignore[no-any-return]
+
+    @property
+    def partition(self) -> int:
+        """The partition of the record in work; -1 in a punctuation."""
+        return int(self._host.now["partition"])
+
+    @property
+    def offset(self) -> int:
+        """The offset of the record in work; -1 in a punctuation."""
+        return int(self._host.now["offset"])
+
+    def store(self, name: str) -> Any:
+        """The store of that name, if it is connected to this node."""
+        found = self._host.stores.get(name)
+        if found is None:
+            known = ", ".join(self._host.stores) or "none"
+            raise KeyError(f"no store {name!r} is connected to this node; connected: {known}")
+        return found
+
+    def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
+        """Calls `callback(ms)` every interval of stream time or of the wall clock."""
+        every = duration(interval)
+        if every < 1:
+            raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")
+        if type not in (STREAM_TIME, WALL_CLOCK_TIME):
+            raise ValueError(f"the type must be STREAM_TIME or WALL_CLOCK_TIME, not {type!r}")
+        self._scheduled += 1
+        self._host.schedules[self._scheduled] = callback
+        self._host.channel.tell("schedule", self._scheduled, every, type)
+        return Schedule(self._host, self._scheduled)
+
+    def forward(self, record: Record, to: str | None = None) -> None:
+        """Sends a record on: to one port's children, or to all in the order of the edges."""
+        self._host.forward(record, to)
+
+    def commit(self) -> None:
+        """Asks for an early commit; a micro-batch commits by itself."""
+
+    def current_stream_time(self) -> int:
+        """The highest timestamp that the task took, in ms; -1 before the first record."""
+        return int(self._host.now["stream_time"])
+
+    def current_system_time(self) -> int:
+        """The wall clock in ms; in a simulation it moves by input lines only."""
+        return int(self._host.now["wall_clock"])

@@ -1,0 +1,223 @@
+"""Values between the operator and Python: JSON, converted and checked by their Spark types.
+
+A struct is a dict, an array a list, a map a dict, TIMESTAMP an int (ms), DATE its ISO text,
+DECIMAL a Decimal, BINARY bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import decimal
+import math
+from collections.abc import Callable
+from typing import Any
+
+Convert = Callable[[Any], Any]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def decoder(kind: Any) -> Convert:
+    """From JSON to Python for a Spark type (its JSON form); null stays None."""
+    if isinstance(kind, str):
+        if kind in ("float", "double"):
+            return _float
+        if kind == "binary":
+            return _optional(base64.b64decode)
+        if kind.startswith("decimal"):
+            return _optional(decimal.Decimal)
+        return _same
+    if kind["type"] == "array":
+        element = decoder(kind["elementType"])
+        if element is _same:
+            return _same
+        return _optional(lambda items: [element(item) for item in items])
+    if kind["type"] == "map":
+        key, value = decoder(kind["keyType"]), decoder(kind["valueType"])
+        return _optional(lambda pairs: {key(k): value(v) for k, v in pairs})
+    fields = {field["name"]: decoder(field["type"]) for field in kind["fields"]}
+    if all(convert is _same for convert in fields.values()):
+        return _same
+    return _optional(lambda row: {name: convert(row[name]) for name, convert in fields.items()})
+
+
+def _optional(convert: Convert) -> Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+def _float(value: Any) -> Any:
+    return None if value is None else float(value)
+
+
+_INTEGERS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
+
+
+def encoder(kind: Any, what: str) -> Convert:
+    """From Python to JSON for a Spark type; raises TypeError with `what` for what does not fit."""
+    if isinstance(kind, str):
+        if kind in _INTEGERS:
+            return _integer(kind, what)
+        made = {
+            "string": _text, "boolean": _boolean, "float": _number, "double": _number,
+            "binary": _binary, "date": _date, "timestamp": _timestamp,
+            "timestamp_ntz": _timestamp, "void": _nothing,
+        }.get("decimal" if kind.startswith("decimal") else kind, _decimal)  # fmt: skip
+        return made(kind, what)
+    if kind["type"] == "array":
+        return _list(encoder(kind["elementType"], f"an element of {what}"), what)
+    if kind["type"] == "map":
+        key = encoder(kind["keyType"], f"a key of {what}")
+        return _map(key, encoder(kind["valueType"], f"a value of {what}"), what)
+    fields = {
+        field["name"]: encoder(field["type"], f"{what}.{field['name']}") for field in kind["fields"]
+    }
+    return _struct(fields, what)
+
+
+def misfit(value: Any, what: str, needs: str) -> TypeError:
+    """The error for a value of the wrong type: what it is for, what it must be, what it is."""
+    return TypeError(f"{what} must be {needs}, not {type(value).__name__} {value!r}"[:300])
+
+
+def _integer(kind: str, what: str) -> Convert:
+    limit = 1 << (_INTEGERS[kind] - 1)
+
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise misfit(value, what, "an int")
+        if not -limit <= value < limit:
+            raise OverflowError(f"{what} must fit {_INTEGERS[kind]} bits, {value} does not")
+        return value
+
+    return convert
+
+
+def _text(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None or isinstance(value, str):
+            return value
+        raise misfit(value, what, "a str")
+
+    return convert
+
+
+def _boolean(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        raise misfit(value, what, "a bool")
+
+    return convert
+
+
+def _number(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise misfit(value, what, "a float")
+        if isinstance(value, float) and not math.isfinite(value):
+            return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+        return value
+
+    return convert
+
+
+def _binary(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, bytes | bytearray):
+            raise misfit(value, what, "bytes")
+        return base64.b64encode(value).decode()
+
+    return convert
+
+
+def _decimal(kind: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, int | decimal.Decimal) or isinstance(value, bool):
+            raise misfit(value, what, f"a Decimal ({kind})")
+        return str(value)
+
+    return convert
+
+
+def _date(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, dt.date):
+            return value.isoformat()[:10]
+        if isinstance(value, str):
+            return dt.date.fromisoformat(value).isoformat()
+        raise misfit(value, what, "a date or its ISO text")
+
+    return convert
+
+
+def _timestamp(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, dt.datetime):
+            at = value if value.tzinfo else value.replace(tzinfo=dt.UTC)
+            return round(at.timestamp() * 1000)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        raise misfit(value, what, "an int (ms) or a datetime")
+
+    return convert
+
+
+def _nothing(_: str, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        raise misfit(value, what, "None")
+
+    return convert
+
+
+def _list(element: Convert, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, list | tuple):
+            raise misfit(value, what, "a list")
+        return [element(item) for item in value]
+
+    return convert
+
+
+def _map(key: Convert, item: Convert, what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise misfit(value, what, "a dict")
+        return [[key(k), item(v)] for k, v in value.items()]
+
+    return convert
+
+
+def _struct(fields: dict[str, Convert], what: str) -> Convert:
+    def convert(value: Any) -> Any:
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise misfit(value, what, "a dict")
+        unknown = [name for name in value if name not in fields]
+        if unknown:
+            known = ", ".join(fields)
+            raise TypeError(f"{what} has no field {unknown[0]!r}; its fields are {known}")
+        return {name: field(value.get(name)) for name, field in fields.items()}
+
+    return convert

@@ -1,0 +1,275 @@
+"""The Python side of `process` nodes, driven over its pipes as the operator does it."""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import millrace_runtime.worker as module
+import pytest
+from millrace_runtime.processor import Record, duration
+from millrace_runtime.worker_values import decoder, encoder
+
+STRING, LONG, INTEGER = "string", "long", "integer"
+STORE = {"name": "counts", "kind": "key_value", "types": {"key": STRING, "value": INTEGER}}
+
+
+class Pipe:
+    """The operator's end: sends calls, reads what the worker says."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-u", str(Path(module.__file__))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    def send(self, frame: dict[str, Any]) -> None:
+        """One frame to the worker."""
+        data = json.dumps(frame).encode()
+        assert self.process.stdin is not None
+        self.process.stdin.write(struct.pack(">i", len(data)) + data)
+        self.process.stdin.flush()
+
+    def receive(self) -> tuple[list[Any], Any]:
+        """One frame of the worker: its messages, and how the call ended (None: it waits)."""
+        assert self.process.stdout is not None
+        size = struct.unpack(">i", self.process.stdout.read(4))[0]
+        messages, end = json.loads(self.process.stdout.read(size))
+        return messages, end
+
+    def start(self, code: str, **changes: Any) -> tuple[list[Any], Any]:
+        """Starts a processor of class P on the node n."""
+        kinds = {"key": STRING, "value": STRING}
+        frame = {
+            "call": "start", "node": "n", "name": "n", "code": code, "class_name": "P",
+            "task_id": "0_1", "fixed": False, "ports": ["out"], "stores": [STORE],
+            "in": kinds, "out": kinds, "topic": None, "partition": -1, "offset": -1,
+            "stream_time": -1, "wall_clock": 0, **changes,
+        }  # fmt: skip
+        self.send(frame)
+        return self.receive()
+
+    def record(self, value: Any, *, node: str = "n", key: str = "k") -> tuple[list[Any], Any]:
+        """Sends a record and reads the first frame that comes of it."""
+        self.send(
+            {
+                "call": "process", "node": node, "record": [key, value, 7, [["h", "eA=="]]],
+                "topic": "in", "partition": 2, "offset": 9, "stream_time": 7, "wall_clock": 0,
+            }
+        )  # fmt: skip
+        return self.receive()
+
+    def answer(self, value: Any) -> tuple[list[Any], Any]:
+        """Answers what the worker waits for."""
+        self.send({"answer": value})
+        return self.receive()
+
+    def close(self) -> str:
+        """Ends the worker; gives what it wrote to standard error."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(timeout=10)
+        assert self.process.stderr is not None
+        assert self.process.stdout is not None
+        text = self.process.stderr.read().decode()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return text
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    """A worker that is ended with the test."""
+    made = Pipe()
+    yield made
+    if made.process.poll() is None:
+        made.close()
+
+
+COUNTING = """
+class P(Processor):
+    def init(self, context):
+        self.context = context
+        self.counts = context.store("counts")
+
+    def process(self, record):
+        self.context.forward(record.replace(value="before"))
+        count = (self.counts.get(record.key) or 0) + 1
+        self.counts.put(record.key, count)
+        self.context.forward(record.replace(value=str(count)))
+"""
+
+
+def test_forwards_and_store_calls_come_in_the_order_of_the_program(pipe: Pipe) -> None:
+    assert pipe.start(COUNTING) == ([], {"done": True})
+    asked, end = pipe.record("v")
+    headers = [["h", "eA=="]]
+    assert asked == [
+        ["forward", ["k", "before", 7, headers], None],
+        ["store", "counts", "get", "k"],
+    ]
+    assert end is None
+    assert pipe.answer(4) == (
+        [["store", "counts", "put", "k", 5], ["forward", ["k", "5", 7, headers], None]],
+        {"done": True},
+    )
+
+
+def test_an_error_names_its_type_and_line_and_keeps_what_was_forwarded_before(pipe: Pipe) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record):\n"
+        "        self.context.forward(record)\n"
+        "        return {}['missing']\n"
+    )
+    pipe.start(code)
+    messages, end = pipe.record("v")
+    assert [message[0] for message in messages] == ["forward"]
+    assert end["error"]["type"] == "KeyError"
+    assert end["error"]["message"] == "KeyError: 'missing' (line 5)"
+    assert "return {}['missing']" in end["error"]["traceback"]
+    assert "worker" not in end["error"]["traceback"]
+
+
+def test_code_that_does_not_compile_is_told_with_its_line(pipe: Pipe) -> None:
+    _, end = pipe.start("class P(Processor):\n    def process(self, record)\n        pass\n")
+    assert end["error"]["type"] == "SyntaxError"
+    assert end["error"]["message"].endswith("(line 2)")
+
+
+def test_a_class_that_is_not_there_is_told_by_name(pipe: Pipe) -> None:
+    _, end = pipe.start("class Q(Processor): pass\n")
+    assert end["error"]["message"] == "NameError: the code defines no class P"
+
+
+def test_a_processor_of_another_node_runs_while_one_waits_for_a_store(pipe: Pipe) -> None:
+    pipe.start(COUNTING)
+    other = "class P(Processor):\n    def process(self, record): raise ValueError(record.value)\n"
+    pipe.start(other, node="m", name="m")
+    _, end = pipe.record("v")
+    assert end is None
+    _, nested = pipe.record("inner", node="m")
+    assert nested["error"]["message"] == "ValueError: inner (line 2)"
+    _, end = pipe.answer(None)
+    assert end == {"done": True}
+
+
+def test_what_a_processor_prints_does_not_reach_the_pipe(pipe: Pipe) -> None:
+    pipe.start("class P(Processor):\n    def process(self, record): print('seen', record.value)\n")
+    assert pipe.record("v") == ([], {"done": True})
+    assert "seen v" in pipe.close()
+
+
+def test_the_context_tells_the_record_in_work(pipe: Pipe) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record):\n"
+        "        c = self.context\n"
+        "        at = (c.task_id, c.topic, c.partition, c.offset, c.current_stream_time())\n"
+        "        self.context.forward(record.replace(value=repr((at, record.headers))))\n"
+    )
+    pipe.start(code)
+    messages, _ = pipe.record("v")
+    assert messages[0][1][1] == "(('0_1', 'in', 2, 9, 7), [('h', b'x')])"
+
+
+def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context):\n"
+        "        self.context = context\n"
+        "        self.plan = context.schedule('2 seconds', STREAM_TIME, self.tick)\n"
+        "    def tick(self, now):\n"
+        "        self.context.forward(Record('t', str(now), now))\n"
+        "        self.plan.cancel()\n"
+    )
+    assert pipe.start(code)[0] == [["schedule", 1, 2000, "STREAM_TIME"]]
+    call = {"call": "punctuate", "node": "n", "schedule": 1, "now": 2000, "topic": None,
+            "partition": -1, "offset": -1, "stream_time": 2000, "wall_clock": 0}  # fmt: skip
+    pipe.send(call)
+    assert pipe.receive()[0] == [["forward", ["t", "2000", 2000, []], None], ["cancel", 1]]
+    pipe.send(call)
+    assert pipe.receive() == ([], {"done": True})
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("forward(record.replace(value=5))", "TypeError: the value must be a str, not int 5"),
+        ("forward(record, 'elsewhere')", "ValueError: there is no output 'elsewhere'; there are"),
+        ("forward(record.replace(timestamp=-1))", "ValueError: a record's timestamp must be"),
+        ("forward('text')", "TypeError: what is forwarded must be a Record"),
+        ("store('none')", "KeyError: \"no store 'none' is connected to this node"),
+        ("store('counts').put(None, 1)", "ValueError: the key of counts must not be None"),
+        ("store('counts').put('k', 1 << 40)", "OverflowError: the value of counts must fit 32"),
+        ("schedule('soon', STREAM_TIME, print)", "ValueError: 'soon' is no duration"),
+    ],
+)
+def test_misuse_says_what_was_found_and_what_would_do(pipe: Pipe, body: str, message: str) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        f"    def process(self, record): self.context.{body}\n"
+    )
+    pipe.start(code)
+    _, end = pipe.record("v")
+    assert end["error"]["message"].startswith(message)
+
+
+def test_process_values_must_leave_the_key(pipe: Pipe) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record): self.context.forward(record.replace(key='x'))\n"
+    )
+    pipe.start(code, fixed=True)
+    _, end = pipe.record("v")
+    assert end["error"]["message"].startswith("ValueError: process_values must leave the key")
+
+
+def test_values_keep_their_spark_type_both_ways() -> None:
+    kind = {
+        "type": "struct",
+        "fields": [
+            {"name": "id", "type": LONG},
+            {"name": "price", "type": "decimal(9,2)"},
+            {"name": "raw", "type": "binary"},
+            {"name": "rates", "type": {"type": "array", "elementType": "double"}},
+            {"name": "by_day", "type": {"type": "map", "keyType": "date", "valueType": INTEGER}},
+        ],
+    }
+    wire = {
+        "id": 1, "price": "12.50", "raw": "AAE=", "rates": [1.5, "NaN"],
+        "by_day": [["2024-02-29", 3]],
+    }  # fmt: skip
+    value = decoder(kind)(wire)
+    assert str(value["price"]) == "12.50"
+    assert value["raw"] == b"\x00\x01"
+    assert value["by_day"] == {"2024-02-29": 3}
+    assert encoder(kind, "the value")(value) == wire
+    assert encoder(kind, "the value")({"id": 2})["price"] is None
+    with pytest.raises(TypeError, match="has no field 'other'; its fields are id, price"):
+        encoder(kind, "the value")({"other": 1})
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"), [(250, 250), ("250 ms", 250), ("1 second", 1000), ("2 hours", 7_200_000)]
+)
+def test_durations_are_ms_or_text(text: int | str, ms: int) -> None:
+    assert duration(text) == ms
+
+
+def test_a_record_is_copied_with_other_fields() -> None:
+    record = Record("k", 1, 5, [("h", b"x")])
+    assert record.replace(value=2) == Record("k", 2, 5, [("h", b"x")])
+    with pytest.raises(TypeError, match="a record has no topic"):
+        record.replace(topic="t")
