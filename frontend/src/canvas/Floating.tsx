@@ -19,6 +19,7 @@ import { useView } from "../designer/view";
 import { Chip, Empty, Segments, Tip } from "../ui";
 import { span } from "../ui/format";
 import type { FlowNode } from "./flow";
+import { HeatSwitch } from "./Heat";
 import { t } from "./texts";
 
 export function LayerSwitch() {
@@ -47,6 +48,7 @@ export function LayerSwitch() {
           { id: "runtime", title: t("runtime") },
         ]}
       />
+      {layer === "runtime" && running ? <HeatSwitch /> : null}
       {missing === null ? null : <Chip className="layer-note">{missing}</Chip>}
       {layer === "runtime" && staleFor !== null ? (
         <Chip tone="degraded">{t("stale", { span: span(staleFor) })}</Chip>

@@ -18,9 +18,10 @@ export const t = texts({
     outlineEmpty: "No nodes yet",
     outlineHint: "Every node you add is listed here, from sources to sinks.",
     filterNodes: "Filter nodes",
-    subtopology: "Sub-topology {id} · {n} tasks",
+    subtopology: "Sub-topology {id} · {n} {n|task|tasks}",
     notPlanned: "Not planned yet",
-    counted: "{nodes} nodes · {stores} stores · {edges} edges",
+    counted:
+      "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}",
     findNodes: "Find in the topology",
     findPlaceholder: "Find by label, id or any parameter",
     commandPlaceholder: "Type a command, a node or what to add",

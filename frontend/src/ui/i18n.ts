@@ -50,8 +50,14 @@ export function setLanguage(next: Language) {
   useLanguageState.setState({ language: next });
 }
 
+/** Puts values in: `{n}` is the value, `{n|task|tasks}` the first word if it is 1, else the second. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+  const counted = text.replace(
+    /\{(\w+)\|([^|}]*)\|([^}]*)\}/g,
+    (_whole, name: string, one: string, many: string) =>
+      String(values[name]) === "1" ? one : many,
+  );
+  return counted.replace(/\{(\w+)\}/g, (whole, name: string) =>
     name in values ? String(values[name]) : whole,
   );
 }

@@ -51,5 +51,7 @@ describe("texts", () => {
     setLanguage("zh");
     expect(t("left", { n: 3 })).toBe("还剩 3");
     expect(fill("{a} {b}", { a: 1 })).toBe("1 {b}");
+    expect(fill("{n} {n|task|tasks}", { n: 1 })).toBe("1 task");
+    expect(fill("{n} {n|task|tasks}", { n: 4 })).toBe("4 tasks");
   });
 });

@@ -1,0 +1,66 @@
+import { Select } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { canvas } from "../designer/canvasApi";
+import { type NodeFigures, useRuntime } from "../designer/runtime";
+import { t } from "./texts";
+
+type Figure = "none" | "rate" | "lag" | "dropped" | "rows";
+
+const FIGURES: readonly Figure[] = ["none", "rate", "lag", "dropped", "rows"];
+
+/** The figure that heat is about; null where a node has none. */
+export function heatOf(figures: NodeFigures, figure: Figure): number | null {
+  if (figure === "rate") return Math.max(figures.inRate, figures.outRate);
+  if (figure === "lag") return figures.lag;
+  if (figure === "rows") return figures.storeRows;
+  if (figure === "dropped")
+    return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
+  return null;
+}
+
+/** Heat of every node from 0 to 1, in proportion to the highest. */
+export function heats(
+  nodes: Readonly<Record<string, NodeFigures>>,
+  figure: Figure,
+): Map<string, number> {
+  const values = Object.entries(nodes).flatMap(([id, figures]): [string, number][] => {
+    const value = heatOf(figures, figure);
+    return value === null ? [] : [[id, value]];
+  });
+  const top = Math.max(0, ...values.map(([, value]) => value));
+  return new Map(values.map(([id, value]) => [id, top === 0 ? 0 : value / top]));
+}
+
+function paint(figure: Figure) {
+  const element = canvas()?.element();
+  if (element === undefined) return;
+  const nodes = useRuntime.getState().figures?.nodes ?? {};
+  const heat = heats(nodes, figure);
+  element.toggleAttribute("data-heat", figure !== "none");
+  for (const node of element.querySelectorAll<HTMLElement>(".react-flow__node")) {
+    node.style.setProperty("--heat", (heat.get(node.dataset.id ?? "") ?? 0).toFixed(3));
+  }
+}
+
+/** Tints the nodes by a figure of the reader's choice, straight in the page. */
+export function HeatSwitch() {
+  const [figure, setFigure] = useState<Figure>("none");
+  useEffect(() => {
+    paint(figure);
+    const stop = useRuntime.subscribe(() => paint(figure));
+    return () => {
+      stop();
+      paint("none");
+    };
+  }, [figure]);
+  return (
+    <Select
+      className="heat-switch"
+      aria-label={t("heat")}
+      value={figure}
+      onChange={(next) => setFigure((next ?? "none") as Figure)}
+      data={FIGURES.map((each) => ({ value: each, label: t(`heat_${each}`) }))}
+      w={148}
+    />
+  );
+}
