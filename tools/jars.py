@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from tools import java, places
+from tools import java, places, trust
 from tools.console import Problem, megabytes, say
 
 LOCK = places.RUNTIME / "jars.lock"
@@ -261,7 +261,8 @@ def _ivy(
     )
     pattern = "[organisation]/" if total is None else ""
     command = [
-        str(java.home() / "bin" / "java"), "-Xmx256m", "-XX:+UseSerialGC", "-jar", str(_ivy_jar()),
+        str(java.home() / "bin" / "java"), "-Xmx256m", "-XX:+UseSerialGC",
+        *trust.java_options(), "-jar", str(_ivy_jar()),
         "-settings", str(settings), "-cache", str(scratch / "cache"), "-ivy", str(module),
         "-confs", "default", "-types", "jar", "bundle",
         "-retrieve", f"{scratch}/jars/{pattern}[artifact]-[revision].[ext]",
