@@ -243,7 +243,8 @@ class Graph:
     def _order(self) -> list[str]:
         nodes = [o.id for o in self.operators.values() if not isinstance(o, Store)]
         place = {id_: index for index, id_ in enumerate(nodes)}
-        ranks, children = self._ranks(nodes)
+        siblings = self._siblings(nodes)
+        earlier = _count_earlier(siblings)
         waiting = {id_: len(self.parents(id_)) for id_ in nodes}
         follow: dict[str, list[str]] = defaultdict(list)
         for id_ in nodes:
@@ -251,21 +252,13 @@ class Graph:
                 follow[parent].append(id_)
         ready = [id_ for id_ in nodes if not waiting[id_]]
         done: dict[str, None] = {}
-
-        def violations(id_: str) -> int:
-            count = 0
-            for edges in self.inputs[id_].values():
-                for edge in edges:
-                    rank = ranks[edge.index]
-                    for other in children[self.merged.get(edge.source, edge.source)]:
-                        earlier = ranks[other.index] < rank
-                        count += earlier and other.target not in done and other.target != id_
-            return count
-
         while ready:
-            best = min(ready, key=lambda id_: (violations(id_), place[id_]))
+            best = min(ready, key=lambda id_: (earlier[id_], place[id_]))
             ready.remove(best)
             done[best] = None
+            groups = dict.fromkeys(self.merged.get(p, p) for p in self.parents(best))
+            for group in groups:
+                _count_done(siblings[group], best, earlier)
             for child in follow[best]:
                 waiting[child] -= 1
                 if not waiting[child]:
@@ -273,15 +266,16 @@ class Graph:
         self._report_cycles([id_ for id_ in nodes if id_ not in done])
         return list(done)
 
-    def _ranks(self, nodes: list[str]) -> tuple[dict[int, tuple[int, int]], dict[str, list[Edge]]]:
-        """Order of edges; those of a merged source come after those of the first one."""
-        ranks: dict[int, tuple[int, int]] = {}
-        children: dict[str, list[Edge]] = defaultdict(list)
-        for number, id_ in enumerate(nodes):
-            for edge in self.outgoing[id_]:
-                ranks[edge.index] = (number if id_ in self.merged else -1, edge.index)
-                children[self.merged.get(id_, id_)].append(edge)
-        return ranks, children
+    def _siblings(self, nodes: list[str]) -> dict[str, list[Edge]]:
+        """Edges by their source, in the order of children; a merged source's after the first's."""
+        found: dict[str, list[Edge]] = defaultdict(list)
+        for id_ in nodes:
+            if id_ not in self.merged:
+                found[id_] += self.outgoing[id_]
+        for id_ in nodes:
+            if id_ in self.merged:
+                found[self.merged[id_]] += self.outgoing[id_]
+        return found
 
     def _report_cycles(self, left: list[str]) -> None:
         """Reports each cycle once, at its first node; nodes behind a cycle are left alone."""
@@ -307,3 +301,24 @@ class Graph:
                     seen.add(edge.target)
                     stack.append((edge.target, [*path, edge.target]))
         return None
+
+
+def _count_earlier(siblings: dict[str, list[Edge]]) -> dict[str, int]:
+    """For each node, how many edges to others stand before the edges to it, over its parents."""
+    counts: dict[str, int] = defaultdict(int)
+    for edges in siblings.values():
+        to: dict[str, int] = defaultdict(int)
+        for index, edge in enumerate(edges):
+            counts[edge.target] += index - to[edge.target]
+            to[edge.target] += 1
+    return counts
+
+
+def _count_done(edges: list[Edge], done: str, counts: dict[str, int]) -> None:
+    """Takes a node that has its place out of the counts of those that stand after it."""
+    before = 0
+    for edge in edges:
+        if edge.target == done:
+            before += 1
+        elif before:
+            counts[edge.target] -= before
