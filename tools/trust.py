@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import ssl
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,14 +72,16 @@ def _truststore(pem: bytes) -> bytes:
 
 
 def _certificates(pem: bytes) -> list[x509.Certificate]:
-    """Those of the file that can be read; old ones break today's rules and are left out."""
+    """Those of the file that can be read; some old ones break today's rules."""
     from cryptography import x509
+    from cryptography.utils import CryptographyDeprecationWarning
 
     found = []
     end = b"-----END CERTIFICATE-----"
     for block in pem.split(end):
         start = block.find(b"-----BEGIN CERTIFICATE-----")
         if start >= 0:
-            with suppress(ValueError):
+            with suppress(ValueError), warnings.catch_warnings():
+                warnings.simplefilter("ignore", CryptographyDeprecationWarning)
                 found.append(x509.load_pem_x509_certificate(block[start:] + end + b"\n"))
     return found

@@ -31,23 +31,15 @@ class Oracle:
     """The running oracle; `with Oracle() as oracle: oracle.run(scenario)`."""
 
     def __init__(self) -> None:
-        path = _class_path()
         self._scratch = tempfile.TemporaryDirectory(prefix="millrace-oracle-")
-        opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
         self._process = subprocess.Popen(
-            [
-                java(), "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *opened,
-                "-Djdk.reflect.useDirectMethodHandle=false",
-                f"-Djava.io.tmpdir={self._scratch.name}",
-                f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
-                "-cp", f"{_jar(path)}{os.pathsep}{path}", "oracle.Main", "serve",
-            ],
+            command("serve", scratch=self._scratch.name, quick_start=True),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             encoding="utf-8",
-        )  # fmt: skip
+        )
         if self._read() != "READY":
             raise MillraceError("oracle_failed", "The oracle's JVM did not start.")
 
@@ -87,6 +79,18 @@ class Oracle:
         if not line:
             raise MillraceError("oracle_failed", "The oracle's JVM ended unexpectedly.")
         return line.rstrip("\n")
+
+
+def command(*words: str, scratch: str, quick_start: bool = False) -> list[str]:
+    """The command line of the oracle. `quick_start`: for short runs, not for benchmarks."""
+    path = _class_path()
+    opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+    return [
+        java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
+        *opened, "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
+        f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
+        "-cp", f"{_jar(path)}{os.pathsep}{path}", "oracle.Main", *words,
+    ]  # fmt: skip
 
 
 def _class_path() -> str:
