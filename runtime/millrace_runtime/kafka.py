@@ -13,6 +13,9 @@ from millrace_runtime import columns
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
 
+# A broker that is away is said after a minute; Spark asks three times.
+PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
+
 
 class Kafka:
     """A broker. `options` are Kafka client settings (security.protocol ...), secrets included."""
@@ -59,7 +62,7 @@ class Kafka:
             reader = reader.option("subscribe", ",".join(topics))
         if self.max_records:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
-        for key, value in self.options.items():
+        for key, value in {**PATIENCE, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
         df = reader.load()
         millis = F.unix_millis("timestamp")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import unused_port
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -21,7 +25,7 @@ def port() -> Iterator[int]:
     chosen = unused_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "millrace_runtime.analyzer", "--port", str(chosen)],
-        env=None,
+        env={**os.environ, "PYTHONPATH": str(RUNTIME)},
         stdout=subprocess.PIPE,
         text=True,
     )

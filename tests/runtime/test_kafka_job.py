@@ -1,0 +1,129 @@
+"""A job on a real broker: what arrives on the topics, and what a crash does to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime import topics
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+JOB = Path(__file__).with_name("word_count_job.py")
+
+
+def job(address: str, checkpoint: Path, *options: str) -> subprocess.Popen[str]:
+    """Starts the job in a session of its own, as a deployment does."""
+    path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
+    return subprocess.Popen(
+        [
+            sys.executable, str(JOB), "--bootstrap-servers", address, "--master", "local[2]",
+            "--checkpoint", str(checkpoint), *options,
+        ],
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def address(broker: Any) -> str:
+    topics.create(broker.address, {"text-lines": 4, "word-counts": 4})
+    return str(broker.address)
+
+
+def counts(records: list[Any]) -> dict[str, list[int]]:
+    """The updates of each word in their order."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for record in records:
+        found[record.key().decode()].append(struct.unpack(">q", record.value())[0])
+    return found
+
+
+def without_repeats(updates: list[int]) -> list[int]:
+    """At least once: after a crash updates come again, from an earlier one on."""
+    highest: list[int] = []
+    for update in updates:
+        if not highest or update == highest[-1] + 1:
+            highest.append(update)
+        else:
+            assert update <= highest[-1], f"a count jumped: {updates}"
+    return highest
+
+
+def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
+    address: str, tmp_path: Path
+) -> None:
+    lines = [
+        {"value": "to be or not", "timestamp": 5_000, "partition": 0},
+        {"value": "to be ÄÖÜ 世界", "timestamp": 1_000, "partition": 1},
+    ]
+    topics.produce(address, "text-lines", lines)
+    first = job(address, tmp_path / "c")
+    try:
+        arrived = topics.consume(address, "word-counts", 8, seconds=180)
+        assert len(arrived) == 8
+        by_word = counts(arrived)
+        assert by_word == {
+            "to": [1, 2],
+            "be": [1, 2],
+            "or": [1],
+            "not": [1],
+            "ÄÖÜ": [1],
+            "世界": [1],
+        }
+        times = {record.key().decode(): record.timestamp()[1] for record in arrived}
+        assert times["or"] == 5_000
+        assert times["世界"] == 1_000
+    finally:
+        os.killpg(first.pid, signal.SIGKILL)
+        first.wait(30)
+    topics.produce(address, "text-lines", [{"value": "to to", "timestamp": 9_000}])
+    second = job(address, tmp_path / "c", "--available-now")
+    _, said = second.communicate(timeout=240)
+    assert second.returncode == 0, said
+    assert said == ""
+    updates = counts(topics.consume(address, "word-counts", 10))
+    assert without_repeats(updates["to"]) == [1, 2, 3, 4]
+    assert without_repeats(updates["be"]) == [1, 2]
+
+
+def test_a_record_that_fails_ends_the_job_with_its_place(address: str, tmp_path: Path) -> None:
+    topics.produce(address, "text-lines", [{"value": None, "timestamp": 1, "partition": 2}])
+    failing = job(address, tmp_path / "c", "--available-now")
+    _, said = failing.communicate(timeout=240)
+    assert failing.returncode == 3
+    error = json.loads(said.splitlines()[-1])["error"]
+    assert (error["node"], error["parameter"]) == ("words", "values")
+    assert error["record"]["topic"] == "text-lines"
+    assert error["record"]["partition"] == 2
+    assert len(said.splitlines()) == 1
+
+
+def test_sigterm_ends_a_job_in_time_with_success(address: str, tmp_path: Path) -> None:
+    running = job(address, tmp_path / "c", "--trigger", "1 second")
+    time.sleep(8)
+    running.terminate()
+    _, _ = running.communicate(timeout=120)
+    assert running.returncode in (0, 3)
+
+
+def test_a_broker_that_does_not_answer_is_said_in_a_sentence(tmp_path: Path) -> None:
+    away = job("127.0.0.1:1", tmp_path / "c", "--available-now")
+    _, said = away.communicate(timeout=240)
+    assert away.returncode == 1
+    error = json.loads(said.splitlines()[-1])["error"]
+    assert error["code"] == "broker_unreachable"
+    assert "Traceback" not in said
