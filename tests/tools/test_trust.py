@@ -10,6 +10,8 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 from tools import trust
 
 
+# Some of the oldest authorities have serial numbers that would not be given any more.
+@pytest.mark.filterwarnings("ignore:Parsed a serial number")
 def test_the_machines_authorities_become_a_truststore_for_java(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
