@@ -1,16 +1,23 @@
-"""Reads a driver's log: lines of JSON, or the plain text of Spark and Python."""
+"""Reads what a driver says: its log file, and the lines at nodes that it reports into Redis.
+
+The file holds lines of JSON or the plain text of Spark and Python. Lines that belong to a node
+(what ``peek`` and ``print`` show, what was dropped and why) come through the run's stream.
+"""
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from deployments.choices import LogLevel
+from deployments.runtime import decode
 
 #: lines of one answer
 PAGE = 500
@@ -30,8 +37,10 @@ _LEVELS = {
     "CRITICAL": LogLevel.ERROR,
     "FATAL": LogLevel.ERROR,
 }
+#: a time without its day tells the level all the same
 _PLAIN = re.compile(
-    r"^(?P<at>\d{2,4}[/-]\d{2}[/-]\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2})?)\s+"
+    r"^(?P<at>(?:\d{2,4}[/-]\d{2}[/-]\d{2}[ T])?\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
+    r"(?:Z|[+-]\d{2}:?\d{2})?)\s+"
     r"(?P<level>TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)\b[:\s]*(?P<rest>.*)$"
 )
 _ORDER = list(LogLevel)
@@ -45,6 +54,28 @@ class Line:
     level: LogLevel
     node: str | None
     message: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a reader has come: in the file, and in the streams of the runs."""
+
+    offset: int
+    entry: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.offset}.{self.entry}" if self.entry else str(self.offset)
+
+    @staticmethod
+    def read(text: str) -> Place:
+        """The place in a text made by ``str``. Raises ValueError for any other text."""
+        found = _PLACE.match(text)
+        if found is None:
+            raise ValueError("no place in a log")
+        return Place(int(found["offset"]), found["entry"] or "")
+
+
+_PLACE = re.compile(r"^(?P<offset>[0-9]{1,15})(?:\.(?P<entry>[0-9]{1,16}-[0-9]{1,9}))?\Z")
 
 
 @dataclass(frozen=True)
@@ -99,6 +130,47 @@ def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line],
     return [each for each, _ in found[-PAGE:]], start + end
 
 
+def level_of(text: object) -> LogLevel:
+    """The level that a driver or a library calls so."""
+    return _LEVELS.get(str(text or "INFO").upper(), LogLevel.INFO)
+
+
+def reported(
+    streams: Sequence[Sequence[tuple[bytes, Mapping[Any, Any]]]], after: str, wanted: Filter
+) -> tuple[list[Line], str]:
+    """Log events among the entries of runs' streams after an entry, and the last entry's id."""
+    found, last = [], after
+    for entries in streams:
+        for entry_id, fields in entries:
+            name = entry_id.decode()
+            if not after or _order(name) > _order(after):
+                last = max(last or name, name, key=_order)
+                event = decode(fields)
+                if event.get("event") == "log":
+                    line = _from_json(event)
+                    if wanted.takes(line):
+                        found.append(line)
+    return found if after else found[-PAGE:], last
+
+
+def merged(first: Sequence[Line], second: Sequence[Line]) -> list[Line]:
+    """Both in the order of their times; a line without one stays behind the line before it."""
+
+    def timed(lines: Sequence[Line]) -> list[tuple[float, Line]]:
+        now, rows = float("-inf"), []
+        for line in lines:
+            now = max(now, line.at.timestamp()) if line.at else now
+            rows.append((now, line))
+        return rows
+
+    return [line for _, line in heapq.merge(timed(first), timed(second), key=itemgetter(0))]
+
+
+def _order(entry_id: str) -> tuple[int, int]:
+    first, _, second = entry_id.partition("-")
+    return int(first), int(second or 0)
+
+
 def parse(raw: bytes) -> Line | None:
     """One line of the file; None for an empty one."""
     text = raw[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r\n")
@@ -117,13 +189,11 @@ def parse(raw: bytes) -> Line | None:
 
 def _from_json(event: dict[str, Any]) -> Line:
     at = event.get("at") or event.get("timestamp") or event.get("ts")
-    level = str(event.get("level") or "INFO").upper()
     node = event.get("node")
     message = event.get("message") or event.get("msg") or event.get("event") or ""
     when = datetime.fromtimestamp(at / 1000, UTC) if isinstance(at, int | float) else _time(str(at))
-    return Line(
-        when, _LEVELS.get(level, LogLevel.INFO), None if node is None else str(node), str(message)
-    )
+    name = None if node is None else str(node)
+    return Line(when, level_of(event.get("level")), name, str(message))
 
 
 def _time(text: str) -> datetime | None:

@@ -21,6 +21,8 @@ HISTORY_MS = 10_000
 STALE_MS = 6_000
 #: entries of a stream looked through for the last report
 LOOK_BACK = 500
+#: entries looked through for log lines
+LOG_LOOK_BACK = 2_000
 
 Event = dict[str, Any]
 
@@ -115,6 +117,23 @@ def last_runtime(deployment: int, report_id: str, entries: Sequence[Any]) -> Eve
     if not reports:
         return None
     return derive(deployment, report_id, reports[-1], reports[:-1])
+
+
+def read_entries(report_ids: Sequence[str], after: str) -> list[Any]:
+    """The entries of these runs' streams after an entry (empty: their last ones), oldest first.
+
+    Raises redis.RedisError where Redis does not answer.
+    """
+    client = redis.client()
+    found: list[Any] = []
+    for report_id in report_ids:
+        stream = redis.run_stream(report_id)
+        if after:
+            found.append(client.xrange(stream, f"({after}", "+", count=LOG_LOOK_BACK))
+        else:
+            last: Any = client.xrevrange(stream, count=LOG_LOOK_BACK)
+            found.append(last[::-1])
+    return found
 
 
 def read_runtime(deployment: int, report_id: str, now_ms: float) -> Event | None:

@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from asgiref.sync import sync_to_async
 from deployments import runtime
+from deployments.logs import level_of
 from millrace_backend import redis as names
 from redis.exceptions import RedisError
 from rest_framework.utils.encoders import JSONEncoder
@@ -286,7 +287,7 @@ class Feed:
             line = {
                 "deployment": self.deployment,
                 "at": event.get("at"),
-                "level": str(event.get("level") or "info").lower(),
+                "level": level_of(event.get("level")).value,
                 "node": event.get("node"),
                 "message": str(event.get("message") or ""),
             }

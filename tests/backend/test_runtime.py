@@ -219,6 +219,36 @@ def test_no_line_whatever_is_in_it_breaks_the_reader(raw: bytes) -> None:
     assert line is None or isinstance(line.message, str)
 
 
+def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.viewer)
+    path = f"/api/deployments/{deployment.pk}/logs"
+    actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
+    deployment.directory.mkdir(parents=True)
+    deployment.log_file.write_text(
+        "2026-11-21T11:30:01Z WARN first\n11:30:02 ERROR no day\n2026-11-21T11:30:05Z WARN last\n"
+    )
+
+    def said(second: int, message: str) -> dict[str, Any]:
+        at = 1_795_260_600_000 + 1000 * second
+        return {"event": "log", "at": at, "level": "INFO", "node": "words", "message": message}
+
+    report(f"{deployment.pk}-1", said(3, "peek: a"), progress(1, 1), said(9, "peek: b"))
+    page = client.get(path).json()
+    assert [(line["level"], line["node"], line["message"]) for line in page["lines"]] == [
+        ("warn", None, "first"),
+        ("error", None, "no day"),
+        ("info", "words", "peek: a"),
+        ("warn", None, "last"),
+        ("info", "words", "peek: b"),
+    ]
+    report(f"{deployment.pk}-1", said(10, "peek: c"))
+    more = client.get(path, {"after": page["next"], "node": "words"}).json()
+    assert [line["message"] for line in more["lines"]] == ["peek: c"]
+    assert client.get(path, {"after": more["next"]}).json()["lines"] == []
+
+
 def test_the_logs_endpoint_pages_and_refuses_what_is_no_place(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:

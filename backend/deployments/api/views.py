@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import structlog
 from accounts.choices import Role
 from accounts.models import User
 from accounts.permissions import visible, workspace_for
@@ -22,10 +23,15 @@ from deployments.api import serializers as shapes
 from deployments.api.runtime_serializers import RuntimeSerializer
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics
-from deployments.logs import Filter, read_log
+from deployments.logs import Filter, Place, merged, read_log, reported
 from deployments.models import Deployment
 from deployments.queries import whole
-from deployments.runtime import read_runtime
+from deployments.runtime import read_entries, read_runtime
+
+log = structlog.get_logger(__name__)
+
+#: the last runs whose reported lines are shown with the log file
+RUNS_READ = 3
 
 
 def deployment_of(reader: User, deployment: int) -> Deployment:
@@ -197,17 +203,19 @@ class LogsView(ApiView):
         operation_id="deployment_logs",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """Up to 500 lines after a place; without a place, the last ones."""
+        """Lines after a place, some hundreds at once; without a place, the last ones."""
         row = deployment_of(self.person, deployment)
         asked = request.query_params
         after, level = asked.get("after") or None, asked.get("level", "").lower()
-        if after is not None and not (after.isascii() and after.isdigit() and len(after) < 16):
+        try:
+            place = None if after is None else Place.read(after)
+        except ValueError as error:
             raise ApiError(
                 "invalid",
                 "“after” is no place in a log.",
                 "Send the “next” of the answer before, or nothing.",
                 fields={"after": ["Not a place in a log."]},
-            )
+            ) from error
         if level and level not in LogLevel.values:
             raise ApiError(
                 "invalid",
@@ -218,8 +226,15 @@ class LogsView(ApiView):
         wanted = Filter(
             asked.get("node", ""), LogLevel(level) if level else None, asked.get("search", "")
         )
-        lines, end = read_log(row.log_file, None if after is None else int(after), wanted)
-        content: dict[str, Any] = {"lines": lines, "next": str(end)}
+        lines, offset = read_log(row.log_file, None if place is None else place.offset, wanted)
+        entry = "" if place is None else place.entry
+        runs = list(row.runs.values_list("report_id", flat=True)[:RUNS_READ])
+        try:
+            said, entry = reported(read_entries(runs[::-1], entry), entry, wanted)
+            lines = merged(lines, said)
+        except RedisError as error:
+            log.warning("only the log file was read", deployment=row.pk, reason=str(error))
+        content: dict[str, Any] = {"lines": lines, "next": str(Place(offset, entry))}
         return Response(shapes.LogPageSerializer(content).data)
 
 
