@@ -90,16 +90,34 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
 
   private def write(key: Array[Byte], e: Entry): Unit = {
     var s: Slot = null
-    if (ordered) { s = sorted.get(key); if (s == null) { s = new Slot(null, true, false); loaded += 1; sorted.put(key, s) } }
-    else { val k = new Bytes(key); s = hashed.get(k); if (s == null) { s = new Slot(null, false, false); hashed.put(k, s) } }
-    val before = load(key, s)
-    if (before == null && e != null) counted.set(rows + 1) else if (before != null && e == null) counted.set(rows - 1)
+    if (ordered) {
+      s = sorted.get(key)
+      if (s == null) { s = new Slot(null, false, false); sorted.put(key, s); counted.set(rows + 1) }
+      if (!s.loaded) { s.loaded = true; loaded += 1 }
+    } else {
+      val k = new Bytes(key)
+      s = hashed.get(k)
+      if (s == null) { s = new Slot(null, false, false); hashed.put(k, s) }
+      val before = load(key, s)
+      if (before == null && e != null) counted.set(rows + 1) else if (before != null && e == null) counted.set(rows - 1)
+    }
     s.entry = e
-    if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
+    note(key, s)
   }
+  private def note(key: Array[Byte], s: Slot): Unit = if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
 
-  /** A deleted key of an ordered store stays as an empty slot until the flush, so that the deletion is written. */
-  override def delete(key: Array[Byte]): Unit = if (!ordered || sorted.containsKey(key)) write(key, null)
+  /** A deleted key leaves an ordered store at once; its slot waits among the changes until the deletion is written. */
+  override def delete(key: Array[Byte]): Unit =
+    if (!ordered) write(key, null)
+    else {
+      val s = sorted.remove(key)
+      if (s != null) {
+        counted.set(rows - 1)
+        if (s.loaded) loaded -= 1
+        s.entry = null; s.loaded = true
+        note(key, s)
+      }
+    }
 
   override def range(from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = {
     val v = view(from, to)
@@ -121,9 +139,8 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
 
   override def first(from: Array[Byte], to: Array[Byte]): Array[Byte] = {
     if (!ordered) throw new IllegalStateException(s"store $name is not ordered")
-    var e = if (from == null) sorted.firstEntry else sorted.ceilingEntry(from)
-    while (e != null && e.getValue.loaded && e.getValue.entry == null) e = sorted.higherEntry(e.getKey)
-    if (e == null || (to != null && Arrays.compareUnsigned(e.getKey, to) >= 0)) null else e.getKey
+    val found = if (from == null) { if (sorted.isEmpty) null else sorted.firstKey } else sorted.ceilingKey(from)
+    if (found == null || (to != null && Arrays.compareUnsigned(found, to) >= 0)) null else found
   }
 
   override def size: Long = rows
@@ -144,7 +161,7 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
     var i = 0
     while (i < dirty.size) {
       val (key, slot) = dirty.get(i)
-      if (slot.entry == null) { s.delete(name, key); if (ordered) { sorted.remove(key); loaded -= 1 } }
+      if (slot.entry == null) s.delete(name, key)
       else {
         val packed = packer.pack(slot.entry.value)
         s.put(name, key, packed, slot.entry.timestamp)

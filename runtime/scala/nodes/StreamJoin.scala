@@ -84,20 +84,20 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
       single.earliest = Long.MaxValue
       val open = new Array[Boolean](2)
       var last: Array[Byte] = null
-      val rows = single.all
+      var at = single.after(null)
       var done = false
-      while (!done && rows.hasNext) {
-        val (at, found) = rows.next()
+      while (!done && at != null) {
         val (time, from) = (Singles.time(at), Singles.side(at))
         single.earliest = time
         if (open(0) && open(1)) done = true
         else if (time + (if (from == 0) s.after else s.before) + s.grace >= now) open(from) = true
         else {
           val key = keys.decode(Singles.key(at))
-          single.values(found, from).foreach(v => forward(new Record(key, join(key, v, null, from, time), time, r.headers)))
+          single.values(at, from).foreach(v => forward(new Record(key, join(key, v, null, from, time), time, r.headers)))
           if (last != null) single.delete(last)
           last = at
         }
+        if (!done) at = single.after(at)
       }
       if (last != null) single.delete(last)
     }
@@ -129,17 +129,19 @@ private[millrace] final class Singles(c: TaskContext, id: String, left: DataType
     earliest = math.min(earliest, time)
     val k = at(time, side, key)
     val found = store.get(k)
-    val all = (if (found == null) Seq.empty else values(found, side)) :+ value
+    val all = (if (found == null) Seq.empty else listed(found, side)) :+ value
     val list = new GenericArrayData(all.map(v => new GenericInternalRow(Array[Any](v)): Any).toArray[Any])
     store.put(k, new GenericInternalRow(if (side == 0) Array[Any](list, null) else Array[Any](null, list)), time)
   }
-  def values(e: Entry, side: Int): Seq[Any] = {
+  def values(at: Array[Byte], side: Int): Seq[Any] = listed(store.get(at), side)
+  private def listed(e: Entry, side: Int): Seq[Any] = {
     val list = e.value.asInstanceOf[InternalRow].getArray(side)
     (0 until list.numElements()).map(i => list.getStruct(i, 1).get(0, types(side)))
   }
   def remove(time: Long, side: Int, key: Array[Byte]): Unit = store.delete(at(time, side, key))
   def delete(at: Array[Byte]): Unit = store.delete(at)
-  def all: Iterator[(Array[Byte], Entry)] = store.all
+  /** The next place, or the first one after null; null at the end. */
+  def after(at: Array[Byte]): Array[Byte] = store.first(if (at == null) null else Bytes.next(at), null)
 }
 
 private object Singles {

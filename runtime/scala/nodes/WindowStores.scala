@@ -38,13 +38,20 @@ private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, sett
 
   /** Frees what nobody can see any more, now and then: a sweep costs as much as there is in the store. */
   protected final def tidy(): Unit = {
-    val from = visibleFrom
-    if (from > 0 && from - math.max(swept.value, 0L) > math.max(retention / 2, 1L)) { swept.set(from); sweep(from) }
+    written += 1
+    if (written >= RetainedStore.rest) {
+      val (from, last) = (visibleFrom, math.max(swept.value, 0L))
+      if (from - last > math.max(retention / 2, 1L)) { written = 0; swept.set(from); sweep(last, from) }
+    }
   }
-  protected def sweep(before: Long): Unit
+  private var written = 0
+  /** Deletes what is older than `before`; all that is older than `done` is deleted already. */
+  protected def sweep(done: Long, before: Long): Unit
 }
 
 private[millrace] object RetainedStore {
+  /** Writes between two sweeps, at least. */
+  private[millrace] val rest = 1000
   /** Deletes the keys of [from, to) that `expired` tells, without reading values. */
   def delete(s: Store, from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
     var k = s.first(from, to)
@@ -91,8 +98,8 @@ private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: 
   }
   def all: Iterator[WindowEntry] = fetchAll(0L, Long.MaxValue)
 
-  override protected def sweep(before: Long): Unit =
-    RetainedStore.delete(store, null, RetainedStore.bigEndian(before))(_ => true)
+  override protected def sweep(done: Long, before: Long): Unit =
+    RetainedStore.delete(store, RetainedStore.bigEndian(done), RetainedStore.bigEndian(before))(_ => true)
 }
 
 /**
@@ -158,7 +165,7 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
     store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
   }
 
-  override protected def sweep(before: Long): Unit = {
+  override protected def sweep(done: Long, before: Long): Unit = {
     RetainedStore.delete(store, null, null)(k => Bytes.getLong(k, k.length - tail) < before)
     if (times != null) RetainedStore.delete(times, null, RetainedStore.bigEndian(before))(_ => true)
   }
@@ -224,7 +231,7 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
     }.filter(_.end >= from)
   }
 
-  override protected def sweep(before: Long): Unit = {
+  override protected def sweep(done: Long, before: Long): Unit = {
     // Closing sessions may still be fetched until their whole segment is gone.
     val segment = math.max(retention / 2, 60000L)
     val gone = if (times == null || !settings.persistent) before else math.max(0L, clock.value - retention) / segment * segment
