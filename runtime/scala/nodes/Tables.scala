@@ -153,12 +153,15 @@ private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
 }
 private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
   private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
-  override def init(c: TaskContext): Unit = own.init(c)
-  override def process(r: Record, input: Int): Unit = if (r.key == null) dropped("null_key") else own.put(r.key, r.value, r.timestamp)
+  /** All tasks have the table; one of them tells what was dropped and what is in it. */
+  private var tells = false
+  override def init(c: TaskContext): Unit = { own.init(c); tells = c.taskId(s.sub).endsWith("_0") }
+  override def process(r: Record, input: Int): Unit =
+    if (r.key != null) own.put(r.key, r.value, r.timestamp) else if (tells) dropped("null_key")
   override def isVersioned: Boolean = false
   override def read(key: Any, at: Record): Entry = own.get(key)
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key)
-  override def dumps: Seq[StoreDump] = own.dumps
+  override def dumps: Seq[StoreDump] = if (tells) own.dumps else Nil
 }
 
 // ---- steps of tables ---------------------------------------------------------------------------------------------
