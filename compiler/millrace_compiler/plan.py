@@ -16,7 +16,7 @@ from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
-from millrace_compiler.lowering import Copartition, Physical, Step
+from millrace_compiler.lowering import Physical, Step
 from millrace_compiler.operator import Operator
 from millrace_compiler.parameters import java_pattern
 
@@ -190,38 +190,58 @@ def _partitions(
             if all(name in known for name in internal):
                 known[topic.topic] = max((_width(document, s, known) for s in sources), default=1)
                 open_ = True
-    for group in physical.copartitions:
-        _copartition(document, physical, group, known, report)
+    _copartition(document, physical, known, report)
     return {name: known.get(name, 1) for name in physical.topics}
 
 
 def _copartition(
-    document: Document,
-    physical: Physical,
-    group: Copartition,
-    known: dict[str, int],
-    report: Report,
+    document: Document, physical: Physical, known: dict[str, int], report: Report
 ) -> None:
-    """One group of inputs that must have equal partitions; widens repartition topics to fit."""
-    topics = [t for id_ in sorted(group.sources) for t in physical.steps[id_].topics]
-    internal = [t for t in dict.fromkeys(topics) if t in physical.topics]
-    external = {t: document.partitions(t) for t in topics if t not in physical.topics}
-    for id_ in group.sources:
-        step = physical.steps[id_]
-        if step.pattern:
-            external[step.pattern] = _width(document, step, known)
-    asked = {t: physical.topics[t].partitions for t in internal if physical.topics[t].partitions}
-    widths = {**external, **asked}
-    if len(set(widths.values())) > 1:
-        shown = ", ".join(f"{topic} has {count}" for topic, count in sorted(widths.items()))
-        report.add("not_copartitioned", group.node, group.parameter, topics=shown)
-        return
-    if widths:
-        width = next(iter(widths.values())) or 1
-    else:
-        width = max((known[t] for t in internal if t in known), default=1)
-    for topic in internal:
-        known[topic] = width
+    """Widens repartition topics to what they meet; reports topics that meet and differ [RP4].
+
+    Groups that have a topic in common are one group.
+    """
+    merged: list[tuple[set[str], bool]] = []
+    for group in physical.copartitions:
+        topics = {_topic_or_pattern(physical.steps[id_]) for id_ in group.sources}
+        flat = {topic for several in topics for topic in several}
+        told = False
+        apart = []
+        for other, other_told in merged:
+            if other & flat:
+                flat |= other
+                told = told or other_told
+            else:
+                apart.append((other, other_told))
+        widths = _fixed_widths(document, physical, flat)
+        if len(set(widths.values())) > 1 and not told:
+            shown = ", ".join(f"{topic} has {count}" for topic, count in sorted(widths.items()))
+            report.add("not_copartitioned", group.node, group.parameter, topics=shown)
+            told = True
+        merged = [*apart, (flat, told)]
+    for flat, told in merged:
+        internal = [topic for topic in physical.topics if topic in flat]
+        widths = _fixed_widths(document, physical, flat)
+        natural = max((known[topic] for topic in internal if topic in known), default=1)
+        if not told:
+            known.update(dict.fromkeys(internal, next(iter(widths.values()), natural)))
+
+
+def _topic_or_pattern(step: Step) -> tuple[str, ...]:
+    return (step.pattern,) if step.pattern else step.topics
+
+
+def _fixed_widths(document: Document, physical: Physical, topics: set[str]) -> dict[str, int]:
+    """Partitions of the topics that are outside, and of repartitions that ask for a number."""
+    widths: dict[str, int] = {}
+    for topic in topics:
+        made = physical.topics.get(topic)
+        if made is None:
+            pattern = next((s for s in physical.steps.values() if s.pattern == topic), None)
+            widths[topic] = _width(document, pattern, {}) if pattern else document.partitions(topic)
+        elif made.partitions:
+            widths[topic] = made.partitions
+    return widths
 
 
 # ---- placement ----------------------------------------------------------------------------

@@ -121,6 +121,52 @@ def test_explicit_partitions_that_differ_from_a_joined_topic_are_refused() -> No
     assert faults(raw) == [("not_copartitioned", "join", "right")]
 
 
+def cogrouped(a: int, b: int) -> dict[str, Any]:
+    inputs = [
+        {"port": "x", "aggregator": "agg"},
+        {"port": "y", "aggregator": "agg", "group_by": {"key": "value"}},
+    ]
+    all_ = node("all", "cogroup", type="STRING", initializer="''", inputs=inputs)
+    return document(
+        [stream("a"), stream("b"), all_, sink()],
+        ["a > all.x", "b > all.y", "all > out"],
+        topics={"a": a, "b": b},
+    )
+
+
+def test_the_inputs_of_a_cogroup_are_co_partitioned_as_they_come() -> None:
+    assert plan(cogrouped(3, 3)).partitions == {"all-y-repartition": 3}
+    assert faults(cogrouped(3, 2)) == [("not_copartitioned", "all", "inputs")]
+
+
+def test_a_repartition_topic_is_as_wide_as_the_table_it_is_joined_with() -> None:
+    raw = document(
+        [
+            stream("a"),
+            table("t"),
+            table("u"),
+            node("one", "join.stream_table", joiner="left"),
+            REKEY,
+            node("two", "join.table_table", joiner="left"),
+            node("rows", "to_table"),
+            sink(),
+            sink("other"),
+        ],
+        [
+            "a > rekey",
+            "rekey > rows",
+            "rows > two.left",
+            "t > two.right",
+            "two > out",
+            "a > one.left",
+            "u > one.right",
+            "one > other",
+        ],
+        topics={"a": 5, "u": 5, "t": 2},
+    )
+    assert plan(raw).partitions == {"rows-repartition": 2}
+
+
 def test_a_null_key_is_kept_where_a_left_join_follows_and_dropped_otherwise() -> None:
     def joined(kind: str) -> str:
         return text(

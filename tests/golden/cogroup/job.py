@@ -8,7 +8,7 @@ from millrace_runtime import Job, json, select_key, string
 
 def topology(job: Job) -> None:
     """Build the topology “profile”."""
-    # == Sub-topology 1: 2 tasks, plain DataFrame ==
+    # == Sub-topology 1: 3 tasks, plain DataFrame ==
     # Purchases (node buys)
     purchases = job.read_stream(
         "buys",

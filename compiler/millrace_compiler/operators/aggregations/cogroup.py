@@ -93,7 +93,9 @@ class Cogroup(Windowed):
             key = item.group_by.key if item.group_by else None
             name = f"{self.id}-{item.port}"
             streams.append(grouped(to, to.input(item.port), key, name, item.port))
-        to.together(*streams, parameter="inputs")
+        # Kafka Streams asks it of the inputs as they come, also of those that are repartitioned.
+        came = [to.input(item.port) for item in self.inputs_]
+        to.together(*came, *streams, parameter="inputs")
         pairs = zip(streams, self.inputs_, strict=True)
         handle = to.step(
             "cogroup",
