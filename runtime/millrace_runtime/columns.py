@@ -71,6 +71,28 @@ def running_max(timestamp: Column, topic: Column, partition: Column) -> Column:
     return _wrap(gateway().Columns.runningMax(_java(timestamp), _java(topic), _java(partition)))
 
 
+def reading(
+    column: Column,
+    run: str,
+    reader: int,
+    topic: Column,
+    partition: Column,
+    offset: Column,
+    timestamp: Column,
+) -> Column:
+    """The column itself; reports one task per partition that its rows come from.
+
+    Each task has its records, its highest timestamp (BIGINT, milliseconds) and its offsets.
+    """
+    places = [_java(each) for each in (topic, partition, offset, timestamp)]
+    return _wrap(gateway().Columns.reading(_java(column), run, reader, *places))
+
+
+def observe(column: Column, run: str, node: str, what: str) -> Column:
+    """The column itself; counts the rows that pass as `in` or `out` of a node."""
+    return _wrap(gateway().Columns.observe(_java(column), run, node, 0, what))
+
+
 def append(path: Column, index: Column) -> Column:
     """A record's place and four bytes of a number: its place among those that came of one row."""
     return _wrap(gateway().Columns.append(_java(path), _java(index)))

@@ -17,6 +17,7 @@ from millrace_runtime import columns
 from millrace_runtime.environment import Environment
 from millrace_runtime.formats import Format
 from millrace_runtime.graph import Graph, Stream, Task
+from millrace_runtime.lineage import Lineage, follow
 from millrace_runtime.steps import guarded
 
 CONTROL = -2
@@ -86,9 +87,13 @@ class Job:
         self.graph = Graph()
         self._readings: list[Reading] = []
         self._formats: list[tuple[tuple[str, ...], str | None, Format, Format]] = []
+        self._subtopologies: set[int] = set()
         self._hops: dict[str, list[int]] = {}
         self._into_tasks: list[Callable[[], DataFrame]] = []
         self._into_sinks: list[DataFrame] = []
+        # A simulation reports nothing, so its rows are not counted.
+        self._lineage = None if environment.simulation else Lineage(run)
+        follow(self._lineage)
 
     # -- plain DataFrame -------------------------------------------------------------------------
 
@@ -129,7 +134,7 @@ class Job:
         df = guarded(df, decoded, named, "deserialization")  # type: ignore[arg-type]
         if timestamp is not None:
             df = self._extract_timestamp(df, timestamp, invalid_timestamp, named)
-        return df
+        return df if self._lineage is None else self._lineage.read(df, id, named)
 
     def _extract_timestamp(
         self, df: DataFrame, expression: str, invalid: str, node: str
@@ -171,6 +176,7 @@ class Job:
     ) -> None:
         """Writes a DataFrame of records to a topic."""
         named = node or id
+        self._ends(df, id, named)
         key = key or default_format(df, "key")
         value = value or default_format(df, "value")
         dest = self.graph.add(
@@ -197,6 +203,7 @@ class Job:
         self, id: str, df: DataFrame, label: str | None = None, *, node: str | None = None
     ) -> None:
         """Writes a DataFrame of records to the log."""
+        self._ends(df, id, node or id)
         key, value = default_format(df, "key"), default_format(df, "value")
         dest = self.graph.add(
             "sink", id, node or id, 0, 0, print=True, label=label, key=key, value=value
@@ -222,6 +229,7 @@ class Job:
         A null key is dropped, silently, unless the next operator keeps it.
         """
         named = node or id
+        self._ends(df, id, named)
         self.graph.add(
             "repartition", id, named, 0, 0, key=_sql_type(df, "key"),
             value=_sql_type(df, "value"), partitions=partitions, keep_null_keys=keep_null_keys,
@@ -240,6 +248,7 @@ class Job:
     def into(self, id: str, df: DataFrame, task: Task, *, node: str | None = None) -> Stream:
         """Hands the records of a DataFrame to the stream task of the same sub-topology."""
         named = node or id
+        self._ends(df, id, named, task.sub)
         dest = self.graph.add(
             "into", id, named, task.sub, task.level, key=_sql_type(df, "key"),
             value=_sql_type(df, "value"),
@@ -250,6 +259,10 @@ class Job:
             lambda: self._to_tasks(df, F.col("partition") % F.lit(tasks), [dest])
         )
         return Stream(task, id)
+
+    def _ends(self, df: DataFrame, id: str, node: str, subtopology: int | None = None) -> None:
+        if self._lineage is not None:
+            self._lineage.end(df, id, node, subtopology)
 
     def _packed(self, df: DataFrame, node: str) -> DataFrame:
         return guarded(
@@ -308,6 +321,7 @@ class Job:
     def subtopology(self, number: int, *, level: int = 0, tasks: int | None = None) -> Task:
         """The nodes of a sub-topology on one level, as a context manager."""
         self.tasks = max(self.tasks, tasks or 1)
+        self._subtopologies.add(number)
         return Task(self, number, level, tasks or self.tasks)
 
     def reads(
@@ -357,6 +371,8 @@ class Job:
         """Everything that was built, as one DataFrame of envelope rows for the sinks."""
         graph = {"tasks": self.shuffle_partitions, "settings": self.settings}
         graph["nodes"] = self.graph.nodes
+        if self._lineage is not None:
+            graph["plain"] = self._lineage.summary(self._subtopologies)
         inputs = [make() for make in self._into_tasks] + self._task_inputs()
         outputs = list(self._into_sinks)
         if inputs:

@@ -14,6 +14,8 @@ import time
 from collections import deque
 from typing import Any, Protocol
 
+from millrace_runtime.lineage import figures
+
 STREAM_LENGTH = 5_000
 HEARTBEAT_SECONDS = 1.0
 OUTAGE_PAUSE_SECONDS = 2.0
@@ -168,6 +170,7 @@ class Progress:
         self._run = run
         self._batch: int | None = None
         self._stores = _stores(graph)
+        self._plain: dict[str, Any] | None = graph.get("plain")
         self._last: dict[str, Any] | None = None
 
     def moved(self) -> bool:
@@ -187,6 +190,8 @@ class Progress:
     def event(self) -> dict[str, Any]:
         """Totals since the run started; see the module's text."""
         statistics = json.loads(self._gateway.Reports.statistics(self._run))
+        if self._plain is not None:
+            figures(statistics, self._plain)
         progress = self._read() or {}
         ends = _end_offsets(progress)
         tasks = statistics.get("tasks", [])

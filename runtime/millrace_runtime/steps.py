@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
+from millrace_runtime.lineage import stepped
 
 Step: TypeAlias = Callable[[DataFrame], DataFrame]
 
@@ -53,22 +54,31 @@ def guarded(
 
 def filter_(id: str, predicate: str, *, node: str | None = None) -> Step:
     """Keeps the records for which the predicate is true; null counts as false."""
-    return _filter(node or id, predicate, keep=True)
+    return _filter(id, node or id, predicate, keep=True)
 
 
 def filter_not(id: str, predicate: str, *, node: str | None = None) -> Step:
     """Keeps the records for which the predicate is not true."""
-    return _filter(node or id, predicate, keep=False)
+    return _filter(id, node or id, predicate, keep=False)
 
 
-def _filter(node: str, predicate: str, *, keep: bool) -> Step:
+def _filter(id: str, node: str, predicate: str, *, keep: bool) -> Step:
     def step(df: DataFrame) -> DataFrame:
         df = guarded(df, {"_kept": (predicate, "predicate")}, node)
         passes = F.coalesce(F.col("_kept"), F.lit(False))
         passes = passes if keep else ~passes
         return df.where(F.col("_fault").isNotNull() | passes).drop("_kept")
 
-    return step
+    return _counted(step, id, node)
+
+
+def _counted(step: Step, id: str, node: str) -> Step:
+    """The step, its records counted where a driver wants to know."""
+
+    def counted(df: DataFrame) -> DataFrame:
+        return stepped(df, step(df), id, node)
+
+    return counted
 
 
 def map_(id: str, key: str, value: str, *, node: str | None = None) -> Step:
@@ -78,7 +88,7 @@ def map_(id: str, key: str, value: str, *, node: str | None = None) -> Step:
         df = guarded(df, {"_key": (key, "key"), "_value": (value, "value")}, node or id)
         return _replace(df, key="_key", value="_value")
 
-    return step
+    return _counted(step, id, node or id)
 
 
 def map_values(id: str, value: str, *, node: str | None = None) -> Step:
@@ -87,7 +97,7 @@ def map_values(id: str, value: str, *, node: str | None = None) -> Step:
     def step(df: DataFrame) -> DataFrame:
         return _replace(guarded(df, {"_value": (value, "value")}, node or id), value="_value")
 
-    return step
+    return _counted(step, id, node or id)
 
 
 def select_key(id: str, key: str, *, node: str | None = None) -> Step:
@@ -96,7 +106,7 @@ def select_key(id: str, key: str, *, node: str | None = None) -> Step:
     def step(df: DataFrame) -> DataFrame:
         return _replace(guarded(df, {"_key": (key, "key")}, node or id), key="_key")
 
-    return step
+    return _counted(step, id, node or id)
 
 
 def _replace(df: DataFrame, **made: str) -> DataFrame:
@@ -117,7 +127,7 @@ def flat_map(id: str, records: str, *, node: str | None = None) -> Step:
         df = df.withColumn("key", F.col("_item").getField(fields[0]))
         return df.withColumn("value", F.col("_item").getField(fields[1])).drop("_item")
 
-    return step
+    return _counted(step, id, node or id)
 
 
 def flat_map_values(id: str, values: str, *, node: str | None = None) -> Step:
@@ -130,7 +140,7 @@ def flat_map_values(id: str, values: str, *, node: str | None = None) -> Step:
         df = _explode(df, values, "values", node or id)
         return df.withColumn("value", F.col("_item")).drop("_item")
 
-    return step
+    return _counted(step, id, node or id)
 
 
 def _explode(df: DataFrame, array: str, parameter: str, node: str) -> DataFrame:
