@@ -73,10 +73,27 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
     server.kill()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of this folder that use the database use Redis too; the others need nothing."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            needs = {"db", "transactional_db", "redis_server"} & set(
+                getattr(item, "fixturenames", ())
+            )
+            if needs or item.get_closest_marker("django_db"):
+                item.add_marker(pytest.mark.services)
+
+
 @pytest.fixture(autouse=True)
-def millrace_settings(settings: Any, redis_server: RedisServer, tmp_path: Path) -> Iterator[Any]:
-    settings.REDIS_URL = redis_server.url
+def millrace_settings(
+    settings: Any, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Any]:
     settings.MILLRACE_DATA = tmp_path
+    if request.node.get_closest_marker("services") is None:
+        yield settings
+        return
+    redis_server: RedisServer = request.getfixturevalue("redis_server")
+    settings.REDIS_URL = redis_server.url
     settings.CACHES = {
         "default": {**settings.CACHES["default"], "LOCATION": redis_server.url},
     }
