@@ -53,7 +53,7 @@ const MANY = 600;
 /** From this many edges on the wires do not move and are left out of the tab order. */
 const BUSY = 120;
 /** Below this zoom small print cannot be read: labels grow, the rest goes. */
-const FAR = 0.42;
+const FAR = 0.36;
 const MULTI_SELECT = ["Shift", "Control", "Meta"];
 
 function addressOf(connection: Connection) {
