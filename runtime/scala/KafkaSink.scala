@@ -31,7 +31,7 @@ object KafkaSink {
     val client = j.path("client").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap + ("bootstrap.servers" -> j.get("bootstrap_servers").asText)
     val nodes = j.path("graph").path("nodes").elements.asScala.toIndexedSeq
     val plain = nodes.zipWithIndex.collect { case (n, i) if n.get("op").asText == "sink" =>
-      i -> new PlainSink(n.path("node").asText, n.path("sub").asInt(0), n.path("params").path("label").asText(n.path("node").asText))
+      i -> new PlainSink(n.path("node").asText, n.path("params").path("label").asText(n.path("node").asText))
     }.toMap
     val topics = nodes.map(_.path("params")).flatMap(p => p.path("topics").elements.asScala.map(_.asText).toSeq ++ Option(p.get("topic")).map(_.asText))
     val spark = SparkSession.active
@@ -66,7 +66,7 @@ object KafkaSink {
 }
 
 /** A DataFrame's sink: its node, for counts and labels. */
-private[millrace] final class PlainSink(val node: String, val sub: Int, val label: String) extends Serializable
+private[millrace] final class PlainSink(val node: String, val label: String) extends Serializable
 
 private[millrace] final class KafkaWriter(client: Map[String, String], exactlyOnce: Boolean, markerTopic: String, plain: Map[Int, PlainSink], settings: Settings,
     statistics: RunAccumulator) extends ForeachWriter[Row] {
@@ -78,14 +78,10 @@ private[millrace] final class KafkaWriter(client: Map[String, String], exactlyOn
   @transient private var epoch = 0L
   @transient @volatile private var error: Exception = _
   @transient private var report: TaskReport = _
-  @transient private var counts: java.util.HashMap[(Int, Int), Array[Long]] = _
-  @transient private var offsets: java.util.HashMap[(Int, Int), java.util.HashMap[(String, Int), java.lang.Long]] = _
 
   override def open(partition: Long, epochId: Long): Boolean = {
     epoch = epochId; error = null; tx = null
     report = new TaskReport(0, partition.toInt)
-    counts = new java.util.HashMap()
-    offsets = new java.util.HashMap()
     if (!exactlyOnce) { producer = KafkaSink.shared(client); true }
     else {
       val query = TaskContext.get().getLocalProperty("sql.streaming.queryId")
@@ -110,7 +106,7 @@ private[millrace] final class KafkaWriter(client: Map[String, String], exactlyOn
     else {
       val own = plain.get(dest)
       val o = if (dest >= 0 && !r.isNullAt(Envelope.FAULT)) SinkRow.met(r, settings, statistics) else SinkRow.of(r)
-      own.foreach(count(_, r))
+      own.foreach(s => report.node(s.node, 1L, 1L))
       if (o == null) ()
       else if (o.dest == Envelope.STOP) stop(o.fault)
       else if (o.outTopic == null) own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(o.key), text(o.value)))
@@ -119,13 +115,6 @@ private[millrace] final class KafkaWriter(client: Map[String, String], exactlyOn
   }
 
   private def text(b: Array[Byte]): String = if (b == null) "null" else Faults.readable(b)
-
-  private def count(s: PlainSink, r: Row): Unit = {
-    val partition = if (r.isNullAt(Envelope.PARTITION)) 0 else r.getInt(Envelope.PARTITION)
-    report.node(s.node, 1L, 1L)
-    counts.computeIfAbsent((s.sub, partition), _ => new Array[Long](1))(0) += 1
-    offsets.computeIfAbsent((s.sub, partition), _ => new java.util.HashMap()).put((r.getString(Envelope.TOPIC), partition), r.getLong(Envelope.OFFSET))
-  }
 
   private def send(o: Simulation.Out): Unit = {
     val partition: Integer =
@@ -145,12 +134,6 @@ private[millrace] final class KafkaWriter(client: Map[String, String], exactlyOn
   }
 
   override def close(thrown: Throwable): Unit = {
-    if (thrown == null) counts.forEach { (k, n) =>
-      val (sub, partition) = k
-      val own = new TaskReport(0, partition)
-      own.task(sub, n(0), -1L, offsets.get(k).asScala.toMap.map { case (tp, x) => tp -> x.longValue })
-      statistics.add(own)
-    }
     if (thrown == null && report != null) statistics.add(report)
     if (!exactlyOnce) {
       if (thrown == null && producer != null) { producer.flush(); if (error != null) throw error }
