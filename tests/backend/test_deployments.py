@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import time
 from typing import Any
 
 import pytest
@@ -10,10 +13,11 @@ from deployments.actions import LiveRunExists
 from deployments.choices import Observed
 from deployments.models import Deployment, Run
 from django.db import IntegrityError, transaction
+from millrace_backend import redis
 from millrace_backend.errors import Conflict
 from topologies.models import Topology
 
-from .conftest import Client, People
+from .conftest import Client, People, RedisServer
 
 FAILURE = {
     "code": "processing_error",
@@ -303,6 +307,33 @@ def test_every_run_is_kept_with_its_end(
 def test_every_observed_state_of_the_contract_can_be_written(deployment: Deployment) -> None:
     for state in Observed.values:
         assert actions.observe(deployment.pk, state)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_redis_a_stop_is_written_down_all_the_same_and_soon(
+    deployment: Deployment, people: People, client_of: Client, redis_server: RedisServer
+) -> None:
+    client = client_of(people.operator)
+    redis_server.kill()
+    try:
+        began = time.monotonic()
+        answer = client.post(f"/api/deployments/{deployment.pk}/stop")
+        assert answer.status_code == 200
+        assert answer.json()["desired"] == "stopped"
+        assert time.monotonic() - began < 8
+    finally:
+        redis_server.start()
+
+
+def test_a_change_wakes_the_reconciler_by_the_name_of_its_task(
+    deployment: Deployment, people: People, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        actions.request_stop(people.operator, deployment)
+    message = json.loads(redis.client().lindex("celery", 0) or b"{}")
+    assert message["headers"]["task"] == "millrace_workers.tasks.reconcile"
+    body = json.loads(base64.b64decode(message["body"]))
+    assert body[0] == [deployment.pk]
 
 
 def test_creating_twice_at_once_leaves_one(people: People, topology: Topology) -> None:
