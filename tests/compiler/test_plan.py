@@ -121,6 +121,31 @@ def test_explicit_partitions_that_differ_from_a_joined_topic_are_refused() -> No
     assert faults(raw) == [("not_copartitioned", "join", "right")]
 
 
+def test_a_subtopology_that_feeds_itself_is_as_wide_as_its_topics() -> None:
+    raw = document(
+        [
+            stream("a"),
+            table("t"),
+            node("count", "count", group_by={"key": "value", "value": "value"}),
+            node("join", "join.stream_table", joiner="left"),
+            node("more", "join.stream_table", joiner="left"),
+            sink(),
+        ],
+        [
+            "t > count",
+            "a > join.left",
+            "count > join.right",
+            "join > more.left",
+            "t > more.right",
+            "more > out",
+        ],
+        topics={"a": 3, "t": 3},
+    )
+    found = plan(raw)
+    assert len(found.subtopologies) == 1
+    assert found.partitions == {"count-repartition": 3}
+
+
 def cogrouped(a: int, b: int) -> dict[str, Any]:
     inputs = [
         {"port": "x", "aggregator": "agg"},
