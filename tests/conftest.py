@@ -97,3 +97,10 @@ def until(condition: Callable[[], bool], seconds: float, process: subprocess.Pop
         if time.monotonic() > deadline:
             pytest.fail(f"{process.args!r} did not answer within {seconds:.0f} s")
         time.sleep(0.05)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The backend is tested against a real Redis, which its fixtures start for every test."""
+    for item in items:
+        if "backend" in item.path.relative_to(Path(__file__).parent).parts[:-1]:
+            item.add_marker("services")

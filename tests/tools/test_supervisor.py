@@ -147,6 +147,7 @@ def test_everything_a_service_says_is_in_its_log_with_the_time(tmp_path: Path) -
     assert words == "UP"
 
 
+@pytest.mark.slow
 def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path: Path) -> None:
     run = tmp_path / "run"
     (run / "drivers").mkdir(parents=True)
