@@ -7,7 +7,7 @@ The compiler is a pure library: no Spark, no web framework, no queue. It asks on
     JSON text to the raw document (a ``dict``). Raises :class:`DocumentError`, whose ``diagnostics``
     say what is wrong with the text. A document that is already a ``dict`` needs no loading.
 
-``compile_document(document, analyzer)``
+``compile_document(document, analyzer, schemas=None)``
     Everything that can be said about a document, also about a broken one: a :class:`Compilation`
     with ``ok``, ``diagnostics``, ``ports``, ``plan``, ``code``, ``source_map`` and ``summaries``.
     ``plan`` is ``None`` where a fault hides the shape of the graph; ``code`` is ``None`` as long as
@@ -18,7 +18,7 @@ The compiler is a pure library: no Spark, no web framework, no queue. It asks on
     A :class:`Description`: ``text`` in the manner of ``Topology#describe`` and ``to_json()``.
     Raises :class:`Refused` with the diagnostics for a graph that is refused.
 
-``bundle_files(compilation, runtime)``
+``bundle_files(compilation, runtime, operator_jar=None)``
     The files of an exported job by their path (``job.py``, the runtime, ``README.md`` ...).
 
 ``catalog()``
@@ -44,6 +44,7 @@ from millrace_compiler.compilation import Compilation, Refused, compile_document
 from millrace_compiler.describe import Description, describe
 from millrace_compiler.diagnostics import Diagnostic
 from millrace_compiler.document import FORMAT, DocumentError, load_document
+from millrace_compiler.registries import HttpSchemas, NoSchema, Schemas
 
 __all__ = [
     "FORMAT",
@@ -57,8 +58,11 @@ __all__ = [
     "ExpressionError",
     "ExpressionRequest",
     "ExpressionResult",
+    "HttpSchemas",
+    "NoSchema",
     "RecordedAnalyzer",
     "Refused",
+    "Schemas",
     "SocketAnalyzer",
     "bundle_files",
     "catalog",
