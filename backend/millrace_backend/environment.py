@@ -57,6 +57,12 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
     )
 
 
+def allowed_hosts(environment: Environment) -> list[str]:
+    """The names under which requests may ask for this server."""
+    public = urlsplit(environment.public_url).hostname
+    return ["127.0.0.1", "localhost", "[::1]", *([public] if public else []), *environment.hosts]
+
+
 def secret_key(path: Path) -> str:
     """The secret in the file; made at the first start, readable by its owner alone.
 

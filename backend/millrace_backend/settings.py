@@ -12,7 +12,7 @@ REPOSITORY = environment.REPOSITORY
 
 DEBUG = ENVIRONMENT.debug
 SECRET_KEY = environment.secret_key(ENVIRONMENT.secret_file)
-ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *ENVIRONMENT.hosts]
+ALLOWED_HOSTS = environment.allowed_hosts(ENVIRONMENT)
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
 
 MILLRACE_DATA = ENVIRONMENT.data

@@ -54,6 +54,14 @@ def test_the_database_is_sqlite_unless_the_environment_names_postgresql(tmp_path
         environment.database(environment.read({"DATABASE_URL": "mysql://x/y"}))
 
 
+def test_requests_for_the_public_address_and_named_hosts_are_answered() -> None:
+    here = environment.read(
+        {"MILLRACE_PUBLIC_URL": "https://mill.example.org/", "MILLRACE_HOSTS": "a, b,"}
+    )
+    assert here.public_url == "https://mill.example.org"
+    assert environment.allowed_hosts(here)[3:] == ["mill.example.org", "a", "b"]
+
+
 def test_the_system_checks_name_what_is_wrong_with_the_environment(
     millrace_settings: Any, tmp_path: Path
 ) -> None:
