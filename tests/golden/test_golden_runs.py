@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.types import DataType
