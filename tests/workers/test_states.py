@@ -166,6 +166,19 @@ def test_a_new_version_that_is_refused_leaves_the_old_one_running(bench: Bench) 
     assert driver(bench) in bench.launcher.alive
 
 
+def test_a_version_wanted_during_a_restart_is_compiled_before_it_starts(bench: Bench) -> None:
+    running(bench)
+    bench.launcher.deaf = True
+    bench.deployment = replace(bench.deployment, restart_requested=True)
+    assert bench.tick() == "stopping"
+    old = driver(bench)
+    bench.deployment = replace(bench.deployment, version=2)
+    bench.launcher.lose(old, 0)
+    assert bench.tick() == "starting"
+    assert bench.launcher.started[-1].job_directory.name == "v2"
+    assert (bench.deployment.directory / "jobs" / "v2" / "job.py").exists()
+
+
 def test_a_driver_started_by_a_worker_that_died_is_adopted_not_doubled(bench: Bench) -> None:
     bench.tick()
     bench.deployment = replace(bench.deployment, run=None)

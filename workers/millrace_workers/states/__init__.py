@@ -51,7 +51,7 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "running": frozenset({"degraded", "compiling", "restarting", "failed", "stopping"}),
     "degraded": frozenset({"running", "restarting", "failed", "stopping"}),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
-    "stopping": frozenset({"stopped", "starting"}),
+    "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),
     "failed": frozenset({"compiling", "stopping", "stopped"}),
     "unknown": frozenset({"running", "restarting", "stopping", "starting"}),

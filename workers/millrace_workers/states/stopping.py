@@ -19,4 +19,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             return None
         tools.record.end_run("stopped" if ended.exit_code == 0 else "killed")
     tools.launcher.forget(deployment.id)
-    return "starting" if deployment.wants_to_run else "stopped"
+    if not deployment.wants_to_run:
+        return "stopped"
+    # Another version may be wanted since the stop began.
+    staged = (deployment.job_directory / "job.py").exists()
+    return "starting" if staged else "compiling"
