@@ -1,0 +1,25 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const SOURCE = join(import.meta.dirname, "..");
+
+/** What the files of a folder import from outside it, tests aside. */
+function foreign(folder: string): string[] {
+  return readdirSync(join(SOURCE, folder))
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\./.test(name))
+    .flatMap((name) => {
+      const text = readFileSync(join(SOURCE, folder, name), "utf8");
+      return [...text.matchAll(/(?:from|import) "([^"]+)"/g)].map((match) => match[1] ?? "");
+    })
+    .filter((from) => !from.startsWith("./"));
+}
+
+test("the document model knows no framework and no other room", () => {
+  expect([...new Set(foreign("graph"))]).toEqual(["elkjs/lib/elk-api"]);
+});
+
+test("small parts and the theme know no room that uses them", () => {
+  const rooms = /^\.\.\/(?!theme|ui)/;
+  expect([...foreign("ui"), ...foreign("theme")].filter((from) => rooms.test(from))).toEqual([]);
+});
