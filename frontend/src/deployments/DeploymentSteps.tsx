@@ -35,9 +35,18 @@ function Sign({ state }: { state: DeploymentStep["state"] }) {
   return <IconCircle size={16} stroke={1.5} className={classes.waiting} />;
 }
 
+/** After a crash, or with other settings alone, the job that was staged is started again: what came before is left out. */
+function leftOut(steps: readonly DeploymentStep[]): readonly DeploymentStep[] {
+  const last = steps.findLastIndex((step) => step.state !== "waiting");
+  return steps.map((step, index) =>
+    step.state === "waiting" && index < last ? { ...step, state: "skipped" } : step,
+  );
+}
+
 /** The steps of a deployment that failed or was stopped: none of them is at work any more. */
 function ended(deployment: Deployment): readonly DeploymentStep[] {
-  const { observed, steps, since } = deployment;
+  const { observed, since } = deployment;
+  const steps = leftOut(deployment.steps);
   if (observed !== "failed" && observed !== "stopped") return steps;
   return steps.map((step) =>
     step.state === "running"
