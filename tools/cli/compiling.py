@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from millrace_compiler import (
-    DocumentError,
     Refused,
     bundle_files,
     compile_document,
@@ -15,16 +14,12 @@ from millrace_compiler import (
 )
 from millrace_runtime.jars import PACKAGE, operator_jar
 
-from tools.cli.documents import analyzer, diagnostics_of, read_document, tell
+from tools.cli.documents import analyzer, read_document, tell
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
     """Writes the job; exit 2 and diagnostics for a graph that is refused."""
-    try:
-        document = read_document(arguments.document)
-    except DocumentError as error:
-        tell(diagnostics_of(error), as_json=arguments.json)
-        return 2
+    document = read_document(arguments.document)
     with analyzer() as known:
         compilation = compile_document(document, known)
     diagnostics = [each.to_json() for each in compilation.diagnostics]
@@ -49,9 +44,6 @@ def describe_command(arguments: argparse.Namespace) -> int:
         document = read_document(arguments.document)
         with analyzer() as known:
             description = describe(document, known)
-    except DocumentError as error:
-        tell(diagnostics_of(error), as_json=arguments.json)
-        return 2
     except Refused as refused:
         tell([each.to_json() for each in refused.diagnostics], as_json=arguments.json)
         return 2

@@ -7,7 +7,10 @@ import os
 import sys
 from collections.abc import Sequence
 
+from millrace_compiler import AnalyzerUnavailable, DocumentError
 from millrace_runtime.errors import MillraceError, StreamStopped
+
+from tools.cli.documents import diagnostics_of, tell
 
 
 def main(argv: Sequence[str]) -> int:
@@ -20,6 +23,12 @@ def main(argv: Sequence[str]) -> int:
         where = f"{error.node}: " if error.node else ""
         print(f"{where}{error.message}", file=sys.stderr)
         return 3 if isinstance(error, StreamStopped) else 2
+    except DocumentError as error:
+        tell(diagnostics_of(error), as_json=getattr(arguments, "json", False))
+        return 2
+    except AnalyzerUnavailable as error:
+        print(error, file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of our output has gone

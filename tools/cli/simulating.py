@@ -29,7 +29,6 @@ from millrace_runtime.simulation import Cut, Result, Simulator, Topology, simula
 
 from tools.cli.documents import (
     checked_line,
-    diagnostics_of,
     read_document,
     read_lines,
     session_analyzer,
@@ -118,11 +117,7 @@ class _GeneratedCode(InspectLoader):
 def simulate_command(arguments: argparse.Namespace) -> int:
     """Prints output lines; exit 2 for a refused graph, 3 where a record stops it."""
     cut = Cut.parse(arguments.cut)
-    try:
-        document = read_document(arguments.document)
-    except DocumentError as error:
-        tell(diagnostics_of(error))
-        return 2
+    document = read_document(arguments.document)
     lines = read_lines(arguments.inputs)
     warm = Warm()
     try:

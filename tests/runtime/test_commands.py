@@ -1,0 +1,90 @@
+"""The commands of a tester: what they say, and their exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.cli import main
+from tools.cli.documents import checked_line, read_lines, tell
+
+
+def test_a_document_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["describe", str(tmp_path / "none.json")]) == 2
+    assert "none.json cannot be read" in capsys.readouterr().err
+
+
+def test_a_text_that_is_no_json_gives_a_diagnostic(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text('{"nodes": [')
+    assert main(["compile", str(path), "-o", str(tmp_path / "out"), "--json"]) == 2
+    said = capsys.readouterr().err
+    assert json.loads(said)["diagnostics"][0]["message"]
+    assert "Traceback" not in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("[]", "expected an object with one of topic"),
+        ('{"key": 1}', "expected an object with one of topic"),
+        ('{"topic": "t", "timestamp": "now"}', "timestamp must be a whole number"),
+        ('{"topic": "t", "timestamp": true}', "timestamp must be a whole number"),
+        ('{"advance_wall_clock": 1.5}', "advance_wall_clock must be a whole number"),
+        ("{", "line 2"),
+    ],
+)
+def test_an_input_line_that_cannot_be_is_named_by_its_number(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, says: str
+) -> None:
+    inputs = tmp_path / "in.jsonl"
+    inputs.write_text(f'{{"topic": "t"}}\n{line}\n')
+    document = tmp_path / "doc.json"
+    document.write_text('{"format": "millrace.topology/1", "name": "x", "nodes": [], "edges": []}')
+    assert main(["simulate", str(document), "--inputs", str(inputs)]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert "line 2" in said
+
+
+def test_empty_lines_are_no_input(tmp_path: Path) -> None:
+    inputs = tmp_path / "in.jsonl"
+    inputs.write_text('\n{"topic": "t"}\n\n{"restart": true}\n')
+    assert read_lines(str(inputs)) == [{"topic": "t"}, {"restart": True}]
+
+
+def test_lines_of_all_kinds_are_taken() -> None:
+    lines: list[dict[str, Any]] = [
+        {"topic": "t", "key": None, "value": "v", "timestamp": 0, "headers": {"h": "x"}},
+        {"advance_wall_clock": 5},
+        {"restart": True},
+    ]
+    assert [checked_line(line, "here") for line in lines] == lines
+
+
+def test_a_diagnostic_is_told_with_its_node_and_what_would_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tell([{"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
+           "hint": "Mend it."}])  # fmt: skip
+    assert capsys.readouterr().err == "error: n.p: is wrong. Mend it.\n"
+
+
+def test_a_folder_without_scenarios_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["conformance", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "no such scenario file" in capsys.readouterr().err
+
+
+def test_verify_wants_something_to_compare(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify"]) == 2
+    assert "--random N" in capsys.readouterr().err
