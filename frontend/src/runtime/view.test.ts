@@ -23,6 +23,11 @@ test("a node shows its rates, its drops and its own tasks", () => {
   });
 });
 
+test("a node that repartitions shows the tasks in which it works", () => {
+  const spread = view({ subtopologies: { count: [0, 1] } });
+  expect(spread.nodes.count?.tasks.map((task) => task.task)).toEqual(["1_0"]);
+});
+
 test("only a source shows a lag, that of the topics it reads", () => {
   expect(view().nodes.lines?.lag).toBe(10);
   expect(view().nodes.count?.lag).toBeNull();

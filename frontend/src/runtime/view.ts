@@ -86,8 +86,9 @@ function nodeFigures(
   tasks: readonly TaskView[],
 ): NodeFigures {
   const figures = runtime.nodes[id];
-  const own = new Set(input.subtopologies[id] ?? []);
-  const mine = tasks.filter((task) => own.has(task.subtopology));
+  // An operator that repartitions begins in one sub-topology and does its work in the next.
+  const own = input.subtopologies[id]?.at(-1);
+  const mine = tasks.filter((task) => task.subtopology === own);
   const stores = runtime.stores.filter((each) => each.node === id);
   const times = mine.map((task) => task.stream_time).filter((time) => time !== null);
   const { failure } = input.deployment;
