@@ -46,7 +46,6 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 def ended(launcher: LocalLauncher, directory: Path, process: Process) -> Ended:
     eventually(lambda: launcher.poll(directory, process) is not None)
-    eventually(lambda: (directory / "exit.json").exists() or not psutil.pid_exists(process.pid))
     found = launcher.poll(directory, process)
     assert found is not None
     return found

@@ -19,6 +19,8 @@ from millrace_workers.launchers.base import Ended, JobSpec, Process
 #: two clocks of one process (kernel ticks) never differ by more
 SAME_START_SECONDS = 1.0
 START_DEADLINE_SECONDS = 15.0
+#: a shim writes down the end of its driver at once
+EXIT_NOTE_SECONDS = 3.0
 SHIM = Path(__file__).with_name("shim.py")
 
 
@@ -78,11 +80,17 @@ class LocalLauncher:
         """None while the driver lives; a zombie is not alive."""
         if self._find(process) is not None:
             return None
-        with suppress(OSError, ValueError):
-            ended = json.loads((deployment_directory / "exit.json").read_text(encoding="utf-8"))
-            if ended["pid"] == process.pid:
-                return Ended(int(ended["exit_code"]))
-        return Ended(None)
+        deadline = time.monotonic() + EXIT_NOTE_SECONDS
+        while True:
+            # Asked before the note is read: a shim that is gone by now has written it.
+            noting = self._shim_lives(deployment_directory, process)
+            with suppress(OSError, ValueError):
+                ended = json.loads((deployment_directory / "exit.json").read_text(encoding="utf-8"))
+                if ended["pid"] == process.pid:
+                    return Ended(int(ended["exit_code"]))
+            if not noting or time.monotonic() > deadline:
+                return Ended(None)
+            time.sleep(0.02)
 
     def ask_to_stop(self, process: Process) -> None:
         """SIGTERM to the driver: it stops its query, then exits."""
@@ -106,6 +114,15 @@ class LocalLauncher:
     def forget(self, deployment: int) -> None:
         """Take the driver off the list that the launcher of the whole system ends with it."""
         self._note(deployment).unlink(missing_ok=True)
+
+    @staticmethod
+    def _shim_lives(deployment_directory: Path, process: Process) -> bool:
+        with suppress(OSError, ValueError, psutil.NoSuchProcess):
+            path = deployment_directory / "process.json"
+            note = json.loads(path.read_text(encoding="utf-8"))
+            shim = psutil.Process(note["group"])
+            return bool(note["pid"] == process.pid and shim.status() != psutil.STATUS_ZOMBIE)
+        return False
 
     def _note(self, deployment: int) -> Path:
         return self.drivers / f"{deployment}.json"
