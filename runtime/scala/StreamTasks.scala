@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.{Dataset, Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -56,14 +57,15 @@ object StreamTasks {
   // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
 
   private[millrace] final case class TaskKey(attachment: String, level: Int, salt: Int)
-  private[millrace] final class Living(val task: StreamTask) { val used = new AtomicLong(System.currentTimeMillis()); @volatile var clean = false }
+  private[millrace] final class Living(val task: StreamTask, val start: String) { val used = new AtomicLong(System.currentTimeMillis()); @volatile var clean = false }
   private val tasks = new ConcurrentHashMap[TaskKey, Living]()
   private val idleMs = 600000L
 
-  /** The task as it was after the last micro-batch, if the state is what it wrote then; else a new one. */
+  /** The task as it was after the last micro-batch of this start of the query, if the state is what it wrote then; else a new one. */
   private[millrace] def take(key: TaskKey, state: StateHandle, create: () => StreamTask): Living = {
     val found = tasks.get(key)
-    if (found != null && found.clean && found.task.token == tokenOf(state)) {
+    val start = String.valueOf(TaskContext.get().getLocalProperty("spark.jobGroup.id")) // the number of the query's run
+    if (found != null && found.start == start && found.clean && found.task.token == tokenOf(state)) {
       found.used.set(System.currentTimeMillis()); found.clean = false
       found.task.resume(state)
       found
@@ -71,7 +73,7 @@ object StreamTasks {
       if (found != null) { tasks.remove(key); found.task.close() }
       val old = System.currentTimeMillis() - idleMs
       tasks.asScala.foreach { case (k, t) => if (t.clean && t.used.get < old) { tasks.remove(k); t.task.close() } }
-      val made = new Living(create())
+      val made = new Living(create(), start)
       made.task.open(state)
       tasks.put(key, made)
       made
