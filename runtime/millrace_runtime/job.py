@@ -361,6 +361,20 @@ class Job:
                 return key, value
         return None
 
+    @property
+    def source_topics(self) -> tuple[str, ...]:
+        """The topics that are read by name."""
+        return tuple(dict.fromkeys(topic for names, *_ in self._formats for topic in names))
+
+    @property
+    def sink_topics(self) -> tuple[str, ...]:
+        """The topics that are written by name, that of dead letters included."""
+        written = [
+            node["params"].get("topic") for node in self.graph.nodes if node["op"] in ("to", "sink")
+        ]
+        written.append(self.settings.get("dead_letter_topic"))
+        return tuple(dict.fromkeys(topic for topic in written if topic))
+
     def noted(self, topics: Sequence[str], pattern: str | None, key: Format, value: Format) -> None:
         """Notes the formats of topics that are read."""
         self._formats.append((tuple(topics), pattern, key, value))

@@ -47,6 +47,11 @@ _CAUSES = (
         "The TLS handshake with the broker failed. Check certificates and the trust store.",
     ),
     (
+        "not present in metadata",
+        "topic_missing",
+        "A topic that the job writes does not exist on the broker. Create it.",
+    ),
+    (
         "TimeoutException",
         "broker_unreachable",
         "The broker does not answer. Check the address, the network and whether it runs.",
@@ -255,6 +260,7 @@ def _run(
         topology(job)
         kafka.wall_clock = job.uses_wall_clock
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        _look_at_topics(spark, kafka, job, report)
         plan = job.plan()
         checkpoint.open_checkpoint(arguments.checkpoint, plan.graph, plan.shuffle_partitions)
         writer = (
@@ -274,6 +280,20 @@ def _run(
     finally:
         report.detach()
         spark.stop()
+
+
+def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> None:
+    from millrace_runtime import topics
+
+    client = {**kafka.options, "bootstrap.servers": kafka.bootstrap_servers}
+    found = topics.prepare(spark, client, job.source_topics, job.sink_topics)
+    for name, partitions in sorted(found.items()):
+        if partitions > job.tasks:
+            report.log(
+                "warning",
+                f"Topic {name} has {partitions} partitions, the job has {job.tasks} tasks: "
+                "a task takes several of them.",
+            )
 
 
 def _wait(query: Any, stopping: threading.Event, report: Any) -> None:
