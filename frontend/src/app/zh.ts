@@ -70,7 +70,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Sign out": "退出登录",
   "Your last changes are not on the server yet. It is tried again by itself; keep this page open.":
     "您最近的更改还没有到达服务器。系统会自动重试，请不要关闭此页面。",
-  "Version {n} was saved by someone else.": "其他人保存了版本 {n}。",
+  "Version {n} was saved elsewhere.": "版本 {n} 已在别处保存。",
   "Show it": "查看",
   "This version does not compile.": "此版本无法编译。",
   "The drawing": "当前绘图",

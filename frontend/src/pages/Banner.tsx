@@ -15,7 +15,7 @@ export function Banner({ editor }: { editor: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const foreign = useLive((state) => state.newestVersion);
   const { baseVersion, draft, changed, topology, saving } = useEditing();
-  const newer = !saving && foreign !== null && baseVersion !== null && foreign > baseVersion;
+  const newer = !saving && foreign !== null && foreign > (baseVersion ?? 0);
   const failed = deployment?.observed === "failed" && deployment.failure !== null;
 
   const take = async () => {
@@ -56,7 +56,7 @@ export function Banner({ editor }: { editor: boolean }) {
           icon={<IconInfoCircle size={16} stroke={1.5} style={{ flex: "none" }} />}
         >
           <span className={classes.bannerLine}>
-            {t("Version {n} was saved by someone else.", { n: foreign })}
+            {t("Version {n} was saved elsewhere.", { n: foreign })}
             {editor && !changed ? (
               <Button variant="subtle" onClick={() => void take()}>
                 {t("Show it")}
