@@ -20,15 +20,16 @@ from tests.runtime import topics
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
-JOB = Path(__file__).with_name("word_count_job.py")
 
 
-def job(address: str, checkpoint: Path, *options: str) -> subprocess.Popen[str]:
+def job(
+    address: str, checkpoint: Path, *options: str, script: str = "word_count_job.py"
+) -> subprocess.Popen[str]:
     """Starts the job in a session of its own, as a deployment does."""
     path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
     return subprocess.Popen(
         [
-            sys.executable, str(JOB), "--bootstrap-servers", address, "--master", "local[2]",
+            sys.executable, str(Path(__file__).with_name(script)), "--bootstrap-servers", address, "--master", "local[2]",
             "--checkpoint", str(checkpoint), *options,
         ],
         env={**os.environ, "PYTHONPATH": path},
@@ -127,3 +128,12 @@ def test_a_broker_that_does_not_answer_is_said_in_a_sentence(tmp_path: Path) -> 
     error = json.loads(said.splitlines()[-1])["error"]
     assert error["code"] == "broker_unreachable"
     assert "Traceback" not in said
+
+
+def test_a_source_topic_that_is_not_there_is_named(broker: Any, tmp_path: Path) -> None:
+    early = job(broker.address, tmp_path / "c", "--available-now", script="missing_topic_job.py")
+    _, said = early.communicate(timeout=240)
+    assert early.returncode == 1
+    error = json.loads(said.splitlines()[-1])["error"]
+    assert error["code"] == "topic_missing"
+    assert "nowhere-to-be-found" in error["message"]
