@@ -29,8 +29,8 @@ def job(
     path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
     return subprocess.Popen(
         [
-            sys.executable, str(Path(__file__).with_name(script)), "--bootstrap-servers", address, "--master", "local[2]",
-            "--checkpoint", str(checkpoint), *options,
+            sys.executable, str(Path(__file__).with_name(script)), "--bootstrap-servers", address,
+            "--master", "local[2]", "--checkpoint", str(checkpoint), *options,
         ],
         env={**os.environ, "PYTHONPATH": path},
         stderr=subprocess.PIPE,
