@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from tools import java, node, trust
+from tools import archive, java, node, trust
 from tools.console import Problem, say
 
 #: command -> module with `main(arguments) -> exit code`
@@ -42,6 +42,9 @@ def main(arguments: list[str]) -> int:
     try:
         if command not in WITHOUT_JAVA:
             os.environ.update(java.environment())
+            if command != "up":
+                # `up` decides for each of its services.
+                os.environ.update(archive.with_options(archive.spark().use()))
         os.environ.update(node.environment() | trust.environment())
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)

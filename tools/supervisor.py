@@ -253,7 +253,7 @@ class Supervisor:
             self._note(running, "stopping")
             processes.signal_group(process.pid, signal.SIGTERM)
             try:
-                await asyncio.wait_for(_ended(process), running.service.grace)
+                await asyncio.wait_for(_group_ended(process), running.service.grace)
             except TimeoutError:
                 service = running.service
                 say(f"{service.name}: did not stop within {service.grace:.0f} s; killed")
@@ -363,6 +363,13 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
     """
     while process.returncode is None:  # noqa: ASYNC110  (nothing sets an event)
         await asyncio.sleep(0.1)
+
+
+async def _group_ended(process: asyncio.subprocess.Process) -> None:
+    """Until nothing of its process group is left: a Python goes before the Java that it started."""
+    await _ended(process)
+    while await asyncio.to_thread(processes.group_members, [process.pid]):  # noqa: ASYNC110
+        await asyncio.sleep(0.2)
 
 
 def _ending(code: int | None) -> str:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from tools import jars, node, places, ports
+from tools import archive, jars, node, places, ports
 from tools.console import Problem, say
 from tools.ports import HOST
 from tools.services import System, analyzer, backend, broker, celery, redis, sample, setup, spark
@@ -141,6 +141,8 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
         "PYTHONUNBUFFERED": "1",
         "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH),
     }
+    # Drivers start from the archive that the analyzer's first run has left.
+    environment.update(archive.with_options(archive.spark().use()))
     if cluster:
         environment["SPARK_MASTER"] = f"spark://{HOST}:{chosen['spark-master']}"
     return System(

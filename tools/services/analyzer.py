@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+from tools import archive
 from tools.ports import HOST
 from tools.services import System
 from tools.supervisor import Running, Service
@@ -13,12 +14,20 @@ from tools.supervisor import Running, Service
 def service(system: System) -> Service:
     """Needs nothing, so that its session warms up while the others start."""
     port = system.ports["analyzer"]
+    classes = archive.spark()
+    writes = not classes.ready()
     return Service(
         name="analyzer",
         command=[system.python, "-m", "millrace_runtime.analyzer", "--port", str(port)],
         ready=_answers,
         deadline=300,
-        environment={**system.environment, "MILLRACE_ANALYZER": f"{HOST}:{port}"},
+        # At the end of its first run it writes the archive that makes later starts quick.
+        grace=archive.WRITING_SECONDS if writes else 10.0,
+        environment={
+            **system.environment,
+            **archive.with_options(classes.use_or_make()),
+            "MILLRACE_ANALYZER": f"{HOST}:{port}",
+        },
     )
 
 
