@@ -75,6 +75,8 @@ abstract class NodeSpec(b: Build) extends Serializable {
   val index: Int = b.index
   /** Output ports in their order. Empty for sinks. */
   def ports: Seq[(String, Port)]
+  /** True of an input that is only looked up: its updates cause nothing by themselves. */
+  def reads(input: Int): Boolean = false
   /** Ports for inputs, as the parents have them. */
   val inputs: Seq[Port] = b.inputs
   def create(): Node
@@ -276,15 +278,16 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
   /** Of each level: its nodes. */
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
-    specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input)) })
+    specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input),
+      s.reads(input)) })
       .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings,
     specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
     specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet)
 }
 
-/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values. */
+/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`: see [[NodeSpec.reads]]. */
 private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
-    val hop: Boolean, val unwrap: Boolean) extends Serializable
+    val hop: Boolean, val unwrap: Boolean, val reads: Boolean) extends Serializable
 
 /**
  * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones: `continued` get their records from one of

@@ -75,9 +75,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def wire(): Unit = {
     level.nodes.foreach { s =>
       val node = nodes.get(s.id)
-      // Wires first: a table's copy on a later level must know an update before what the same record caused over a hop arrives there.
-      val (near, far) = level.edges.filter(e => e.from == s.id && !e.hop).partition(_.toLevel == level.level)
-      val out = far ++ near
+      // First to who only reads the table, on a later level: its copy must know an update before what the same record causes arrives there.
+      val (ordered, readers) = level.edges.filter(e => e.from == s.id && !e.hop).partition(e => e.toLevel == level.level || !e.reads)
+      val out = readers ++ ordered
       val links = out.map { e =>
         if (e.toLevel == level.level) new Link(nodes.get(e.to), e.input, e.unwrap)
         else new Link(new WireNode(s, e.dest, portOf(e.from, e.port)), 0)

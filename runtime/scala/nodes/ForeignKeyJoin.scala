@@ -167,6 +167,7 @@ private[millrace] final class ResolveSpec(b: Build) extends NodeSpec(b) with Sou
   override val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
   TableSpec.of(left).readable()
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
+  override def reads(input: Int): Boolean = input == tableInput
   override def create(): Node = new Resolve(this)
 }
 

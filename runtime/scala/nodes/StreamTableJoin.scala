@@ -17,6 +17,7 @@ private[millrace] final class StreamTableJoinSpec(b: Build) extends NodeSpec(b) 
   table.readable()
   if (grace != null && table.history == null) b.fail("grace", "versioned", "needs a versioned table: connect a store.versioned to it")
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(left.key, joiner.dataType))
+  override def reads(input: Int): Boolean = input == 1
   override def create(): Node = new StreamTableJoin(this)
 }
 
