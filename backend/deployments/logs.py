@@ -188,6 +188,9 @@ def parse(raw: bytes) -> Line | None:
 
 
 def _from_json(event: dict[str, Any]) -> Line:
+    if isinstance(event.get("error"), dict):
+        # The last words of a job that failed.
+        event = {**event["error"], "level": "error", **event}
     at = event.get("at") or event.get("timestamp") or event.get("ts")
     node = event.get("node")
     message = event.get("message") or event.get("msg") or event.get("event") or ""

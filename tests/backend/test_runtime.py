@@ -219,6 +219,12 @@ def test_no_line_whatever_is_in_it_breaks_the_reader(raw: bytes) -> None:
     assert line is None or isinstance(line.message, str)
 
 
+def test_the_last_words_of_a_job_that_failed_are_an_error_at_its_node() -> None:
+    line = parse(b'{"error": {"code": "processing", "node": "inverse", "message": "by zero"}}')
+    assert line is not None
+    assert (line.level, line.node, line.message) == ("error", "inverse", "by zero")
+
+
 def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:

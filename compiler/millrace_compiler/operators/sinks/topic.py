@@ -137,6 +137,8 @@ class SinkTopic(Operator):
         return stream
 
     def summary(self) -> str:
+        if not self.topic and not self.topic_expression:
+            return "writes to a topic"
         where = self.topic or f"the topic {self.topic_expression}"
         formats = [
             f.name for f in (self.key, self.value) if f and f.name in (*SIMPLE, "avro", "protobuf")
