@@ -15,7 +15,8 @@ from typing import Any
 from tools import drivers, places
 from tools.console import Problem, say
 
-STOP_SECONDS = 60.0
+#: the end of a first run also writes the archives from which later starts are quick
+STOP_SECONDS = 180.0
 
 
 def main(arguments: list[str]) -> int:

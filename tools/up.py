@@ -89,7 +89,9 @@ async def run(
             announce(supervisor, system)
             await supervisor.wait()
     finally:
-        say("stopping: drivers and services")
+        first = not archive.spark().ready()
+        later = " (the first stop also writes what makes later starts quick)" if first else ""
+        say(f"stopping: drivers and services{later}")
         await supervisor.stop()
         say("stopped; the data are kept in " + str(system.data))
     return 0
