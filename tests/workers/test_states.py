@@ -117,6 +117,17 @@ def test_a_driver_that_keeps_dying_is_given_up_with_its_cause(bench: Bench) -> N
     assert "ended with 1" in bench.deployment.failure["message"]
 
 
+def test_a_driver_that_ended_with_the_whole_system_has_not_crashed(bench: Bench) -> None:
+    for _ in range(LIMIT + 2):
+        running(bench)
+        bench.launcher.lose(driver(bench), 0)
+        assert bench.tick() == "restarting"
+        bench.now += 1
+        assert bench.tick() == "starting"
+    assert set(bench.outcomes) == {"stopped"}
+    assert bench.deployment.failure is None
+
+
 def test_the_wait_before_a_restart_doubles_up_to_a_minute() -> None:
     assert [wait_after(n) for n in (1, 2, 3, 4)] == [0.5, 1, 2, 4]
     assert wait_after(30) == 60

@@ -13,7 +13,13 @@ LASTING = frozenset({2, 3})
 def after_end(
     deployment: Deployment, tools: Tools, ended: Ended, report: Report | None
 ) -> str | None:
-    """Failed where the driver says that the fault lasts, else once more."""
+    """Failed where the driver says that the fault lasts, else once more.
+
+    A driver that was asked to stop, by the end of the whole system, has not crashed.
+    """
+    if ended.exit_code == 0:
+        tools.record.end_run("stopped")
+        return "restarting"
     failure = report.failure if report is not None and report.state == "failed" else None
     if failure is None:
         how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
