@@ -38,15 +38,17 @@ def test_spark_gives_the_recorded_answers(spark: Analyzer, analyzer: Analyzer) -
 
 
 def without_parser_words(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer without the wording of syntax errors.
+    """The answer without the wording and the exact place of syntax errors.
 
-    Spark's parser keeps what it learnt from the texts it has seen: of one wrong text it says now
-    what it found, now what it expected, and points at the one or the other.
+    In a process that ran the whole suite before, one of them came out otherwise than alone; why is
+    not known. That there is a message and a place is asserted here, what they are is not.
     """
-    told = [
-        {**each, "message": None, "hint": None, "position": None}
-        if each["code"] == "expression_syntax"
-        else each
-        for each in answer["diagnostics"]
-    ]
+    told = []
+    for each in answer["diagnostics"]:
+        if each["code"] == "expression_syntax":
+            assert each["message"]
+            assert 0 <= each["position"]["start"] <= each["position"]["stop"]
+            told.append({**each, "message": None, "position": None})
+        else:
+            told.append(each)
     return {**answer, "diagnostics": told}
