@@ -45,6 +45,29 @@ def address(broker: Any) -> str:
     return str(broker.address)
 
 
+def ended(process: subprocess.Popen[str]) -> str:
+    """What a job that did not do what it should was doing: its threads, its last words."""
+    spoke = subprocess.run(["jps", "-q"], capture_output=True, text=True, check=False).stdout
+    session = os.getsid(process.pid) if process.poll() is None else None
+    stacks = [
+        subprocess.run(["jstack", each], capture_output=True, text=True, check=False).stdout
+        for each in spoke.split()
+        if session is not None and _session_of(int(each)) == session
+    ]
+    code = process.poll()
+    if code is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    _, said = process.communicate(timeout=30)
+    return "\n".join([f"exit code {code}", said, *stacks])
+
+
+def _session_of(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
+
+
 def counts(records: list[Any]) -> dict[str, list[int]]:
     """The updates of each word in their order."""
     found: dict[str, list[int]] = defaultdict(list)
@@ -75,7 +98,7 @@ def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
     first = job(address, tmp_path / "c")
     try:
         arrived = topics.consume(address, "word-counts", 8, seconds=180)
-        assert len(arrived) == 8
+        assert len(arrived) == 8, ended(first)
         by_word = counts(arrived)
         assert by_word == {
             "to": [1, 2],
@@ -89,7 +112,8 @@ def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
         assert times["or"] == 5_000
         assert times["世界"] == 1_000
     finally:
-        os.killpg(first.pid, signal.SIGKILL)
+        if first.poll() is None:
+            os.killpg(first.pid, signal.SIGKILL)
         first.wait(30)
     topics.produce(address, "text-lines", [{"value": "to to", "timestamp": 9_000}])
     second = job(address, tmp_path / "c", "--available-now")

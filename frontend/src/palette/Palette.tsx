@@ -15,8 +15,11 @@ import { t } from "./texts";
 
 const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: boolean }) {
   const { hue, kind, readOnly } = props;
+  // The card tells about the kind; while the kind is dragged it would lie on the canvas.
+  const [dragged, setDragged] = useState(false);
   return (
     <HoverCard
+      disabled={dragged}
       position="right-start"
       openDelay={450}
       closeDelay={60}
@@ -36,7 +39,9 @@ const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: bo
           disabled={readOnly}
           aria-label={`${kind.title}. ${kind.description}`}
           onClick={() => addKind(kind.kind)}
+          onDragEnd={() => setDragged(false)}
           onDragStart={(event) => {
+            setDragged(true);
             event.dataTransfer.setData(KIND_MIME, kind.kind);
             event.dataTransfer.setData("text/plain", kind.title);
             event.dataTransfer.effectAllowed = "copy";
@@ -47,7 +52,7 @@ const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: bo
           <span className="m-cut">{kind.title}</span>
         </button>
       </HoverCard.Target>
-      <HoverCard.Dropdown>
+      <HoverCard.Dropdown className="palette-card">
         <KindCard kind={kind} hue={hue} />
       </HoverCard.Dropdown>
     </HoverCard>
