@@ -21,7 +21,6 @@ from millrace_runtime.formats import (
     protobuf,
     string,
 )
-from millrace_runtime.graph import GlobalTable, GroupedTable, Stream, Table, Task
 from millrace_runtime.job import Job
 from millrace_runtime.steps import (
     filter_,
@@ -39,6 +38,8 @@ from millrace_runtime.stores import (
     versioned_store,
     window_store,
 )
+from millrace_runtime.streams import GlobalTable, GroupedTable, Stream, Table
+from millrace_runtime.task import Task
 
 Job.main = staticmethod(_main.main)
 

@@ -16,9 +16,11 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 from millrace_runtime import columns
 from millrace_runtime.environment import Environment
 from millrace_runtime.formats import Format
-from millrace_runtime.graph import Graph, Stream, Task
+from millrace_runtime.graph import Graph
 from millrace_runtime.lineage import Lineage, follow
 from millrace_runtime.steps import guarded
+from millrace_runtime.streams import Stream
+from millrace_runtime.task import Task
 
 CONTROL = -2
 
@@ -463,11 +465,6 @@ class Job:
 
 def _entry(dest: int) -> Callable[[Column], Column]:
     """A task's entry of a record; a lambda with two parameters would get the element's index."""
-    return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
-
-
-def _address_to(dest: int) -> Callable[[Column], Column]:
-    # A lambda with a default would be taken for one that wants the element's index.
     return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
 
 

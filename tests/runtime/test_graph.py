@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from millrace_runtime.formats import json, long, string
-from millrace_runtime.graph import Graph, Stream, Task
+from millrace_runtime.graph import Graph
 from millrace_runtime.stores import key_value_store, versioned_store, window_store
+from millrace_runtime.streams import Stream
+from millrace_runtime.task import Task
 
 
 class NotedJob:
