@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -17,6 +19,18 @@ from tools import chromium as chromium_of_this_machine
 from tools import java
 from tools.services import broker as embedded_broker
 from tools.services import redis as embedded_redis
+
+
+def pytest_configure() -> None:
+    """A run that is ended ends its brokers and servers: SIGTERM is an interrupt like Ctrl-C."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    # Ctrl-C reaches this process and `./millrace test`, which passes it on: once is enough.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.default_int_handler(number, frame)
 
 
 @pytest.fixture(scope="session")
@@ -102,5 +116,5 @@ def until(condition: Callable[[], bool], seconds: float, process: subprocess.Pop
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The backend is tested against a real Redis, which its fixtures start for every test."""
     for item in items:
-        if "backend" in item.path.relative_to(Path(__file__).parent).parts[:-1]:
+        if item.path.is_relative_to(Path(__file__).with_name("backend")):
             item.add_marker("services")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -84,19 +85,30 @@ def pytest(name: str, options: Sequence[str], paths: Sequence[str]) -> Sum:
     say(f"test: {name}")
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
         report = Path(folder) / "report.xml"
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *options, *paths],
-            cwd=places.REPOSITORY,
-            env=environment(),
-            stdout=sys.stderr,
-            check=False,
-        )
-        if done.returncode == NOTHING_COLLECTED:
+        code = run_pytest([f"--junitxml={report}", *options, *paths])
+        if code == NOTHING_COLLECTED:
             return Sum()
         result = read_junit(report) if report.exists() else Sum()
-    if done.returncode != 0 and result.failed == 0:
+    if code != 0 and result.failed == 0:
         result.failed = 1
     return result
+
+
+def run_pytest(arguments: Sequence[str]) -> int:
+    """Exit code of pytest; whoever is interrupted waits until its brokers and servers are gone."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", *arguments],
+        cwd=places.REPOSITORY,
+        env=environment(),
+        stdout=sys.stderr,
+    )
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        raise
 
 
 def read_junit(report: Path) -> Sum:
