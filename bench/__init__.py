@@ -1,1 +1,1 @@
-"""Benchmarks: records per second, Kafka to Kafka."""
+"""Benchmarks: records per second, Kafka to Kafka; frames per second of the page."""

@@ -7,7 +7,9 @@ half, from ``due_for_reconcile`` on, is for the reconciler, which acts for nobod
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +21,7 @@ from accounts.permissions import require
 from django.db import IntegrityError, transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
+from millrace_backend import redis
 from millrace_backend.errors import Conflict, NotFound
 from topologies.models import Topology, Version
 
@@ -270,6 +273,14 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
     )
 
 
+def looked_after(deployment: int) -> None:
+    """A worker is at it; to be told anew every few seconds while that is so.
+
+    Raises redis.RedisError where Redis does not answer.
+    """
+    redis.client().hset(redis.LOOKED_AFTER, str(deployment), repr(time.time()))
+
+
 def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> None:
     """A step is running, done, failed or skipped; to begin a step makes those after it wait.
 
@@ -300,11 +311,17 @@ _KEEP: Any = object()
 
 
 def observe(
-    deployment: int, state: str, failure: Mapping[str, Any] | None = _KEEP, *, found: str = ""
+    deployment: int,
+    state: str,
+    failure: Mapping[str, Any] | None = _KEEP,
+    *,
+    found: str = "",
+    since: datetime | None = None,
 ) -> bool:
     """Write down what is seen, and the failure if one is given (None clears it).
 
     With ``found``, only if the state is still the one it was found in: False where it is not.
+    ``since`` is when the state began, where that is not now.
     Raises ValueError for a state that does not exist.
     """
     if state not in Observed.values:
@@ -320,7 +337,7 @@ def observe(
             if observation.state == Observed.FAILED or state == Observed.STOPPED:
                 # The wish for a restart is granted by leaving *failed*, or void when stopped.
                 Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
-            observation.since = timezone.now()
+            observation.since = since or timezone.now()
         observation.state = state
         observation.failure = None if new_failure is None else dict(new_failure)
         observation.save(update_fields=["state", "since", "failure"])

@@ -7,6 +7,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,6 +28,8 @@ log = structlog.get_logger(__name__)
 
 PING_SECONDS = 15.0
 RETRY_MS = 2_000
+#: between two tries to go on after Redis went away
+AGAIN_SECONDS = 0.5
 
 
 def encode(event: str, data: Any, event_id: str) -> bytes:
@@ -62,31 +65,43 @@ class Feed:
         """Server-sent events until the page is closed."""
         try:
             yield f"retry: {RETRY_MS}\n\n".encode()
-            await self._arrive()
-            if not await self._resume(last_event_id):
-                yield await self._snapshot()
-            async for text in self._catch_up():
-                yield text
-            pinged = time.monotonic()
             while True:
-                item = await self._next(PING_SECONDS - (time.monotonic() - pinged))
-                if isinstance(item, Resync) or self._became_stale():
-                    yield await self._snapshot()
-                elif item is not None:
-                    async for text in self._handle(item):
-                        yield text
-                if time.monotonic() - pinged >= PING_SECONDS:
-                    pinged = time.monotonic()
-                    if not await sync_to_async(may_listen)(self.scope):
-                        return
-                    await self._arrive()
-                    yield b": ping\n\n"
-        except (RedisError, OSError) as error:
-            # The page reconnects by itself and begins with a fresh snapshot.
-            log.warning("live stream ended", reason=str(error))
+                try:
+                    async with aclosing(self._tell(last_event_id)) as told:
+                        async for text in told:
+                            yield text
+                    return
+                except (RedisError, OSError) as error:
+                    log.warning("live stream interrupted", reason=str(error))
+                # Whatever was being done when Redis went, a fresh snapshot makes up for.
+                last_event_id = ""
+                await asyncio.sleep(AGAIN_SECONDS)
+                yield b": waiting\n\n"
         finally:
             self.hub.unsubscribe(self.subscription)
             await self._leave()
+
+    async def _tell(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
+        """From the snapshot, or from where the page was, until the reader may no longer listen."""
+        await self._arrive()
+        if not await self._resume(last_event_id):
+            yield await self._snapshot()
+        async for text in self._catch_up():
+            yield text
+        pinged = time.monotonic()
+        while True:
+            item = await self._next(PING_SECONDS - (time.monotonic() - pinged))
+            if isinstance(item, Resync) or self._became_stale():
+                yield await self._snapshot()
+            elif item is not None:
+                async for text in self._handle(item):
+                    yield text
+            if time.monotonic() - pinged >= PING_SECONDS:
+                pinged = time.monotonic()
+                if not await sync_to_async(may_listen)(self.scope):
+                    return
+                await self._arrive()
+                yield b": ping\n\n"
 
     async def _next(self, seconds: float) -> Entry | Resync | None:
         patience = min(max(seconds, 0.05), 1.0 if self.run else PING_SECONDS)

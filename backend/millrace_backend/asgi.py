@@ -6,3 +6,8 @@ from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "millrace_backend.settings")
 application = get_asgi_application()
+
+# The applications' models are there only now.
+from deployments import watch  # noqa: E402
+
+watch.start()

@@ -20,6 +20,10 @@ def client() -> redis.Redis:
     )
 
 
+#: when a worker last looked after each deployment: a hash of deployment to epoch seconds
+LOOKED_AFTER = "millrace:looked-after"
+
+
 def live_stream(workspace: int) -> str:
     """Everything that pages of a workspace hear about."""
     return f"millrace:live:{workspace}"

@@ -363,6 +363,32 @@ async def test_after_redis_was_killed_pages_get_a_fresh_snapshot(
         assert page.heard[-1] == "snapshot"
 
 
+async def test_a_stream_outlives_a_redis_that_dies_while_it_catches_up(
+    driver: Driver, people: People, redis_server: RedisServer
+) -> None:
+    client = AsyncClient()
+    await client.aforce_login(people.viewer, backend="django.contrib.auth.backends.ModelBackend")
+    response: Any = await client.get("/api/live", {"topology": driver.topology.pk})
+    content = aiter(response.streaming_content)
+    while b"event: snapshot" not in await anext(content):
+        pass
+    redis_server.kill()
+    page = Page(content)
+    try:
+        await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "running")
+        await asyncio.sleep(1)
+    finally:
+        redis_server.start()
+    await page.until(lambda state: state["deployment"]["observed"] == "running", 15)
+    assert not page.ended
+    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "degraded")
+    await page.until(lambda state: state["deployment"]["observed"] == "degraded")
+    page.reader.cancel()
+    await asyncio.gather(page.reader, return_exceptions=True)
+    await hubs.hub().close()
+    hubs._hubs.clear()
+
+
 async def test_a_page_that_does_not_keep_up_is_brought_up_to_date_at_once(
     driver: Driver, people: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,50 @@ def test_it_is_running_only_when_the_driver_says_so(bench: Bench) -> None:
     assert ("start", "done", None) in bench.steps
 
 
+def unseen(bench: Bench) -> Bench:
+    """As the backend leaves a deployment that no worker looked after."""
+    bench.deployment = replace(bench.deployment, observed="unknown")
+    return bench
+
+
+def test_a_driver_that_ran_on_unseen_is_running_again_at_the_first_look(bench: Bench) -> None:
+    before = driver(unseen(running(bench)))
+    assert bench.tick() == "running"
+    assert driver(bench) == before
+
+
+def test_a_driver_that_was_starting_unseen_is_waited_for(bench: Bench) -> None:
+    bench.tick()
+    assert unseen(bench).tick() == "starting"
+    bench.say("running")
+    assert bench.tick() == "running"
+    assert ("start", "done", None) in bench.steps
+
+
+def test_a_driver_that_died_unseen_is_started_again(bench: Bench) -> None:
+    before = driver(running(bench))
+    bench.launcher.lose(before, None)
+    unseen(bench).tick()
+    assert bench.outcomes == ["crashed"]
+    assert bench.deployment.observed == "restarting"
+
+
+def test_what_was_compiled_while_nobody_looked_is_compiled_again(bench: Bench) -> None:
+    assert unseen(bench).tick() == "starting"
+    assert [name for name, state, _ in bench.steps if state == "done"] == [
+        "compile",
+        "check",
+        "stage",
+    ]
+
+
+def test_a_wish_to_stop_holds_though_nobody_saw_it(bench: Bench) -> None:
+    running(bench)
+    bench.deployment = replace(bench.deployment, desired="stopped", observed="unknown")
+    bench.tick()
+    assert bench.tick() == "stopped"
+
+
 def test_a_document_that_is_refused_fails_at_its_node_and_starts_nothing(bench: Bench) -> None:
     bench.compiler.failure = Failure("unknown_column", "no column amount", "big", "predicate")
     assert bench.tick() == "failed"

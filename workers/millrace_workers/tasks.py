@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import redis
 from deployments import actions
 from millrace_compiler import CachingAnalyzer, SocketAnalyzer
 from redis.exceptions import LockError, RedisError
+from redis.lock import Lock
 
 from millrace_workers.app import app
 from millrace_workers.cluster import KafkaTopics
@@ -31,8 +33,10 @@ log = logging.getLogger(__name__)
 
 #: steps that one call makes at most; the next tick goes on
 STEPS_AT_ONCE = 12
-#: no step takes longer than the task's own time limit
-LOCK_SECONDS = 160
+#: a worker that died in a step holds its deployment back for so long
+LOCK_SECONDS = 20
+#: how often a worker says that it is still at a step
+PULSE_SECONDS = 4.0
 
 
 @app.task(name="millrace_workers.tasks.reconcile_due")
@@ -188,18 +192,36 @@ def jobs() -> Jobs:
     return Jobs(analyzer, configuration().runtime, configuration().operator_jar)
 
 
+def _pulse(deployment_id: int, lock: Lock, done: threading.Event) -> None:
+    """Keep the lock and say that the deployment is looked after, while a step lasts."""
+    while not done.wait(PULSE_SECONDS):
+        try:
+            lock.extend(LOCK_SECONDS, replace_ttl=True)
+            actions.looked_after(deployment_id)
+        except (LockError, RedisError) as error:
+            log.warning("deployment %s: %s", deployment_id, error)
+
+
 @contextmanager
 def _alone(deployment_id: int) -> Iterator[bool]:
     """Whether this call is the only one that steps the deployment."""
     client = redis.Redis.from_url(configuration().redis_url, socket_timeout=5)
-    lock = client.lock(f"millrace:reconcile:{deployment_id}", timeout=LOCK_SECONDS)
+    # Extended by another thread than the one that took it.
+    name = f"millrace:reconcile:{deployment_id}"
+    lock = client.lock(name, timeout=LOCK_SECONDS, thread_local=False)
     try:
         if not lock.acquire(blocking=False):
             yield False
             return
+        actions.looked_after(deployment_id)
+        done = threading.Event()
+        pulse = threading.Thread(target=_pulse, args=(deployment_id, lock, done), daemon=True)
+        pulse.start()
         try:
             yield True
         finally:
+            done.set()
+            pulse.join()
             try:
                 lock.release()
             except LockError:

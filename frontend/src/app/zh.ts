@@ -146,6 +146,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Save a version": "保存版本",
   "Everything is saved": "全部已保存",
   Save: "保存",
+  "{name} edits {node}": "{name} 正在编辑 {node}",
   "{name} is here": "{name} 也在这里",
   "You are not a member of any workspace yet.": "您还不是任何工作区的成员。",
   "Ask an administrator to add you under Members.": "请管理员在“成员”中添加您。",

@@ -81,6 +81,7 @@ export const t = texts({
     addHere: "Add a node",
     nothingFits: "Nothing fits here by that name",
     add: "Add",
+    editedBy: "{names} {n|is|are} editing this node",
   },
   zh: {
     canvas: "拓扑",
@@ -158,6 +159,7 @@ export const t = texts({
     addHere: "添加节点",
     nothingFits: "没有合适的组件",
     add: "添加",
+    editedBy: "{names} 正在编辑此节点",
   },
 });
 

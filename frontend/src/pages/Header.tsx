@@ -1,19 +1,20 @@
 import { Avatar, Button, TextInput, Tooltip, UnstyledButton } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link } from "react-router";
 import { changeTopology } from "../api/calls";
 import { Mark } from "../app/Mark";
 import { t } from "../app/phrases";
-import { useSession, useWorkspace } from "../app/session";
+import { useWorkspace } from "../app/session";
 import { tellError } from "../app/tell";
 import { UserMenu } from "../app/UserMenu";
 import { commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
 import { DeployButton } from "../deployments/DeployButton";
 import { DeploymentPill } from "../deployments/DeploymentPill";
+import { colourOf, initialsOf, type Person, usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
-import { useLive } from "../runtime/store";
+import { findNode, labelOf } from "../graph/document";
 import { Chip, Tip } from "../ui";
 import { useEditing } from "./editing";
 import classes from "./header.module.css";
@@ -150,23 +151,41 @@ export function HeaderRight({ ws, editor, operator }: HeaderProps) {
   );
 }
 
-/** Who else has this topology open. */
+/** Who else has this topology open; a click leads to the node that they edit. */
 function Present() {
-  const presence = useLive((state) => state.presence);
-  const { data: session } = useSession();
-  const [shown, setShown] = useState<typeof presence>([]);
-  const me = session?.user?.id;
-  useEffect(() => {
-    setShown(presence.filter((user) => user.id !== me));
-  }, [presence, me]);
-  if (shown.length === 0) return null;
+  const people = usePresence((state) => state.people);
+  if (people.length === 0) return null;
   return (
     <Avatar.Group spacing={6}>
-      {shown.slice(0, 4).map((user) => (
-        <Tooltip key={user.id} label={t("{name} is here", { name: user.display_name })}>
-          <Avatar size={26} radius="xl" color="initials" name={user.display_name} />
+      {people.slice(0, 4).map((person) => (
+        <Tooltip key={person.id} label={whereabouts(person)}>
+          <Avatar
+            component="button"
+            size={26}
+            radius="xl"
+            className={classes.person}
+            style={{ "--person": colourOf(person.id) }}
+            aria-label={whereabouts(person)}
+            onClick={() => {
+              if (person.node !== null) useDesigner.getState().goTo(person.node);
+            }}
+          >
+            {initialsOf(person.name)}
+          </Avatar>
         </Tooltip>
       ))}
+      {people.length > 4 ? (
+        <Avatar size={26} radius="xl">
+          +{people.length - 4}
+        </Avatar>
+      ) : null}
     </Avatar.Group>
   );
+}
+
+function whereabouts(person: Person): string {
+  const node = person.node && findNode(useDesigner.getState().document, person.node);
+  return node
+    ? t("{name} edits {node}", { name: person.name, node: labelOf(node) })
+    : t("{name} is here", { name: person.name });
 }

@@ -12,7 +12,7 @@ import {
 import { subscribe } from "../api/live";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
-import { may, useWorkspace } from "../app/session";
+import { may, useSession, useWorkspace } from "../app/session";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
 import { emptyDocument, readDocument } from "../graph/document";
@@ -27,6 +27,7 @@ import { HeaderLeft, HeaderRight } from "./Header";
 import { rememberWorkspace } from "./HomePage";
 import { usePageCommands } from "./pageCommands";
 import { SaveDialog } from "./SaveDialog";
+import { usePresenceFeed } from "./usePresence";
 import { VersionsTab } from "./VersionsTab";
 
 const Designer = lazy(() => import("../designer/Designer"));
@@ -161,6 +162,7 @@ function Opened(props: {
 
   useLiveFeed(topology.id, ready);
   useRuntimeFeed();
+  usePresenceFeed(topology.id, useSession().data?.user?.id, editor);
   useGoToFailure();
   useKeepDraft();
   usePageCommands({ editor, operator });

@@ -54,7 +54,7 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),
     "failed": frozenset({"compiling", "stopping", "stopped"}),
-    "unknown": frozenset({"running", "restarting", "stopping", "starting"}),
+    "unknown": frozenset({"running", "compiling", "restarting", "failed", "stopping", "starting"}),
 }
 
 __all__ = ["STATES", "TRANSITIONS", "Step", "Tools"]

@@ -2,13 +2,18 @@
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools
+from millrace_workers.states.watching import after_end
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """The process table is the truth."""
+    """The process table is the truth, and the driver's own word how far it is."""
     if not deployment.wants_to_run:
         return "stopping"
     if deployment.run is None:
-        return "starting"
-    alive = tools.launcher.poll(deployment.directory, deployment.run.process) is None
-    return "running" if alive else "restarting"
+        # Nothing is lost by doing again what may have been half done.
+        return "compiling"
+    report = tools.reports.last_state(deployment.run.report_id)
+    ended = tools.launcher.poll(deployment.directory, deployment.run.process)
+    if ended is not None:
+        return after_end(deployment, tools, ended, report)
+    return "starting" if report is None or report.state == "starting" else "running"

@@ -1,0 +1,90 @@
+"""What nobody looks after is unknown: the backend's own eye on the workers.
+
+Workers look at every deployment once a second and say so. Where none has for a while, what was seen
+last is no longer what is; the first worker that is back looks again and finds out.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+from django.db import DatabaseError, close_old_connections
+from millrace_backend import redis
+from redis.exceptions import RedisError
+
+from deployments import actions
+from deployments.choices import Observed
+from deployments.models import Observation
+
+log = structlog.get_logger(__name__)
+
+#: a worker that lives is heard every four seconds, on a busy machine a little later
+SILENT_SECONDS = 15.0
+TICK_SECONDS = 2.0
+
+
+class Watch:
+    """Marks deployments as unknown that no worker has looked after for ``silent`` seconds."""
+
+    def __init__(
+        self, silent: float = SILENT_SECONDS, now: Callable[[], float] = time.time
+    ) -> None:
+        self._silent, self._now = silent, now
+        #: by deployment: what its workers said last, and when that was heard here
+        self._heard: dict[int, tuple[str, float]] = {}
+
+    def look(self) -> None:
+        """Look once. Without Redis no worker is heard, and none can work."""
+        try:
+            said: Mapping[Any, Any] = redis.client().hgetall(redis.LOOKED_AFTER)
+        except RedisError:
+            said = {}
+        words = {int(name): text.decode() for name, text in said.items()}
+        watched = set(actions.due_for_reconcile())
+        for gone in set(self._heard) - watched:
+            del self._heard[gone]
+        for deployment in watched:
+            # Two clocks are never compared: what counts is when the word changed, by this one.
+            last, heard = self._heard.get(deployment, ("", self._now()))
+            word = words.get(deployment, last)
+            if word != last:
+                heard = self._now()
+            self._heard[deployment] = (word, heard)
+            if self._now() - heard > self._silent:
+                self._forget(deployment, heard)
+
+    def _forget(self, deployment: int, heard: float) -> None:
+        observation = Observation.objects.filter(deployment=deployment).first()
+        if observation is None or observation.state == Observed.UNKNOWN:
+            return
+        log.warning("nobody looks after a deployment", deployment=deployment)
+        actions.observe(
+            deployment,
+            Observed.UNKNOWN,
+            found=observation.state,
+            since=datetime.fromtimestamp(heard, UTC),
+        )
+
+
+def start() -> threading.Thread:
+    """Watch beside the server, as long as the process lives."""
+
+    def watch_on() -> None:
+        watch = Watch()
+        while True:
+            time.sleep(TICK_SECONDS)
+            try:
+                watch.look()
+            except DatabaseError as error:
+                log.warning("workers not watched", reason=str(error))
+            finally:
+                close_old_connections()
+
+    thread = threading.Thread(target=watch_on, name="watch-workers", daemon=True)
+    thread.start()
+    return thread

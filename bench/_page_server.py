@@ -1,0 +1,291 @@
+"""The built page with a made-up topology of any size behind it, and live figures every second."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from millrace_compiler import catalog
+
+from tools import places
+
+LANE = 8
+WHEN = "2026-01-01T09:00:00Z"
+_STEPS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("filter", "Large ones", {"predicate": "length(value) > 3"}),
+    ("map_values", "Lower case", {"value": "lower(value)"}),
+    ("map_values", "Trimmed", {"value": "trim(value)"}),
+    ("filter", "Not empty", {"predicate": "value <> ''"}),
+    ("select_key", "By word", {"key": "value"}),
+    ("count", "Count", {"group_by": {"key": "value"}}),
+)
+
+
+def document(nodes: int) -> dict[str, Any]:
+    """Lanes of eight nodes, from a topic to a topic."""
+    made: list[dict[str, Any]] = []
+    edges: list[dict[str, str]] = []
+    for number in range(nodes):
+        lane, place = divmod(number, LANE)
+        if place == 0:
+            kind, label = "source.stream", f"Orders {lane}"
+            text = {"format": "string"}
+            params: dict[str, Any] = {"topics": [f"orders-{lane}"], "key": text, "value": text}
+        elif place == LANE - 1:
+            kind, label, params = "sink.topic", f"Counts {lane}", {"topic": f"counts-{lane}"}
+        else:
+            kind, label, params = _STEPS[place - 1]
+        # Three columns of lanes: a picture as wide as it is high.
+        column, row = lane % 3, lane // 3
+        position = {"x": (column * LANE + place) * 264, "y": row * 112}
+        node = {"id": f"n{number}", "kind": kind, "label": label, "params": params}
+        made.append({**node, "position": position})
+        if place > 0:
+            edges.append({"source": f"n{number - 1}", "target": f"n{number}"})
+    return {
+        "format": "millrace.topology/1",
+        "name": f"{nodes} nodes",
+        "nodes": made,
+        "edges": edges,
+    }
+
+
+def compiled(shown: dict[str, Any]) -> dict[str, Any]:
+    """An answer of the compiler: no problems, a sentence and types for every node, a plan."""
+    port = {"role": "stream", "key": "STRING", "value": "STRING", "key_changed": False}
+    names = [node["id"] for node in shown["nodes"]]
+    return {
+        "diagnostics": [],
+        "ports": {name: {"out": port} for name in names},
+        "summary": {name: "one sentence about what it does" for name in names},
+        "plan": {
+            "subtopologies": [
+                {
+                    "id": 0,
+                    "nodes": names,
+                    "sources": [],
+                    "sinks": [],
+                    "stores": [],
+                    "tasks": 4,
+                    "level": 0,
+                    "levels": [0],
+                }
+            ],
+            "internal_topics": [],
+            "nodes": {
+                name: {
+                    "runs_as": "stream_task",
+                    "guarantee": None,
+                    "why": None,
+                    "subtopologies": [0],
+                }
+                for name in names
+            },
+            "edges": [],
+        },
+        "code": None,
+    }
+
+
+class PageServer:
+    """Serves ``frontend/dist`` and answers for one running topology."""
+
+    def __init__(self, nodes: int) -> None:
+        self.document = document(nodes)
+        self.compiled = compiled(self.document)
+        self.closed = threading.Event()
+        self.reports = 0
+
+    def answer(self, path: str) -> Any:
+        """What the API says at an address; None where it says nothing."""
+        user = {"id": 1, "username": "bench", "display_name": "Bench"}
+        workspace = {"slug": "main", "name": "Main", "role": "admin"}
+        answers: dict[str, Any] = {
+            "/api/session": {"user": user, "workspaces": [workspace]},
+            "/api/catalog": catalog(),
+            "/api/topologies/1": self.topology(),
+            "/api/topologies/1/draft": {"document": self.document, "base_version": None},
+            "/api/workspaces/main/compile": self.compiled,
+            "/api/workspaces/main/topics": [],
+        }
+        return answers.get(path)
+
+    def topology(self) -> dict[str, Any]:
+        """The topology as lists show it."""
+        return {
+            "id": 1,
+            "workspace": "main",
+            "name": self.document["name"],
+            "description": "",
+            "created_at": WHEN,
+            "updated_at": WHEN,
+            "updated_by": "Bench",
+            "latest_version": None,
+            "draft": True,
+            "deployment": None,
+            "node_count": len(self.document["nodes"]),
+        }
+
+    def deployment(self) -> dict[str, Any]:
+        """A deployment that runs."""
+        run = {"id": 1, "epoch": 1, "version": 1, "pid": 1, "host": "here", "report_id": "1-1"}
+        return {
+            "id": 1,
+            "topology": 1,
+            "topology_name": self.document["name"],
+            "version": 1,
+            "target": "local",
+            "settings": {},
+            "desired": "running",
+            "observed": "running",
+            "since": WHEN,
+            "restart_requested": False,
+            "steps": [],
+            "run": {**run, "restarts": 0, "started_at": WHEN},
+            "failure": None,
+            "created_by": "Bench",
+            "created_at": WHEN,
+            "updated_at": WHEN,
+            "revision": 1,
+        }
+
+    def report(self) -> dict[str, Any]:
+        """Figures that all differ from those of the second before."""
+        self.reports += 1
+        done = self.reports * 1000
+        names = [node["id"] for node in self.document["nodes"]]
+        task = {"subtopology": 0, "level": 0, "executor": "driver", "host": "here", "records": done}
+        now = int(time.time() * 1000)
+        return {
+            "deployment": 1,
+            "run": "1-1",
+            "at": now,
+            "as_of": WHEN,
+            "stale": False,
+            "batch": self.reports,
+            "duration_ms": 400,
+            "input_rate": 1000.0,
+            "process_rate": 1000.0,
+            "phases": {},
+            "nodes": {
+                name: {
+                    "in": done,
+                    "out": done,
+                    "dropped": {},
+                    "in_rate": float(done % 997 + index),
+                    "out_rate": float(done % 991 + index),
+                }
+                for index, name in enumerate(names)
+            },
+            "tasks": [
+                {
+                    **task,
+                    "task": f"0_{number}",
+                    "partition": number,
+                    "thread": f"stream-{number}",
+                    "topic_partitions": [],
+                    "rate": float(done),
+                    "stream_time": now,
+                    "last_active": now,
+                    "state_rows": None,
+                }
+                for number in range(4)
+            ],
+            "stores": [],
+        }
+
+    def events(self) -> Iterator[bytes]:
+        """A snapshot, then a report every second."""
+        snapshot = {
+            "topology": self.topology(),
+            "deployment": self.deployment(),
+            "deployments": [],
+            "runtime": self.report(),
+            "presence": [],
+        }
+        yield _event("snapshot", snapshot)
+        while not self.closed.wait(1.0):
+            yield _event("runtime.progress", self.report())
+
+
+def _event(name: str, data: Any) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+@contextmanager
+def page_server(nodes: int) -> Iterator[str]:
+    """A server with a topology of so many nodes; the address of its page."""
+    content = PageServer(nodes)
+
+    class Handler(BaseHTTPRequestHandler):
+        """Files of the page, answers of the API, one stream of events."""
+
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            """Answer."""
+            self._answer()
+
+        def do_POST(self) -> None:
+            """Answer."""
+            self._answer()
+
+        def do_PUT(self) -> None:
+            """Answer."""
+            self._answer()
+
+        def _answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            path = self.path.partition("?")[0]
+            if path == "/api/live":
+                self._stream()
+            elif path.startswith("/api/"):
+                found = content.answer(path)
+                body = b"" if found is None else json.dumps(found).encode()
+                self._send(204 if found is None else 200, "application/json", body)
+            else:
+                file = places.REPOSITORY / "frontend" / "dist" / path.lstrip("/")
+                shown = file if file.is_file() else places.REPOSITORY / "frontend/dist/index.html"
+                kind = mimetypes.guess_type(shown.name)[0] or "application/octet-stream"
+                self._send(200, kind, shown.read_bytes())
+
+        def _send(self, status: int, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def _stream(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            try:
+                for text in content.events():
+                    self.wfile.write(text)
+                    self.wfile.flush()
+            except OSError:
+                # The page was closed.
+                return
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/w/main/t/1"
+    finally:
+        content.closed.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,50 @@
+import { useStore, ViewportPortal } from "@xyflow/react";
+import { colourOf, initialsOf, type Person, usePresence } from "../designer/presence";
+import { t } from "./texts";
+
+/** A ring around the node that somebody else edits, with who it is at its corner. */
+function Mark({ people }: { people: readonly Person[] }) {
+  const [first] = people;
+  const place = useStore((state) => {
+    const node = first?.node == null ? undefined : state.nodeLookup.get(first.node);
+    if (node === undefined) return null;
+    const { x, y } = node.internals.positionAbsolute;
+    return `${x} ${y} ${node.width ?? node.measured.width} ${node.height ?? node.measured.height}`;
+  });
+  if (first === undefined || place === null) return null;
+  const [x, y, width, height] = place.split(" ").map(Number);
+  const names = people.map((person) => person.name).join(", ");
+  return (
+    <div
+      className="person-ring"
+      data-person-node={first.node}
+      style={{
+        transform: `translate(${x}px, ${y}px)`,
+        width,
+        height,
+        ...{ "--person": colourOf(first.id) },
+      }}
+      role="img"
+      aria-label={t("editedBy", { names, n: people.length })}
+    >
+      <span title={t("editedBy", { names, n: people.length })}>
+        {initialsOf(first.name)}
+        {people.length > 1 ? ` +${people.length - 1}` : ""}
+      </span>
+    </div>
+  );
+}
+
+/** The nodes that others edit. Drawn over the nodes, so that no node is rendered for it. */
+export function PeopleOnNodes() {
+  const people = usePresence((state) => state.people);
+  const nodes = [...new Set(people.map((person) => person.node))].filter((node) => node !== null);
+  if (nodes.length === 0) return null;
+  return (
+    <ViewportPortal>
+      {nodes.map((node) => (
+        <Mark key={node} people={people.filter((person) => person.node === node)} />
+      ))}
+    </ViewportPortal>
+  );
+}

@@ -1,0 +1,117 @@
+/** Gives commands and panels their hands on the canvas, and brings into view what is asked for. */
+
+import type { ReactFlowInstance } from "@xyflow/react";
+import { type RefObject, useEffect, useRef } from "react";
+import { type CanvasApi, setCanvas } from "../designer/canvasApi";
+import { useDesigner } from "../designer/store";
+import type { FlowEdge, FlowNode } from "./flow";
+
+const FIT = {
+  padding: { top: "64px", right: "40px", bottom: "64px", left: "40px" },
+  maxZoom: 1,
+  minZoom: 0.15,
+} as const;
+/** Everything of the API that the canvas cannot work out from its box and its drawing. */
+type Given = Pick<CanvasApi, "glide" | "openAddMenu">;
+
+/** Where the pointer is on the screen; null if it is elsewhere. */
+export type Pointer = { x: number; y: number } | null;
+
+export function useCanvasApi(
+  flow: ReactFlowInstance<FlowNode, FlowEdge>,
+  box: RefObject<HTMLDivElement | null>,
+  pointer: RefObject<Pointer>,
+  { glide, openAddMenu }: Given,
+) {
+  useEffect(() => {
+    setCanvas({
+      fit: (only) =>
+        void flow.fitView({
+          ...FIT,
+          duration: 160,
+          ...(only === undefined ? {} : { nodes: only.map((id) => ({ id })) }),
+        }),
+      zoomBy: (factor) => void flow.zoomTo(flow.getZoom() * factor, { duration: 120 }),
+      zoomTo: (level) => void flow.zoomTo(level, { duration: 120 }),
+      reveal: (id) => {
+        const node = flow.getNode(id);
+        const area = box.current?.getBoundingClientRect();
+        if (node === undefined || area === undefined) return;
+        const middle = {
+          x: node.position.x + (node.width ?? 0) / 2,
+          y: node.position.y + (node.height ?? 0) / 2,
+        };
+        const seen = flow.flowToScreenPosition(middle);
+        const margin = 90;
+        const inside =
+          seen.x > area.left + margin &&
+          seen.x < area.right - margin &&
+          seen.y > area.top + margin &&
+          seen.y < area.bottom - margin;
+        if (!inside)
+          void flow.setCenter(middle.x, middle.y, {
+            zoom: Math.max(flow.getZoom(), 0.7),
+            duration: 160,
+          });
+      },
+      focusNode: (id) =>
+        box.current
+          ?.querySelector<HTMLElement>(`.react-flow__node[data-id="${CSS.escape(id)}"]`)
+          ?.focus({ preventScroll: true }),
+      toDocument: (screen) => flow.screenToFlowPosition(screen),
+      pointer: () => (pointer.current === null ? null : flow.screenToFlowPosition(pointer.current)),
+      centre: () => {
+        const area = box.current?.getBoundingClientRect();
+        return area === undefined
+          ? { x: 0, y: 0 }
+          : flow.screenToFlowPosition({
+              x: area.left + area.width / 2,
+              y: area.top + area.height / 2,
+            });
+      },
+      glide,
+      openAddMenu,
+      element: () => box.current ?? document.body,
+    });
+    return () => setCanvas(null);
+  }, [flow, box, pointer, glide, openAddMenu]);
+}
+
+/** Shows a topology whole when it is opened, and a node when a panel or a command leads to it. */
+export function useViewport(
+  flow: ReactFlowInstance<FlowNode, FlowEdge>,
+  box: RefObject<HTMLDivElement | null>,
+  drawn: number,
+) {
+  const topologyId = useDesigner((state) => state.topologyId);
+  const focus = useDesigner((state) => state.focusRequest);
+  // A topology is shown whole when it is opened, once its nodes have been measured.
+  const fitted = useRef<number | null>(null);
+  useEffect(() => {
+    if (topologyId === null || fitted.current === topologyId || drawn === 0) return;
+    fitted.current = topologyId;
+    requestAnimationFrame(() => void flow.fitView(FIT));
+  }, [topologyId, drawn, flow]);
+
+  useEffect(() => {
+    if (focus === null) return;
+    const frame = requestAnimationFrame(() => {
+      const node = flow.getNode(focus.node);
+      const area = box.current?.getBoundingClientRect();
+      if (node === undefined || area === undefined) return;
+      const seen = flow.flowToScreenPosition(node.position);
+      const inside =
+        seen.x > area.left + 20 &&
+        seen.y > area.top + 20 &&
+        seen.x < area.right - 200 &&
+        seen.y < area.bottom - 80;
+      if (!inside) {
+        void flow.setCenter(node.position.x + 108, node.position.y + 28, {
+          zoom: Math.max(flow.getZoom(), 0.8),
+          duration: 160,
+        });
+      }
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [focus, flow, box]);
+}

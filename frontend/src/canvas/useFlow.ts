@@ -1,0 +1,46 @@
+/** What React Flow draws: the document's nodes and edges, and what a gesture does to them meanwhile. */
+
+import {
+  applyEdgeChanges,
+  applyNodeChanges,
+  type EdgeChange,
+  type NodeChange,
+  useStoreApi,
+} from "@xyflow/react";
+import { useCallback, useEffect, useState } from "react";
+import { useDesigner } from "../designer/store";
+import { type FlowEdge, type FlowNode, flowEdges, flowNodes } from "./flow";
+
+export function useFlow() {
+  const document = useDesigner((state) => state.document);
+  const catalogue = useDesigner((state) => state.catalogue);
+  const selection = useDesigner((state) => state.selection);
+  const readOnly = useDesigner((state) => state.readOnly);
+  const flowStore = useStoreApi();
+  const [nodes, setNodes] = useState<FlowNode[]>([]);
+  const [edges, setEdges] = useState<FlowEdge[]>([]);
+  useEffect(() => {
+    if (catalogue === null) return;
+    const chosen = new Set(selection.nodes);
+    setNodes((before) => {
+      // The box around a selection made with the mouse must not outlive another selection.
+      const drawn = before.filter((node) => node.selected === true);
+      if (drawn.length !== chosen.size || drawn.some((node) => !chosen.has(node.id))) {
+        queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));
+      }
+      return flowNodes(document, catalogue, chosen, before, readOnly);
+    });
+  }, [document, catalogue, selection.nodes, readOnly, flowStore]);
+  useEffect(() => {
+    setEdges((before) => flowEdges(document, new Set(selection.edges), before));
+  }, [document, selection.edges]);
+  const onNodesChange = useCallback((changes: NodeChange<FlowNode>[]) => {
+    const kept = changes.filter((change) => change.type !== "remove");
+    setNodes((now) => applyNodeChanges(kept, now));
+  }, []);
+  const onEdgesChange = useCallback((changes: EdgeChange<FlowEdge>[]) => {
+    const kept = changes.filter((change) => change.type !== "remove");
+    setEdges((now) => applyEdgeChanges(kept, now));
+  }, []);
+  return { nodes, setNodes, edges, onNodesChange, onEdgesChange };
+}

@@ -1,0 +1,94 @@
+/** Pulling wires: from port to port, onto a node, into nothing, and an end that is moved. */
+
+import type { Connection, FinalConnectionState } from "@xyflow/react";
+import { useCallback, useRef } from "react";
+import type { AddRequest } from "../designer/canvasApi";
+import { knownRoles } from "../designer/derived";
+import { useDesigner } from "../designer/store";
+import { connect, reconnect } from "../graph/changes";
+import { firstFit, firstSource, refusal } from "../graph/connect";
+import type { DocumentEdge } from "../graph/document";
+import type { FlowEdge } from "./flow";
+import { t } from "./texts";
+
+function addressOf(connection: Connection) {
+  return {
+    from: { node: connection.source, port: connection.sourceHandle ?? "out" },
+    to: { node: connection.target, port: connection.targetHandle ?? "in" },
+  };
+}
+
+function onReconnect(edge: FlowEdge, connection: Connection) {
+  const old = edge.data?.edge;
+  if (old === undefined) return;
+  const { from, to } = addressOf(connection);
+  useDesigner.getState().change(t("reconnect"), (now) => reconnect(now, old, from, to), {
+    select: { nodes: [], edges: [] },
+  });
+}
+
+/** @param openAddMenu asks what to add where a wire was let go over nothing. */
+export function useWiring(openAddMenu: (request: AddRequest) => void) {
+  const moving = useRef<DocumentEdge | null>(null);
+  const isValid = useCallback((connection: Connection | FlowEdge) => {
+    const state = useDesigner.getState();
+    if (state.catalogue === null || state.readOnly) return false;
+    const { from, to } = addressOf(connection as Connection);
+    const moved = moving.current ?? undefined;
+    return refusal(state.document, state.catalogue, knownRoles(state), from, to, moved) === null;
+  }, []);
+  const onConnect = useCallback((connection: Connection) => {
+    const { from, to } = addressOf(connection);
+    useDesigner.getState().change(t("connect"), (document) => connect(document, from, to));
+  }, []);
+  /** A wire let go over a node takes the first port that fits; over nothing it asks what to add. */
+  const onConnectEnd = useCallback(
+    (event: MouseEvent | TouchEvent, connection: FinalConnectionState) => {
+      if (connection.isValid === true || connection.fromHandle === null) return;
+      if (moving.current !== null || connection.toHandle !== null) return;
+      const state = useDesigner.getState();
+      const { catalogue, document } = state;
+      if (catalogue === null) return;
+      const at = "changedTouches" in event ? event.changedTouches[0] : event;
+      if (at === undefined) return;
+      const { fromHandle } = connection;
+      const here = { node: fromHandle.nodeId, port: fromHandle.id ?? "out" };
+      const forward = fromHandle.type === "source";
+      const under = globalThis.document
+        .elementsFromPoint(at.clientX, at.clientY)
+        .map((element) => element.closest<HTMLElement>(".react-flow__node")?.dataset.id)
+        .find((id) => id !== undefined);
+      if (under !== undefined) {
+        if (under === here.node) return;
+        const other = forward
+          ? firstFit(document, catalogue, knownRoles(state), here, under)
+          : firstSource(document, catalogue, knownRoles(state), under, here);
+        if (other === null) return;
+        state.change(t("connect"), (now) =>
+          forward ? connect(now, here, other) : connect(now, other, here),
+        );
+        return;
+      }
+      openAddMenu({
+        screen: { x: at.clientX, y: at.clientY },
+        ...(forward ? { from: here } : { to: here }),
+      });
+    },
+    [openAddMenu],
+  );
+
+  const onReconnectStart = useCallback((_event: React.MouseEvent, edge: FlowEdge) => {
+    moving.current = edge.data?.edge ?? null;
+  }, []);
+  const onReconnectEnd = useCallback(() => {
+    moving.current = null;
+  }, []);
+  return {
+    isValidConnection: isValid,
+    onConnect,
+    onConnectEnd,
+    onReconnect,
+    onReconnectStart,
+    onReconnectEnd,
+  };
+}
