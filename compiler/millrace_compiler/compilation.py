@@ -15,6 +15,7 @@ from millrace_compiler.infer import Ports, infer_ports
 from millrace_compiler.operator import Store
 from millrace_compiler.physical import lower_graph
 from millrace_compiler.plan import Plan, make_plan, runs_as
+from millrace_compiler.plan_text import plan_text
 from millrace_compiler.registries import DEFAULT, Schemas, resolve_schemas
 from millrace_compiler.settings import read_settings
 
@@ -80,6 +81,7 @@ class Compilation:
                 subtopology_json(plan, index) for index in range(len(plan.subtopologies))
             ],
             "internal_topics": plan.internal_topics(),
+            "text": plan_text(plan),
             "nodes": self._nodes_json(plan),
             "edges": [
                 {

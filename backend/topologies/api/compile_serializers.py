@@ -91,6 +91,7 @@ class PlanSerializer(serializers.Serializer[Any]):
 
     subtopologies = SubtopologySerializer(many=True)
     internal_topics = InternalTopicSerializer(many=True)
+    text = serializers.CharField(help_text="In the manner of Topology#describe.")
     nodes = serializers.DictField(child=NodePlanSerializer())
     edges = EdgePlanSerializer(many=True)
 

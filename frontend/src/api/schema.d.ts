@@ -80,7 +80,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Up to 500 lines after a place; without a place, the last ones. */
+        /** @description Lines after a place, some hundreds at once; without a place, the last ones. */
         get: operations["deployment_logs"];
         put?: never;
         post?: never;
@@ -601,7 +601,7 @@ export interface components {
         /** @description Everything the palette and the forms are made from. */
         Catalogue: {
             families: components["schemas"]["Family"][];
-            formats: unknown[];
+            formats: components["schemas"]["Format"][];
             functions: components["schemas"]["Function"][];
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
@@ -696,6 +696,8 @@ export interface components {
             message: string;
             node: string | null;
             parameter: string | null;
+            /** @description The place in a parameter made of parts: branches[1].predicate. */
+            path: string | null;
             position: components["schemas"]["TextPosition"] | null;
             severity: components["schemas"]["Severity"];
         };
@@ -827,6 +829,16 @@ export interface components {
         Family: {
             id: string;
             title: string;
+        };
+        /** @description A format of keys and values on Kafka. */
+        Format: {
+            description: string;
+            format: string;
+            /** @description What goes with it: schema, registry, subject. */
+            properties: string[];
+            title: string;
+            /** @description Its Spark type; null: by its schema. */
+            type: string | null;
         };
         /** @description A function of Spark. */
         Function: {
@@ -1038,7 +1050,7 @@ export interface components {
         };
         /** @description A parameter of an operator, enough to make its field. */
         Parameter: {
-            choices: unknown[];
+            choices: unknown[] | null;
             default: unknown;
             depends_on: components["schemas"]["Dependency"] | null;
             expression: components["schemas"]["ParameterExpression"] | null;
@@ -1089,14 +1101,18 @@ export interface components {
                 [key: string]: components["schemas"]["NodePlan"];
             };
             subtopologies: components["schemas"]["Subtopology"][];
+            /** @description In the manner of Topology#describe. */
+            text: string;
         };
         /** @description What flows through a port. */
         PortType: {
-            key: string | null;
+            /** @description A Spark type; ? where it is unknown. */
+            key: string;
             key_changed: boolean;
             /** @description stream, table, windowed_table or global_table */
             role: string;
-            value: string | null;
+            /** @description A Spark type; ? where it is unknown. */
+            value: string;
         };
         /** @description Where a node stands on the canvas. */
         Position: {
@@ -1270,7 +1286,9 @@ export interface components {
         /** @description A part of the graph that runs as one set of tasks. */
         Subtopology: {
             id: number;
+            /** @description The first of its levels. */
             level: number;
+            levels: number[];
             nodes: string[];
             sinks: string[];
             sources: string[];

@@ -1,5 +1,7 @@
 import { Button } from "@mantine/core";
+import IconMapOff from "@tabler/icons-react/dist/esm/icons/IconMapOff.mjs";
 import IconPlugConnectedX from "@tabler/icons-react/dist/esm/icons/IconPlugConnectedX.mjs";
+import { Link } from "react-router";
 import { ApiError } from "../api/client";
 import classes from "./app.module.css";
 import { t } from "./phrases";
@@ -8,12 +10,22 @@ import { t } from "./phrases";
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   const message = error instanceof Error ? error.message : t("Something went wrong.");
   const hint = error instanceof ApiError ? error.hint : null;
+  // What is not there, or not for this reader, is not there at the next try either.
+  const gone = error instanceof ApiError && (error.status === 404 || error.status === 403);
   return (
     <div className={classes.failed} role="alert">
-      <IconPlugConnectedX size={28} stroke={1.5} className={classes.failedIcon} aria-hidden />
+      {gone ? (
+        <IconMapOff size={28} stroke={1.5} className={classes.failedIcon} aria-hidden />
+      ) : (
+        <IconPlugConnectedX size={28} stroke={1.5} className={classes.failedIcon} aria-hidden />
+      )}
       <p className={classes.failedTitle}>{message}</p>
       {hint === null ? null : <p className={classes.failedHint}>{hint}</p>}
-      {retry === undefined ? null : (
+      {gone ? (
+        <Button size="xs" variant="default" component={Link} to="/">
+          {t("Go to the topologies")}
+        </Button>
+      ) : retry === undefined ? null : (
         <Button size="xs" variant="default" onClick={retry}>
           {t("Try again")}
         </Button>

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { zh } from "./zh";
 
-const ROOMS = ["api", "app", "pages", "code", "problems", "deployments", "runtime"];
+const ROOMS = ["api", "app", "pages", "code", "plan", "problems", "deployments", "runtime"];
 
 function sources(): string[] {
   return ROOMS.flatMap((room) =>
@@ -23,7 +23,7 @@ const INDIRECT = [
   ...["As fast as it can", "Every 500 ms", "Every second", "Every 10 seconds"],
   ...["Task", "Topic-partition", "Executor", "Thread", "Offset", "Lag", "Rate", "Records"],
   ...["State rows", "Stream time", "Everything", "Info and up", "Warnings and errors", "Errors"],
-  ...["Show problems", "Show code", "Show assignment", "Show logs", "Show runs"],
+  ...["Show problems", "Show code", "Show plan", "Show assignment", "Show logs", "Show runs"],
   ...["running", "starting", "degraded", "failed", "unknown"],
 ];
 

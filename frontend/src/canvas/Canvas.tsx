@@ -84,14 +84,20 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
     };
     const dropped = () => box.current?.removeAttribute("data-dragging");
     const dragging = () => {
+      if (box.current?.hasAttribute("data-dragging")) return;
       box.current?.setAttribute("data-dragging", "");
       // Wherever and however the drag ends: React Flow tells of some ends only.
       for (const end of ["pointerup", "pointercancel", "blur"]) {
         window.addEventListener(end, dropped, { once: true, capture: true });
       }
     };
+    // Not at the press of the button: a click must still reach what lies below.
+    const onMove = (event: MouseEvent | TouchEvent | null) => {
+      if (event?.type === "mousemove" || event?.type === "touchmove") dragging();
+    };
     return {
       onMoveStart,
+      onMove,
       onMoveEnd,
       onNodeDragStart: dragging,
       onSelectionDragStart: dragging,

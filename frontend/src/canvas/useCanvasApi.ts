@@ -85,13 +85,34 @@ export function useViewport(
 ) {
   const topologyId = useDesigner((state) => state.topologyId);
   const focus = useDesigner((state) => state.focusRequest);
-  // A topology is shown whole when it is opened, once its nodes have been measured.
+  // A topology is shown whole when it is opened, once its nodes have been measured. One that was
+  // empty stays where it is: its first node must not run away from where it was dropped.
   const fitted = useRef<number | null>(null);
+  useEffect(() => {
+    if (useDesigner.getState().document.nodes.length === 0) fitted.current = topologyId;
+  }, [topologyId]);
   useEffect(() => {
     if (topologyId === null || fitted.current === topologyId || drawn === 0) return;
     fitted.current = topologyId;
     requestAnimationFrame(() => void flow.fitView(FIT));
   }, [topologyId, drawn, flow]);
+
+  // A panel that opens or closes beside the canvas leaves what was in its middle in the middle.
+  useEffect(() => {
+    let before: { width: number; height: number } | null = null;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry === undefined) return;
+      const { width, height } = entry.contentRect;
+      if (before !== null && (before.width !== width || before.height !== height)) {
+        const { x, y, zoom } = flow.getViewport();
+        const moved = { x: (width - before.width) / 2, y: (height - before.height) / 2 };
+        void flow.setViewport({ x: x + moved.x, y: y + moved.y, zoom });
+      }
+      before = { width, height };
+    });
+    if (box.current !== null) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [flow, box]);
 
   useEffect(() => {
     if (focus === null) return;

@@ -103,9 +103,10 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
       >
         <Popover.Target>
           <ActionIcon
-            variant="filled"
+            variant={off ? "default" : "filled"}
             color="accent"
             className={classes.splitMore}
+            data-off={off || undefined}
             aria-label={t("Deployment options")}
             aria-expanded={opened}
             disabled={!allowed || empty}

@@ -11,7 +11,7 @@ import { act } from "../pages/editing";
 import { known, millis } from "../runtime/figures";
 import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
-import { ago, moment, span } from "../ui/format";
+import { ago, hour, moment, span } from "../ui/format";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { FailureNote } from "./FailureNote";
@@ -77,9 +77,11 @@ function Card(props: { deployment: Deployment; state: Observed; operator: boolea
       <div className={classes.cardHead}>
         <StatePill state={state} version={deployment.version} />
         <span className={classes.cardNote}>
-          {total === null || deployment.observed !== "running"
-            ? t("on this machine")
-            : t("on this machine · up in {time}", { time: span(total) })}
+          {state === "unknown" && deployment.observed === "unknown"
+            ? t("since {time}", { time: hour(deployment.since) })
+            : total === null || deployment.observed !== "running"
+              ? t("on this machine")
+              : t("on this machine · up in {time}", { time: span(total) })}
         </span>
       </div>
       {connection === "lost" ? (

@@ -49,6 +49,8 @@ export interface Plan {
     readonly partitions: number;
     readonly kind: "repartition" | "changelog" | (string & {});
   }[];
+  /** In the manner of Kafka Streams' `Topology#describe`. */
+  readonly text: string;
   readonly nodes: Readonly<Record<string, NodePlan>>;
   readonly edges: readonly { readonly index: number; readonly shuffle: boolean }[];
 }

@@ -12,6 +12,9 @@ import { ParameterField } from "./ParameterField";
 import { t } from "./texts";
 import { useTopics } from "./useTopics";
 
+/** `orders-2` stands before `orders-10`. */
+const natural = new Intl.Collator("en", { numeric: true });
+
 /** The topics that the nodes of the document name. */
 function useNamedTopics(): string[] {
   const nodes = useDesigner((state) => state.document.nodes);
@@ -33,7 +36,7 @@ function Topics() {
   const named = useNamedTopics();
   const found = useTopics();
   const [adding, setAdding] = useState("");
-  const names = [...new Set([...named, ...Object.keys(topics ?? {})])].sort();
+  const names = [...new Set([...named, ...Object.keys(topics ?? {})])].sort(natural.compare);
   const set = (topic: string, text: string) => {
     const partitions = Number.parseInt(text, 10);
     useDesigner
@@ -63,9 +66,7 @@ function Topics() {
             onChange={(event) => set(topic, event.currentTarget.value)}
             onBlur={() => useDesigner.getState().endGesture()}
           />
-          {readOnly || named.includes(topic) ? (
-            <span />
-          ) : (
+          {readOnly || named.includes(topic) ? null : (
             <ActionIcon size={22} aria-label={t("remove")} onClick={() => set(topic, "")}>
               <IconX size={13} stroke={1.5} />
             </ActionIcon>

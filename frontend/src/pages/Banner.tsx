@@ -1,12 +1,15 @@
 import { Button } from "@mantine/core";
 import IconCloudOff from "@tabler/icons-react/dist/esm/icons/IconCloudOff.mjs";
+import IconEyeOff from "@tabler/icons-react/dist/esm/icons/IconEyeOff.mjs";
 import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
 import { getVersion } from "../api/calls";
 import { t } from "../app/phrases";
 import { tellError } from "../app/tell";
 import { FailureNote } from "../deployments/FailureNote";
 import { useLive } from "../runtime/store";
+import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
+import { ago, hour } from "../ui/format";
 import { takeTheirs, useEditing } from "./editing";
 import classes from "./header.module.css";
 
@@ -15,6 +18,7 @@ export function Banner({ editor }: { editor: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const foreign = useLive((state) => state.newestVersion);
   const { baseVersion, draft, changed, topology, saving } = useEditing();
+  const now = useNow(deployment?.observed === "unknown" ? 1_000 : null);
   const newer = !saving && foreign !== null && foreign > (baseVersion ?? 0);
   const failed = deployment?.observed === "failed" && deployment.failure !== null;
 
@@ -45,6 +49,20 @@ export function Banner({ editor }: { editor: boolean }) {
     return (
       <div className={classes.banner}>
         <FailureNote failure={deployment.failure} />
+      </div>
+    );
+  }
+  if (deployment?.observed === "unknown") {
+    return (
+      <div className={classes.banner}>
+        <Note tone="degraded" icon={<IconEyeOff size={16} stroke={1.5} style={{ flex: "none" }} />}>
+          <span data-testid="unseen">
+            {t(
+              "No worker has looked after this deployment since {time} ({ago}). What is shown is how it was then; it comes back by itself.",
+              { time: hour(deployment.since), ago: ago(deployment.since, now) },
+            )}
+          </span>
+        </Note>
       </div>
     );
   }

@@ -1,5 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "react-router";
+import { listTopologies } from "../api/calls";
 import classes from "../app/app.module.css";
+import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
 import { useSession } from "../app/session";
 import { UserMenu } from "../app/UserMenu";
@@ -10,12 +13,26 @@ export function rememberWorkspace(slug: string): void {
   localStorage.setItem(LAST, slug);
 }
 
+/** Whoever comes for the first time sees something alive: the one topology there is, if it runs. */
+function FirstVisit({ ws }: { ws: string }) {
+  const found = useQuery({
+    queryKey: ["first-visit", ws],
+    queryFn: () => listTopologies(ws, { page_size: 2 }),
+    retry: false,
+  });
+  if (found.isPending) return <Loading />;
+  const [only, ...others] = found.data?.results ?? [];
+  const alive = only !== undefined && others.length === 0 && only.deployment?.desired === "running";
+  return <Navigate to={alive ? `/w/${ws}/t/${only.id}?layer=runtime` : `/w/${ws}`} replace />;
+}
+
 /** Goes to the workspace that was open last, or to the first one. */
 export function HomePage() {
   const { data } = useSession();
   const workspaces = data?.workspaces ?? [];
   const last = localStorage.getItem(LAST);
   const target = workspaces.find((workspace) => workspace.slug === last) ?? workspaces[0];
+  if (target !== undefined && last === null) return <FirstVisit ws={target.slug} />;
   if (target !== undefined) return <Navigate to={`/w/${target.slug}`} replace />;
   return (
     <div className={classes.shell}>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { useParams } from "react-router";
+import { useParams, useSearchParams } from "react-router";
 import {
   compileDocument,
   getCatalogue,
@@ -130,6 +130,9 @@ function Opened(props: {
   const { topology } = data;
   const editor = may(role, "editor");
   const operator = may(role, "operator");
+  const me = useSession().data?.user?.id ?? 0;
+  const [search] = useSearchParams();
+  const layer = search.get("layer");
   const [ready, setReady] = useState(false);
   const { name, conflict, dialog } = useEditing();
 
@@ -142,6 +145,7 @@ function Opened(props: {
       readOnly: !editor,
     });
     beginEditing({
+      user: me,
       ws,
       topology: topology.id,
       name: topology.name,
@@ -149,12 +153,13 @@ function Opened(props: {
       baseVersion: data.base,
       baseDocument: data.baseDocument,
     });
+    if (layer === "plan" || layer === "runtime") useDesigner.getState().setLayer(layer);
     setReady(true);
     return () => {
       endEditing();
       useDesigner.getState().close();
     };
-  }, [ws, topology, data, editor]);
+  }, [ws, topology, data, editor, me, layer]);
 
   useEffect(() => {
     document.title = `${name || topology.name} · Millrace`;
@@ -162,7 +167,7 @@ function Opened(props: {
 
   useLiveFeed(topology.id, ready);
   useRuntimeFeed();
-  usePresenceFeed(topology.id, useSession().data?.user?.id, editor);
+  usePresenceFeed(topology.id, me, editor);
   useGoToFailure();
   useKeepDraft();
   usePageCommands({ editor, operator });

@@ -2,6 +2,7 @@ import { t } from "../app/phrases";
 import { CodeActions } from "../code/CodeActions";
 import { CodePanel } from "../code/CodePanel";
 import { RunsPanel } from "../deployments/RunsPanel";
+import { PlanPanel } from "../plan/PlanPanel";
 import { ProblemsBadge, ProblemsPanel } from "../problems/ProblemsPanel";
 import { AssignmentPanel } from "../runtime/AssignmentPanel";
 import { LogsPanel } from "../runtime/LogsPanel";
@@ -22,6 +23,7 @@ export function bottomTabs(topology: number) {
       panel: <CodePanel />,
       actions: <ExportActions topology={topology} />,
     },
+    { id: "plan", title: t("Plan"), panel: <PlanPanel /> },
     { id: "assignment", title: t("Assignment"), panel: <AssignmentPanel /> },
     { id: "logs", title: t("Logs"), panel: <LogsPanel /> },
     { id: "runs", title: t("Runs"), panel: <RunsPanel /> },

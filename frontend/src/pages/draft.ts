@@ -7,6 +7,8 @@ export type DraftState = "saved" | "pending" | "saving" | "failed";
 export interface DraftKeeperOptions {
   put(document: TopologyDocument): Promise<unknown>;
   onState(state: DraftState): void;
+  /** What the server does not have yet, to be kept here in case the page dies; null once it has all. */
+  onUnsent?(document: TopologyDocument | null): void;
   /** Quiet time after the last change before the draft is sent, milliseconds. */
   delay?: number;
 }
@@ -32,6 +34,7 @@ export class DraftKeeper {
     if (this.closed) return;
     this.waiting = document;
     this.options.onState("pending");
+    this.options.onUnsent?.(document);
     this.schedule(this.delay);
   }
 
@@ -40,6 +43,7 @@ export class DraftKeeper {
     this.waiting = null;
     clearTimeout(this.timer);
     this.options.onState("saved");
+    this.options.onUnsent?.(null);
   }
 
   /** Sends at once what waits; resolves when it has been sent or has failed. */
@@ -77,7 +81,9 @@ export class DraftKeeper {
       .then(
         () => {
           this.failures = 0;
-          if (this.waiting === null) this.options.onState("saved");
+          if (this.waiting !== null) return;
+          this.options.onState("saved");
+          this.options.onUnsent?.(null);
         },
         () => {
           this.waiting ??= document;

@@ -17,10 +17,13 @@ import type {
   Version,
   VersionSummary,
 } from "../api/types";
+import { t } from "../app/phrases";
+import { tell } from "../app/tell";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
 import { DraftKeeper, type DraftState } from "./draft";
 import { canonical } from "./merge";
+import { keepUnsent, readUnsent } from "./unsent";
 
 export interface Conflict {
   readonly base: TopologyDocument | null;
@@ -68,6 +71,7 @@ function sameDocument(a: TopologyDocument | null, b: TopologyDocument): boolean 
 }
 
 export interface Opening {
+  user: number;
   ws: string;
   topology: number;
   name: string;
@@ -85,11 +89,13 @@ export function beginEditing(opening: Opening): void {
     changed:
       opening.document.nodes.length > 0 && !sameDocument(opening.baseDocument, opening.document),
   });
-  const { topology } = opening;
+  const { topology, user } = opening;
+  const unsent = readUnsent(user, topology);
   keeper = new DraftKeeper({
     put: (document) =>
       putDraft(topology, { document, base_version: useEditing.getState().baseVersion }),
     onState: (draft) => useEditing.setState({ draft }),
+    onUnsent: (document) => keepUnsent(user, topology, document),
   });
   let last = opening.document;
   unsubscribe = useDesigner.subscribe((state) => {
@@ -98,6 +104,15 @@ export function beginEditing(opening: Opening): void {
     useEditing.setState({ changed: !sameDocument(useEditing.getState().baseDocument, last) });
     keeper?.changed(last);
   });
+  if (unsent === null) return;
+  if (sameDocument(opening.document, unsent)) {
+    // It had arrived; only the answer did not.
+    keepUnsent(user, topology, null);
+  } else {
+    // The page died before this was sent: it is a change of the draft like any other, and can be undone.
+    useDesigner.getState().change(t("Bring back what was not sent"), () => unsent);
+    tell(t("Changes that had not reached the server were brought back."));
+  }
 }
 
 export function endEditing(): void {

@@ -16,6 +16,7 @@ import { openSave } from "./SaveDialog";
 const PANELS = [
   ["problems", "Show problems"],
   ["code", "Show code"],
+  ["plan", "Show plan"],
   ["assignment", "Show assignment"],
   ["logs", "Show logs"],
   ["runs", "Show runs"],

@@ -16,10 +16,10 @@ function edited(): string | null {
 }
 
 /**
- * @param me the reader's own id, who is not shown to himself; undefined while it is not known.
+ * @param me the reader's own id, who is not shown to himself.
  * @param tells whether this reader may edit: what a viewer looks at is nobody's business.
  */
-export function usePresenceFeed(topology: number, me: number | undefined, tells: boolean): void {
+export function usePresenceFeed(topology: number, me: number, tells: boolean): void {
   useEffect(() => {
     const show = () =>
       usePresence.getState().setPeople(

@@ -78,6 +78,11 @@ export function clock(at: number): string {
   return new Date(at).toISOString().slice(11, 23);
 }
 
+/** Hours, minutes and seconds in the reader's zone: `14:03:27`. */
+export function hour(at: number | string): string {
+  return new Date(at).toLocaleTimeString("en-GB");
+}
+
 /** Date and time for a tooltip, in the reader's zone. */
 export function moment(at: number | string): string {
   return new Intl.DateTimeFormat(language() === "zh" ? "zh-CN" : "en-GB", {

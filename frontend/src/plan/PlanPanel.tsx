@@ -1,0 +1,182 @@
+import { Button, CopyButton } from "@mantine/core";
+import { useState } from "react";
+import { t } from "../app/phrases";
+import { runsText } from "../canvas/texts";
+import type { Plan, Subtopology } from "../designer/compile";
+import { useDesigner } from "../designer/store";
+import { areasOf } from "../graph/areas";
+import { type DocumentNode, isStoreKind, labelOf, paramsOf } from "../graph/document";
+import { inOrder } from "../graph/order";
+import { Chip, Empty, Segments } from "../ui";
+import classes from "./plan.module.css";
+
+type Shape = "tables" | "text";
+
+/** What the topology consists of when it runs: sub-topologies, tasks, stores and internal topics. */
+export function PlanPanel() {
+  const plan = useDesigner((state) => state.result?.plan ?? null);
+  const [shape, setShape] = useState<Shape>("tables");
+  if (plan === null) {
+    return (
+      <Empty title={t("No plan yet")}>
+        {t(
+          "Once the topology compiles, its sub-topologies, tasks and internal topics are listed here.",
+        )}
+      </Empty>
+    );
+  }
+  const tasks = plan.subtopologies.reduce((sum, each) => sum + each.tasks, 0);
+  return (
+    <div className={classes.panel} data-testid="plan">
+      <div className={classes.bar}>
+        <Segments<Shape>
+          label={t("Shape")}
+          value={shape}
+          onChange={setShape}
+          items={[
+            { id: "tables", title: t("Overview") },
+            { id: "text", title: t("Describe") },
+          ]}
+        />
+        <span className={classes.space} />
+        {shape === "text" ? (
+          <CopyButton value={plan.text}>
+            {({ copied, copy }) => (
+              <Button variant="subtle" onClick={copy}>
+                {copied ? t("Copied") : t("Copy")}
+              </Button>
+            )}
+          </CopyButton>
+        ) : (
+          <>
+            <Chip>
+              {plan.subtopologies.length === 1
+                ? t("1 sub-topology")
+                : t("{n} sub-topologies", { n: plan.subtopologies.length })}
+            </Chip>
+            <Chip>{tasks === 1 ? t("1 task") : t("{n} tasks", { n: tasks })}</Chip>
+          </>
+        )}
+      </div>
+      <div className={`${classes.scroll} m-scroll`}>
+        {shape === "text" ? (
+          <pre className={classes.text} data-testid="describe">
+            {plan.text}
+          </pre>
+        ) : (
+          <>
+            <Subtopologies plan={plan} />
+            <InternalTopics plan={plan} />
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Subtopologies({ plan }: { plan: Plan }) {
+  const document = useDesigner((state) => state.document);
+  const areas = areasOf(document, plan);
+  const ordered = inOrder(document);
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          <th>{t("Sub-topology")}</th>
+          <th className={classes.right}>{t("Tasks")}</th>
+          <th>{t("Reads")}</th>
+          <th>{t("Nodes")}</th>
+          <th>{t("Stores")}</th>
+          <th>{t("Writes")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {plan.subtopologies.map((each) => (
+          <Row
+            key={each.id}
+            area={each}
+            plan={plan}
+            nodes={ordered.filter((node) => areas.get(each.id)?.has(node.id))}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row(props: { area: Subtopology; plan: Plan; nodes: readonly DocumentNode[] }) {
+  const { area, nodes, plan } = props;
+  return (
+    <tr>
+      <td className="m-figures">{area.id}</td>
+      <td className={`${classes.right} m-figures`}>{area.tasks}</td>
+      <td className="m-mono">{list(area.sources)}</td>
+      <td>
+        <span className={classes.nodes}>
+          {nodes
+            .filter((node) => !isStoreKind(node.kind))
+            .map((node) => (
+              <NodeLink key={node.id} node={node} plan={plan} />
+            ))}
+        </span>
+      </td>
+      <td>
+        <span className={classes.nodes}>
+          {nodes
+            .filter((node) => isStoreKind(node.kind))
+            .map((node) => (
+              <NodeLink key={node.id} node={node} plan={plan} />
+            ))}
+        </span>
+      </td>
+      <td className="m-mono">{list(area.sinks)}</td>
+    </tr>
+  );
+}
+
+function list(names: readonly string[]): string {
+  return names.length === 0 ? "–" : names.join(", ");
+}
+
+function NodeLink({ node, plan }: { node: DocumentNode; plan: Plan }) {
+  const how = plan.nodes[node.id];
+  const { name } = paramsOf(node);
+  const { goTo, setHovered } = useDesigner.getState();
+  return (
+    <button
+      type="button"
+      className={classes.node}
+      title={how === undefined ? undefined : [runsText(how.runs_as), how.guarantee].join(": ")}
+      onClick={() => goTo(node.id)}
+      onPointerEnter={() => setHovered(node.id)}
+      onPointerLeave={() => setHovered(null)}
+    >
+      {isStoreKind(node.kind) && typeof name === "string" && name !== "" ? name : labelOf(node)}
+      {how === undefined ? null : <small>{runsText(how.runs_as)}</small>}
+    </button>
+  );
+}
+
+function InternalTopics({ plan }: { plan: Plan }) {
+  if (plan.internal_topics.length === 0) return null;
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          <th>{t("Internal topic")}</th>
+          <th>{t("Kind")}</th>
+          <th className={classes.right}>{t("Partitions")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {plan.internal_topics.map((topic) => (
+          <tr key={topic.name}>
+            <td className="m-mono">{topic.name}</td>
+            <td>{topic.kind === "repartition" ? t("repartition") : t("changelog")}</td>
+            <td className={`${classes.right} m-figures`}>{topic.partitions}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
