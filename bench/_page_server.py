@@ -63,8 +63,9 @@ def compiled(shown: dict[str, Any]) -> dict[str, Any]:
     return {
         "diagnostics": [],
         "ports": {name: {"out": port} for name in names},
-        "summary": {name: "one sentence about what it does" for name in names},
+        "summary": dict.fromkeys(names, "one sentence about what it does"),
         "plan": {
+            "text": "",
             "subtopologies": [
                 {
                     "id": 0,
@@ -275,7 +276,7 @@ def page_server(nodes: int) -> Iterator[str]:
                 # The page was closed.
                 return
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
