@@ -3,7 +3,9 @@
     ./millrace bench throughput -- --records 2000000
 
 Both run the same documents against the same broker on this machine, with two threads. Spark runs
-in this process: a first round warms it, the second is measured from start to the end of the query.
+in one process: the first rounds warm it, the last is measured from start to the end of the query.
+Beside records per second of the wall clock stands the processor time that the engine took for one
+record: it tells the same on a machine that has other things to do.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -20,6 +23,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+import psutil
 from millrace_compiler import compile_document
 from millrace_runtime import session
 from millrace_runtime.job import Job
@@ -31,38 +35,68 @@ from tools.cli.documents import session_analyzer
 from tools.cli.simulating import topology_of
 
 INPUT = "bench-orders"
+TABLE = "bench-items"
 PARTITIONS = 4
 KEYS = 10_000
-_JSON = {"format": "json", "schema": "amount INT, item STRING, n BIGINT"}
-_SOURCE = {
+ROUNDS = 3
+_ORDERS = {
     "id": "orders",
     "kind": "source.stream",
-    "params": {"topics": [INPUT], "key": {"format": "string"}, "value": _JSON},
+    "params": {
+        "topics": [INPUT],
+        "key": {"format": "string"},
+        "value": {"format": "json", "schema": "amount INT, item STRING, n BIGINT"},
+    },
 }
+_ITEMS = {
+    "id": "items",
+    "kind": "source.table",
+    "params": {
+        "topic": TABLE,
+        "key": {"format": "string"},
+        "value": {"format": "json", "schema": "city STRING, name STRING"},
+    },
+}
+_UPDATES = {"id": "updates", "kind": "to_stream", "params": {}}
 
 
 def documents() -> dict[str, dict[str, Any]]:
-    """The topologies that are measured: one without state, one that counts by key."""
+    """What is measured: no state, a count by key, a count by key and minute, a lookup."""
     stateless = [
-        {"id": "big", "kind": "filter", "params": {"predicate": "value.amount > 10"}},
-        {
-            "id": "shaped",
-            "kind": "map_values",
-            "params": {
-                "value": "named_struct('twice', value.amount * 2, 'item', upper(value.item))"
-            },
-        },
+        _step("big", "filter", predicate="value.amount > 10"),
+        _step(
+            "shaped",
+            "map_values",
+            value="named_struct('twice', value.amount * 2, 'item', upper(value.item))",
+        ),
     ]
-    count = [
-        {"id": "count", "kind": "count", "params": {}},
-        {"id": "updates", "kind": "to_stream", "params": {}},
+    minute = {"type": "tumbling", "size": 60_000, "grace": 0}
+    windowed = [
+        _step("count", "count", window=minute),
+        _UPDATES,
+        _step("flat", "select_key", key="concat(key.key, '@', unix_millis(key.window.start))"),
     ]
-    return {"stateless": _document("stateless", stateless), "count": _document("count", count)}
+    joined = "named_struct('amount', left.amount, 'city', right.city, 'n', left.n)"
+    join = _document("join", [_step("join", "join.stream_table", type="inner", joiner=joined)])
+    join["topics"][TABLE] = {"partitions": PARTITIONS}
+    join["nodes"].append(_ITEMS)
+    join["edges"][0]["target_port"] = "left"
+    join["edges"].append({"source": "items", "target": "join", "target_port": "right"})
+    return {
+        "stateless": _document("stateless", stateless),
+        "count": _document("count", [_step("count", "count"), _UPDATES]),
+        "windowed": _document("windowed", windowed),
+        "join": join,
+    }
+
+
+def _step(id: str, kind: str, **params: Any) -> dict[str, Any]:
+    return {"id": id, "kind": kind, "params": params}
 
 
 def _document(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
-    sink = {"id": "out", "kind": "sink.topic", "params": {"topic": f"bench-{name}"}}
-    nodes = [_SOURCE, *steps, sink]
+    sink = _step("out", "sink.topic", topic=f"bench-{name}")
+    nodes = [_ORDERS, *steps, sink]
     return {
         "format": "millrace.topology/1",
         "name": f"bench-{name}",
@@ -76,12 +110,15 @@ def _document(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def fill(address: str, records: int) -> None:
-    """Writes the input: JSON values under ten thousand keys, timestamps a millisecond apart."""
+    """Writes the input: JSON values under ten thousand keys, timestamps a millisecond apart.
+
+    The table has a row for each key, older than all that is joined with it.
+    """
     from confluent_kafka import Producer
     from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
     keep = {"retention.ms": "-1"}
-    names = [INPUT, *(f"bench-{name}" for name in documents())]
+    names = [INPUT, TABLE, *(f"bench-{name}" for name in documents())]
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     topics = [NewTopic(name, PARTITIONS, 1, config=keep) for name in names]
     for future in admin.create_topics(topics).values():
@@ -89,14 +126,20 @@ def fill(address: str, records: int) -> None:
     producer = Producer(
         {"bootstrap.servers": address, "linger.ms": 20, "queue.buffering.max.messages": 500_000}
     )
-    for n in range(records):
-        value = f'{{"amount":{n % 50},"item":"item-{n % 97}","n":{n}}}'
+
+    def put(topic: str, key: int, value: str, timestamp: int) -> None:
         while True:
             try:
-                producer.produce(INPUT, value, f"key-{n * 7919 % KEYS}", timestamp=1_000 + n)
-                break
+                producer.produce(topic, value, f"key-{key}", timestamp=timestamp)
+                return
             except BufferError:
                 producer.poll(0.1)
+
+    for n in range(KEYS):
+        put(TABLE, n, f'{{"city":"city-{n % 313}","name":"name-{n}"}}', n % 1_000)
+    for n in range(records):
+        value = f'{{"amount":{n % 50},"item":"item-{n % 97}","n":{n}}}'
+        put(INPUT, n * 7919 % KEYS, value, 1_000 + n)
     producer.flush(120)
 
 
@@ -116,17 +159,32 @@ def on_spark(spark: Any, address: str, document: dict[str, Any], *, most: int) -
         .trigger(availableNow=True)
     )
     writer._jwrite = writer._jwrite.foreach(kafka.writer(plan.graph, {}))
-    began = time.monotonic()
+    java = psutil.Process(spark._jvm.java.lang.ProcessHandle.current().pid())
+    began, worked = time.monotonic(), sum(java.cpu_times()[:2])
     query = writer.start()
     query.awaitTermination()
-    seconds = time.monotonic() - began
+    seconds, worked = time.monotonic() - began, sum(java.cpu_times()[:2]) - worked
     rows = sum(int(each["numInputRows"]) for each in query.recentProgress)
     shutil.rmtree(checkpoint, ignore_errors=True)
-    return {"records": rows, "seconds": round(seconds, 2), "per_second": round(rows / seconds)}
+    return figures(rows, seconds, worked)
+
+
+def figures(records: int, seconds: float, worked: float) -> dict[str, Any]:
+    """Records per second, and microseconds of a processor per record."""
+    return {
+        "records": records,
+        "seconds": round(seconds, 2),
+        "per_second": round(records / seconds),
+        "processor_us": round(worked / records * 1e6, 2),
+    }
 
 
 def on_kafka_streams(address: str, document: dict[str, Any], records: int) -> dict[str, Any]:
-    """The same document as a Kafka Streams application with two threads."""
+    """The same document as a Kafka Streams application with two threads.
+
+    It is a process of its own: its processor time holds its start as well.
+    """
+    worked = _of_children()
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "document.json"
         path.write_text(json.dumps(document), encoding="utf-8")
@@ -142,15 +200,16 @@ def on_kafka_streams(address: str, document: dict[str, Any], records: int) -> di
     if done.returncode != 0:
         return {"error": (done.stderr.strip().splitlines() or ["no reason given"])[-1]}
     found = json.loads(done.stdout.strip().splitlines()[-1])
-    return {
-        "records": found["records"],
-        "seconds": found["seconds"],
-        "per_second": found["records_per_second"],
-    }
+    return figures(found["records"], found["seconds"], _of_children() - worked)
+
+
+def _of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> int:
-    """Prints one line of JSON per topology and engine."""
+    """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--records", type=int, default=2_000_000)
     parser.add_argument("--only", choices=sorted(documents()))
@@ -160,9 +219,10 @@ def main() -> int:
     }
     with Broker() as broker:
         fill(broker.address, arguments.records)
+        found = {}
         for name, document in chosen.items():
-            found = on_kafka_streams(broker.address, document, arguments.records)
-            print(json.dumps({"topology": name, "engine": "kafka-streams", **found}), flush=True)
+            read = arguments.records + (KEYS if TABLE in document["topics"] else 0)
+            found[name, "kafka-streams"] = on_kafka_streams(broker.address, document, read)
         spark = session.create(
             "millrace-bench",
             master="local[2]",
@@ -174,14 +234,28 @@ def main() -> int:
         )
         try:
             for name, document in chosen.items():
-                for measured in (False, True):
-                    found = on_spark(spark, broker.address, document, most=1_000_000)
-                    if measured:
-                        line = {"topology": name, "engine": "millrace", **found}
-                        print(json.dumps(line), flush=True)
+                for _ in range(ROUNDS):
+                    found[name, "millrace"] = on_spark(
+                        spark, broker.address, document, most=2 * arguments.records
+                    )
         finally:
             spark.stop()
+    show(found)
     return 0
+
+
+def show(found: dict[tuple[str, str], dict[str, Any]]) -> None:
+    """One row per topology: both engines, and how many times as fast Millrace is."""
+    print(f"{'':11}{'Kafka Streams':>24}{'Millrace':>24}{'ratio':>8}")
+    print(f"{'topology':11}" + f"{'records/s':>13}{'µs/record':>11}" * 2)
+    for name in dict.fromkeys(name for name, _ in found):
+        other, own = found[name, "kafka-streams"], found[name, "millrace"]
+        if "error" in other:
+            print(f"{name:11}{other['error']}")
+            continue
+        cells = [f"{each['per_second']:>13,}{each['processor_us']:>11.2f}" for each in (other, own)]
+        ratio = own["per_second"] / other["per_second"]
+        print(f"{name:11}{''.join(cells)}{ratio:>8.2f}")
 
 
 if __name__ == "__main__":

@@ -267,11 +267,15 @@ def _plain(physical: Physical, subs: list[Subtopology]) -> frozenset[str]:
         if len(sources) != 1 or python:
             continue
         step = sources[0]
+        prefix = []
         while step.plain and (len(children[step.id]) == 1 or not step.assigned):
-            found.add(step.id)
+            prefix.append(step.id)
             if not children[step.id]:
                 break
             step = children[step.id][0]
+        # A source alone is read by the stream task itself: a hand-over would be its only step.
+        if len(prefix) > 1 or prefix == [each.id for each in sub.steps]:
+            found.update(prefix)
     return frozenset(found)
 
 

@@ -11,6 +11,8 @@ class Environment(Protocol):
     """Sources and the sink of a job."""
 
     simulation: bool
+    #: Each partition of a read's DataFrame is one topic-partition, in the order of its offsets.
+    by_partition: bool
 
     def read(self, topics: tuple[str, ...], pattern: str | None, start: str) -> DataFrame:
         """A streaming DataFrame of the records of some topics.

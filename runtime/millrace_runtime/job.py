@@ -92,6 +92,9 @@ class Job:
         self._subtopologies: set[int] = set()
         self._hops: dict[str, list[int]] = {}
         self._into_tasks: list[Callable[[], DataFrame]] = []
+        # Of each input of the tasks: among how many tasks its topic-partitions are dealt in turn;
+        # None for rows that go by their keys, or to all tasks.
+        self._dealt: list[int | None] = []
         self._into_sinks: list[DataFrame] = []
         # A simulation reports nothing, so its rows are not counted.
         self._lineage = None if environment.simulation else Lineage(run)
@@ -246,6 +249,7 @@ class Job:
             return self._to_tasks(df, task, dests)
 
         self._into_tasks.append(rows)
+        self._dealt.append(None)
 
     def into(self, id: str, df: DataFrame, task: Task, *, node: str | None = None) -> Stream:
         """Hands the records of a DataFrame to the stream task of the same sub-topology."""
@@ -260,6 +264,7 @@ class Job:
         self._into_tasks.append(
             lambda: self._to_tasks(df, F.col("partition") % F.lit(tasks), [dest])
         )
+        self._dealt.append(tasks)
         return Stream(task, id)
 
     def _ends(self, df: DataFrame, id: str, node: str, subtopology: int | None = None) -> None:
@@ -406,11 +411,14 @@ class Job:
             patterns = [r.pattern for r in readings if r.pattern]
             raw = self.environment.read(topics, "|".join(patterns) or None, start)
             made.append(self._addressed(raw, readings))
+            dealt = {None if reading.everywhere else reading.task.tasks for reading in readings}
+            self._dealt.append(dealt.pop() if len(dealt) == 1 else None)
         control = self.environment.control()
         if control is not None and (made or self._into_tasks):
             every = F.explode(F.array(*(F.lit(i) for i in range(self.shuffle_partitions))))
             addressed = control.withColumn("_task", every).withColumn("_dest", F.lit(CONTROL))
             made.append(self._source_envelope(addressed))
+            self._dealt.append(None)
         return made
 
     def _addressed(self, raw: DataFrame, readings: list[Reading]) -> DataFrame:
@@ -457,6 +465,9 @@ class Job:
             "python_path": os.pathsep.join(path for path in sys.path if path),
             "simulation": self.environment.simulation,
         }
+        if self.environment.by_partition and len(self._dealt) == 1:
+            # One source, and each task takes whole topic-partitions of it: no shuffle is needed.
+            options["direct_tasks"] = self._dealt[0]
         java = columns.gateway().StreamTasks.attach(
             rows._jdf, json.dumps(graph), json.dumps(options)
         )

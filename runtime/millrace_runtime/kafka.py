@@ -21,6 +21,7 @@ class Kafka:
     """A broker. `options` are Kafka client settings (security.protocol ...), secrets included."""
 
     simulation = False
+    by_partition = True
 
     def __init__(
         self,

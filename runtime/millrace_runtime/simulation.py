@@ -56,6 +56,7 @@ class Memory:
     """Sources and the sink of one simulated run, in this JVM's memory."""
 
     simulation = True
+    by_partition = False
 
     def __init__(self, spark: SparkSession, run: str) -> None:
         self.run = run

@@ -123,19 +123,17 @@ private[millrace] case class AppendPath(left: Expression, right: Expression) ext
 /** Stateful: one topic-partition is read by one Spark task in its order, so the maximum is that of the topic-partition [PL1]. */
 private[millrace] case class RunningMax(first: Expression, second: Expression, third: Expression) extends TernaryExpression with Nondeterministic {
   @transient private var highest: java.util.HashMap[(UTF8String, Int), Array[Long]] = _
+  /** Of the last row: rows come in runs of one topic-partition. */
+  @transient private var topic: UTF8String = _
+  @transient private var partition = -1
+  @transient private var last: Array[Long] = _
   override def stateful: Boolean = true
   override def dataType: DataType = LongType
   override def nullable: Boolean = false
-  override protected def initializeInternal(partitionIndex: Int): Unit = highest = new java.util.HashMap()
+  override protected def initializeInternal(partitionIndex: Int): Unit = { highest = new java.util.HashMap(); last = null }
   override protected def evalInternal(input: InternalRow): Any = {
     val t = first.eval(input)
-    val topic = second.eval(input).asInstanceOf[UTF8String]
-    val p = third.eval(input).asInstanceOf[Int]
-    val key = (topic, p)
-    var max = highest.get(key)
-    if (max == null) { max = Array(Long.MinValue); highest.put((topic.clone(), p), max) }
-    if (t != null && t.asInstanceOf[Long] > max(0)) max(0) = t.asInstanceOf[Long]
-    max(0)
+    next(t == null, if (t == null) 0L else t.asInstanceOf[Long], second.eval(input).asInstanceOf[UTF8String], third.eval(input).asInstanceOf[Int])
   }
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -150,11 +148,13 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
       long ${ev.value} = $self.next(${t.isNull}, ${t.value}, ${topic.value}, ${p.value});""", isNull = FalseLiteral)
   }
   /** The generated code's way in. */
-  def next(isNull: Boolean, t: Long, topic: UTF8String, p: Int): Long = {
-    var max = highest.get((topic, p))
-    if (max == null) { max = Array(Long.MinValue); highest.put((topic.clone(), p), max) }
-    if (!isNull && t > max(0)) max(0) = t
-    max(0)
+  def next(isNull: Boolean, t: Long, of: UTF8String, p: Int): Long = {
+    if (last == null || p != partition || !of.equals(topic)) {
+      topic = of.clone(); partition = p
+      last = highest.computeIfAbsent((topic, p), _ => Array(Long.MinValue))
+    }
+    if (!isNull && t > last(0)) last(0) = t
+    last(0)
   }
   override protected def withNewChildrenInternal(a: Expression, b: Expression, c: Expression): Expression = copy(first = a, second = b, third = c)
 }

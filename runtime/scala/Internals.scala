@@ -16,6 +16,7 @@ import org.apache.spark.sql.types._
  *   RowThrough       an Encoder[InternalRow]: records and state without a detour over Row
  *   LocalOrder       a sort inside each partition; a plain Sort is refused on streams
  *   salts            which literal lands in which shuffle partition
+ *   DirectTasks      in a file of its own: tasks that read their topic-partitions without a shuffle
  *   column/expression between Column and Catalyst
  */
 
@@ -35,9 +36,10 @@ private[millrace] case class LocalOrder(order: Seq[SortOrder], child: LogicalPla
   override protected def withNewChildInternal(c: LogicalPlan): LocalOrder = copy(child = c)
 }
 
-private[millrace] object LocalOrderStrategy extends SparkStrategy {
+private[millrace] object TaskStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case LocalOrder(order, child) => SortExec(order, global = false, planLater(child)) :: Nil
+    case DirectTasks(order, tasks, partitions, child) => DirectTasksExec(order, tasks, partitions, planLater(child)) :: Nil
     case _ => Nil
   }
 }
@@ -50,13 +52,18 @@ private[millrace] object Internals {
   }
 
   /** Hash partitions rows by `task` into n partitions, sorted by the envelope's order. */
-  def ordered(df: classic.Dataset[Row], n: Int): classic.Dataset[Row] = {
+  def ordered(df: classic.Dataset[Row], n: Int): classic.Dataset[Row] =
+    planned(df)((plan, order) => LocalOrder(order, RepartitionByExpression(Seq(order.head.child), plan, Some(n))))
+
+  /** The same without a shuffle, for rows of one source whose `task` is that of their partition modulo `tasks`. */
+  def direct(df: classic.Dataset[Row], tasks: Int, n: Int): classic.Dataset[Row] = planned(df)((plan, order) => DirectTasks(order, tasks, n, plan))
+
+  private def planned(df: classic.Dataset[Row])(make: (LogicalPlan, Seq[SortOrder]) => LogicalPlan): classic.Dataset[Row] = {
     val spark = df.sparkSession
-    if (!spark.experimental.extraStrategies.contains(LocalOrderStrategy)) spark.experimental.extraStrategies = spark.experimental.extraStrategies :+ LocalOrderStrategy
+    if (!spark.experimental.extraStrategies.contains(TaskStrategy)) spark.experimental.extraStrategies = spark.experimental.extraStrategies :+ TaskStrategy
     val plan = df.queryExecution.analyzed
     def attribute(name: String) = plan.output.find(_.name == name).getOrElse(throw new IllegalArgumentException(s"the envelope lacks the column $name"))
-    val shuffled = RepartitionByExpression(Seq(attribute("task")), plan, Some(n))
-    classic.Dataset.ofRows(spark, LocalOrder(Envelope.order.map(c => SortOrder(attribute(c), Ascending)), shuffled))
+    classic.Dataset.ofRows(spark, make(plan, Envelope.order.map(c => SortOrder(attribute(c), Ascending))))
   }
 
   /** Integers whose hash is 0, 1, ... n - 1 modulo n: a row with `task` = salts(i) lands in shuffle partition i. */

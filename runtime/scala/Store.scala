@@ -77,13 +77,20 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
   }
 
   override def get(key: Array[Byte]): Entry =
-    if (ordered) { val s = sorted.get(key); if (s == null) null else load(key, s) }
-    else {
+    if (ordered) { val s = sorted.get(key); if (s == null) null else load(key, s) } else load(key, slot(key))
+
+  /** What is read is mostly written next, by the same array. */
+  private def slot(key: Array[Byte]): Slot = {
+    if (key ne lastKey) {
       val k = new Bytes(key)
       var s = hashed.get(k)
       if (s == null) { s = new Slot(null, false, false); hashed.put(k, s) }
-      load(key, s)
+      lastKey = key; lastSlot = s
     }
+    lastSlot
+  }
+  private var lastKey: Array[Byte] = _
+  private var lastSlot: Slot = _
 
   override def put(key: Array[Byte], value: Any, timestamp: Long): Unit =
     if (value == null) delete(key) else write(key, new Entry(value, timestamp))
@@ -95,9 +102,7 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
       if (s == null) { s = new Slot(null, false, false); sorted.put(key, s); counted.set(rows + 1) }
       if (!s.loaded) { s.loaded = true; loaded += 1 }
     } else {
-      val k = new Bytes(key)
-      s = hashed.get(k)
-      if (s == null) { s = new Slot(null, false, false); hashed.put(k, s) }
+      s = slot(key)
       val before = load(key, s)
       if (before == null && e != null) counted.set(rows + 1) else if (before != null && e == null) counted.set(rows - 1)
     }
@@ -172,7 +177,7 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
     }
     if (any) dirty = new java.util.ArrayList()
     if (loaded > CachedStore.kept) {
-      if (ordered) sorted.values.forEach { s => s.entry = null; s.loaded = false } else hashed.clear()
+      if (ordered) sorted.values.forEach { s => s.entry = null; s.loaded = false } else { hashed.clear(); lastKey = null; lastSlot = null }
       loaded = 0
     }
     any

@@ -20,7 +20,8 @@ import org.apache.spark.unsafe.types.UTF8String
  *     graph: the task graph (Graph.scala). Entries with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types)
  *       tells what its receivers get. `into` has the params `key` and `value` (types).
  *     options: {"run": name, "shuffle_partitions": n, "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
- *       settings), "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000}
+ *       settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000}
+ *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
  *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
  *   release(run)                 ends the tasks of a run in this JVM, Python workers with them
  */
@@ -40,10 +41,11 @@ object StreamTasks {
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec, s.level)); case _ => }
     var rows: classic.Dataset[Row] = source.select(Envelope.schema.fieldNames.map(source.col).toIndexedSeq: _*)
-    graph.levels.foreach { l =>
+    val direct = j.path("direct_tasks").asInt(0)
+    graph.levels.zipWithIndex.foreach { case (l, at) =>
       val level = graph.level(l, settings)
       val processor = new LevelProcessor(level, options, attachment, statistics)
-      val ordered = Internals.ordered(rows, n)
+      val ordered = if (at == 0 && direct > 0 && DirectTasks.fits(rows)) Internals.direct(rows, direct, n) else Internals.ordered(rows, n)
       rows = ordered.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(ordered.schema))
         .transformWithState(processor, TimeMode.None(), OutputMode.Append())(Internals.encoder(Envelope.schema)).toDF()
     }

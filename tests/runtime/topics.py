@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 
@@ -25,6 +25,20 @@ def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
     for record in records:
         producer.produce(topic, **record)
     producer.flush(30)
+
+
+def size(address: str, topic: str) -> int:
+    """How many records a topic has, over all partitions."""
+    reader = Consumer({"bootstrap.servers": address, "group.id": "size", "log_level": 0})
+    try:
+        partitions = reader.list_topics(topic, timeout=30).topics[topic].partitions
+        ends = (
+            reader.get_watermark_offsets(TopicPartition(topic, each), timeout=30)
+            for each in partitions
+        )
+        return sum(high - low for low, high in ends)
+    finally:
+        reader.close()
 
 
 def consume(address: str, topic: str, count: int, *, seconds: float = 30) -> list[Any]:

@@ -8,18 +8,14 @@ from millrace_runtime import Job, json, session_store, string
 
 def topology(job: Job) -> None:
     """Build the topology “sessions”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Clicks (node clicks)
-    clicks = job.read_stream(
-        "clicks", topics=["clicks"], key=string(), value=json("page STRING, ms BIGINT")
-    )
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Clicks (node clicks)
-        clicks_records = job.into("clicks-records", clicks, task, node="clicks")
+        clicks = task.stream(
+            "clicks", topics=["clicks"], key=string(), value=json("page STRING, ms BIGINT")
+        )
         # Per visit (node session)
-        per_visit = clicks_records.aggregate(
+        per_visit = clicks.aggregate(
             "session",
             type="STRUCT<pages: BIGINT, ms: BIGINT>",
             initializer="named_struct('pages', 0L, 'ms', 0L)",

@@ -8,23 +8,21 @@ from millrace_runtime import Job, double, json, string
 
 def topology(job: Job) -> None:
     """Build the topology “local-prices”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Orders (node orders)
-    orders = job.read_stream(
-        "orders",
-        topics=["orders"],
-        key=string(),
-        value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
-    )
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Rates (node rates)
         rates = task.global_table("rates", topic="rates", key=string(), value=double())
         # Orders (node orders)
-        orders_records = job.into("orders-records", orders, task, node="orders")
+        orders = task.stream(
+            "orders",
+            topics=["orders"],
+            key=string(),
+            value=json(
+                "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
+            ),
+        )
         # In local money (node local)
-        in_local_money = orders_records.join_global(
+        in_local_money = orders.join_global(
             "local", rates, type="inner", key="value.country", joiner="left.price * right"
         )
         # To a topic (node out)

@@ -8,16 +8,12 @@ from millrace_runtime import Job, string
 
 def topology(job: Job) -> None:
     """Build the topology “watched”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Lines (node lines)
-    lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Lines (node lines)
-        lines_records = job.into("lines-records", lines, task, node="lines")
+        lines = task.stream("lines", topics=["lines"], key=string(), value=string())
         # Seen (node seen)
-        seen = lines_records.peek("seen", "concat('saw ', value)")
+        seen = lines.peek("seen", "concat('saw ', value)")
         # To a topic (node out)
         seen.to("out", topic="seen", key=string(), value=string())
 

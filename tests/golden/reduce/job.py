@@ -8,16 +8,12 @@ from millrace_runtime import Job, json, long, string, window_store
 
 def topology(job: Job) -> None:
     """Build the topology “highest-bid”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Bids (node bids)
-    bids = job.read_stream("bids", topics=["bids"], key=string(), value=long())
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Bids (node bids)
-        bids_records = job.into("bids-records", bids, task, node="bids")
+        bids = task.stream("bids", topics=["bids"], key=string(), value=long())
         # Highest (node highest)
-        highest = bids_records.reduce(
+        highest = bids.reduce(
             "highest",
             reducer="greatest(agg, value)",
             window={"type": "tumbling", "size": 60000, "grace": 5000},

@@ -8,15 +8,6 @@ from millrace_runtime import Job, json, key_value_store, string
 
 def topology(job: Job) -> None:
     """Build the topology “with-country”."""
-    # == Sub-topology 0: 3 tasks, plain DataFrame, then stream task ==
-    # Orders (node orders)
-    orders = job.read_stream(
-        "orders",
-        topics=["orders"],
-        key=string(),
-        value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
-    )
-
     # == Sub-topology 0: 3 tasks, stream task, level 0 ==
     with job.subtopology(0, level=0, tasks=3) as task:
         # Countries (node countries)
@@ -28,9 +19,16 @@ def topology(job: Job) -> None:
             store=key_value_store("countries", node="country-store"),
         )
         # Orders (node orders)
-        orders_records = job.into("orders-records", orders, task, node="orders")
+        orders = task.stream(
+            "orders",
+            topics=["orders"],
+            key=string(),
+            value=json(
+                "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
+            ),
+        )
         # Name of the country (node named)
-        name_of_the_country = orders_records.join_global(
+        name_of_the_country = orders.join_global(
             "named",
             countries,
             type="left",

@@ -8,21 +8,19 @@ from millrace_runtime import Job, json, string
 
 def topology(job: Job) -> None:
     """Build the topology “routes”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Orders (node orders)
-    orders = job.read_stream(
-        "orders",
-        topics=["orders"],
-        key=string(),
-        value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
-    )
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Orders (node orders)
-        orders_records = job.into("orders-records", orders, task, node="orders")
+        orders = task.stream(
+            "orders",
+            topics=["orders"],
+            key=string(),
+            value=json(
+                "item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"
+            ),
+        )
         # By size (node route)
-        by_size = orders_records.split(
+        by_size = orders.split(
             "route",
             branches=[("big", "value.quantity > 100"), ("small", "value.quantity <= 100")],
             default_port="strange",

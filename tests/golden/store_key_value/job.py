@@ -8,16 +8,12 @@ from millrace_runtime import Job, key_value_store, long, string
 
 def topology(job: Job) -> None:
     """Build the topology “counted-store”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Lines (node lines)
-    lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Lines (node lines)
-        lines_records = job.into("lines-records", lines, task, node="lines")
+        lines = task.stream("lines", topics=["lines"], key=string(), value=string())
         # Lines per key (node count)
-        lines_per_key = lines_records.count(
+        lines_per_key = lines.count(
             "count",
             store=key_value_store(
                 "counts",

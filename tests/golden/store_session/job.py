@@ -8,16 +8,12 @@ from millrace_runtime import Job, json, long, session_store, string
 
 def topology(job: Job) -> None:
     """Build the topology “visits”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Clicks (node clicks)
-    clicks = job.read_stream("clicks", topics=["clicks"], key=string(), value=string())
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Clicks (node clicks)
-        clicks_records = job.into("clicks-records", clicks, task, node="clicks")
+        clicks = task.stream("clicks", topics=["clicks"], key=string(), value=string())
         # Clicks per visit (node count)
-        clicks_per_visit = clicks_records.count(
+        clicks_per_visit = clicks.count(
             "count",
             window={"type": "session", "gap": 300000, "grace": 60000},
             store=session_store("visits", retention=3600000),

@@ -8,16 +8,12 @@ from millrace_runtime import Job, json, long, string, window_store
 
 def topology(job: Job) -> None:
     """Build the topology “per-hour”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Lines (node lines)
-    lines = job.read_stream("lines", topics=["lines"], key=string(), value=string())
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Lines (node lines)
-        lines_records = job.into("lines-records", lines, task, node="lines")
+        lines = task.stream("lines", topics=["lines"], key=string(), value=string())
         # Per hour (node count)
-        per_hour = lines_records.count(
+        per_hour = lines.count(
             "count",
             window={"type": "hopping", "size": 3600000, "advance": 900000, "grace": 0},
             store=window_store("hours", retention=86400000),

@@ -8,16 +8,12 @@ from millrace_runtime import Job, json, long, string
 
 def topology(job: Job) -> None:
     """Build the topology “final-counts”."""
-    # == Sub-topology 0: 1 task, plain DataFrame, then stream task ==
-    # Views (node views)
-    views = job.read_stream("views", topics=["views"], key=string(), value=string())
-
     # == Sub-topology 0: 1 task, stream task ==
     with job.subtopology(0, level=0, tasks=1) as task:
         # Views (node views)
-        views_records = job.into("views-records", views, task, node="views")
+        views = task.stream("views", topics=["views"], key=string(), value=string())
         # Per minute (node count)
-        per_minute = views_records.count(
+        per_minute = views.count(
             "count", window={"type": "tumbling", "size": 60000, "grace": 10000}
         )
         # Final only (node final)

@@ -1,0 +1,132 @@
+"""Tasks that read their topic-partitions themselves do what tasks behind a shuffle do."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from millrace_runtime import Job, key_value_store, long, map_values, session, string
+from millrace_runtime.kafka import Kafka
+from pyspark.sql import SparkSession
+
+from tests.runtime import topics
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+RECORDS = 400
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    found = session.create(
+        "direct-tasks",
+        master="local[2]",
+        settings={"spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS},
+    )
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def address(broker: Any) -> str:
+    """Two topics whose timestamps go back and forth, with ties, and headers here and there."""
+    found = str(broker.address)
+    topics.create(found, {"direct-a": 4, "direct-b": 4})
+    rng = random.Random(7)
+    for topic in ("direct-a", "direct-b"):
+        records = [
+            {
+                "key": f"key-{rng.randrange(12)}",
+                "value": f"{topic}-{n}",
+                "partition": rng.randrange(4),
+                "timestamp": 1_000 + rng.randrange(60),
+                "headers": [("n", str(n).encode())] if n % 3 == 0 else None,
+            }
+            for n in range(RECORDS)
+        ]
+        topics.produce(found, topic, records)
+    return found
+
+
+def joined(job: Job, out: str) -> None:
+    """Two topics of one level: a stream that looks up the latest of the other, in two tasks."""
+    with job.subtopology(0, level=0, tasks=2) as task:
+        left = task.stream("a", topics=["direct-a"], key=string(), value=string())
+        right = task.table("b", topic="direct-b", key=string(), value=string())
+        found = left.join_table(
+            "found", right, type="left", joiner="concat(left, ' with ', coalesce(right, '-'))"
+        )
+        found.to("out", topic=out, key=string(), value=string(), partition="partition % 2")
+
+
+def handed_over(job: Job, out: str) -> None:
+    """A DataFrame's steps before the task, whose clock drops what is late."""
+    lines = job.read_stream("a", topics=["direct-a"], key=string(), value=string())
+    upper = lines.transform(map_values("upper", "upper(value)"))
+    with job.subtopology(0, level=0, tasks=2) as task:
+        counts = job.into("upper-records", upper, task, node="upper").count(
+            "count",
+            window={"type": "tumbling", "size": 10, "grace": 5},
+            store=key_value_store("counts"),
+        )
+        counts.to_stream("updates").to("out", topic=out, value=long(), partition="partition % 2")
+
+
+def read_twice(job: Job, out: str) -> None:
+    """A topic with two source nodes, the second after a repartition by another key."""
+    with job.subtopology(0, level=0, tasks=2) as task:
+        first = task.stream("a", topics=["direct-a"], key=string(), value=string())
+        second = task.stream("again", topics=["direct-a", "direct-b"], key=string(), value=string())
+        both = first.merge("both", second)
+        both.to("out", topic=out, key=string(), value=string(), partition="partition % 2")
+
+
+def written(
+    spark: SparkSession, address: str, build: Any, *, direct: bool, monkeypatch: pytest.MonkeyPatch
+) -> tuple[dict[int, list[tuple[Any, ...]]], str]:
+    """Every record of each output partition in order, and the plan of the last micro-batch."""
+    run = uuid.uuid4().hex
+    out = f"direct-out-{run}"
+    topics.create(address, {out: 2})
+    kafka = Kafka(spark, address, run=run, max_records=150)
+    monkeypatch.setattr(kafka, "by_partition", direct)
+    job = Job(spark, kafka, name="direct", run=run)
+    build(job, out)
+    spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+    plan = job.plan()
+    folder = tempfile.mkdtemp(prefix="millrace-direct-")
+    try:
+        writer = plan.rows.writeStream.option("checkpointLocation", folder)
+        writer = writer.trigger(availableNow=True)
+        writer._jwrite = writer._jwrite.foreach(kafka.writer(plan.graph, {}))
+        query = writer.start()
+        query.awaitTermination()
+        assert len(query.recentProgress) > 1
+        explained = str(query._jsq.explainInternal(False))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    found: dict[int, list[tuple[Any, ...]]] = {0: [], 1: []}
+    for record in topics.consume(address, out, topics.size(address, out)):
+        found[record.partition()].append(
+            (record.key(), record.value(), record.timestamp(), record.headers())
+        )
+    return found, explained
+
+
+@pytest.mark.parametrize("build", [joined, handed_over, read_twice])
+def test_without_a_shuffle_the_same_records_come_in_the_same_order(
+    spark: SparkSession, address: str, build: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    direct, plan = written(spark, address, build, direct=True, monkeypatch=monkeypatch)
+    shuffled, other = written(spark, address, build, direct=False, monkeypatch=monkeypatch)
+    assert "DirectTasks" in plan
+    assert "Exchange" not in plan
+    assert "DirectTasks" not in other
+    assert "Exchange" in other
+    assert all(direct.values())
+    assert direct == shuffled
