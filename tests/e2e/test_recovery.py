@@ -7,8 +7,10 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.conftest import unused_port
@@ -78,6 +80,21 @@ def kill(system: System, service: str) -> None:
     raise AssertionError(f"{service} did not come back: {now}")
 
 
+@contextmanager
+def stopped(system: System, service: str) -> Iterator[None]:
+    """A service that lives and does nothing, with its own children, not with drivers."""
+    parent = psutil.Process(pid_of(system, service))
+    family = [parent, *parent.children(recursive=True)]
+    silent = [process for process in family if "celery" in process.cmdline()]
+    for process in silent:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in reversed(silent):
+            process.resume()
+
+
 def test_the_counts_are_right_whoever_is_killed(victim: System) -> None:
     create_topic(victim.bootstrap_servers, SOURCE, 2)
     create_topic(victim.bootstrap_servers, SINK, 2)
@@ -95,6 +112,10 @@ def test_the_counts_are_right_whoever_is_killed(victim: System) -> None:
         deployment = api.deploy("Recovery", DOCUMENT)
         api.until(deployment, "running", TO_RUNNING)
         write_some("nobody")
+        with stopped(victim, "worker"):
+            unseen = api.until(deployment, "unknown", 90)
+        assert unseen["since"] < unseen["updated_at"]
+        api.until(deployment, "running", 60)
         for service in ("worker", "beat", "redis", "backend", "analyzer", "broker"):
             kill(victim, service)
             write_some(service)

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { addKind } from "../commands/addNode";
 import type { AddRequest } from "../designer/canvasApi";
 import { hueOf, knownRoles } from "../designer/derived";
@@ -50,11 +50,13 @@ export function AddMenu(props: {
   /** Upper left corner within the canvas. */
   left: number;
   top: number;
-  at: Position;
+  /** Where its middle goes; beside the selected node if null. */
+  at: Position | null;
   onClose: () => void;
 }) {
   const { at, left, onClose, request, top } = props;
   const catalogue = useDesigner((state) => state.catalogue);
+  const id = useId();
   const [wish, setWish] = useState("");
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLDivElement>(null);
@@ -79,7 +81,7 @@ export function AddMenu(props: {
   const add = (kind: Kind) => {
     onClose();
     addKind(kind.kind, {
-      at,
+      ...(at === null ? {} : { at }),
       ...(request.from === undefined ? {} : { from: request.from }),
       ...(request.to === undefined ? {} : { to: request.to }),
       ...(request.edge === undefined ? {} : { edge: request.edge }),
@@ -100,6 +102,10 @@ export function AddMenu(props: {
         value={wish}
         placeholder={t("search")}
         aria-label={t("search")}
+        role="combobox"
+        aria-expanded
+        aria-controls={`${id}-list`}
+        aria-activedescendant={kinds[chosen] === undefined ? undefined : `${id}-${chosen}`}
         onChange={(event) => {
           setWish(event.currentTarget.value);
           setChosen(0);
@@ -114,10 +120,17 @@ export function AddMenu(props: {
           event.preventDefault();
         }}
       />
-      <div className="add-menu-list m-scroll" ref={list} role="listbox" aria-label={t("addHere")}>
+      <div
+        className="add-menu-list m-scroll"
+        ref={list}
+        id={`${id}-list`}
+        role="listbox"
+        aria-label={t("addHere")}
+      >
         {kinds.map((kind, index) => (
           <div
             key={kind.kind}
+            id={`${id}-${index}`}
             role="option"
             tabIndex={-1}
             aria-selected={index === chosen}

@@ -1,5 +1,7 @@
 import "@xyflow/react/dist/base.css";
 import "./canvas.css";
+import "./nodes.css";
+import "./wires.css";
 import {
   Background,
   BackgroundVariant,
@@ -63,7 +65,7 @@ interface OpenAddMenu {
   readonly request: AddRequest;
   readonly left: number;
   readonly top: number;
-  readonly at: Position;
+  readonly at: Position | null;
 }
 
 /**
@@ -122,13 +124,16 @@ function CanvasInside() {
     (request: AddRequest = {}) => {
       const area = box.current?.getBoundingClientRect();
       if (area === undefined || useDesigner.getState().readOnly) return;
+      const wished = Object.keys(request).length > 0;
+      const onlyOne = useDesigner.getState().selection.nodes.length === 1;
       const screen = request.screen ??
         pointer.current ?? { x: area.left + area.width / 2 - 150, y: area.top + area.height / 3 };
       setAddMenu({
         request,
         left: Math.max(8, Math.min(screen.x - area.left, area.width - 340)),
         top: Math.max(8, Math.min(screen.y - area.top, area.height - 330)),
-        at: flow.screenToFlowPosition(screen),
+        // Asked for by its key while a node is selected, the next one goes behind it and is wired.
+        at: wished || !onlyOne ? flow.screenToFlowPosition(screen) : null,
       });
     },
     [flow],

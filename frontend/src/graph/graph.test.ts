@@ -443,7 +443,10 @@ test("partitions of a topic are set and taken away", () => {
 test("no colour is named outside the tokens", () => {
   for (const file of [
     "canvas/canvas.css",
+    "canvas/nodes.css",
+    "canvas/wires.css",
     "designer/designer.css",
+    "inspector/fields.css",
     "inspector/inspector.css",
     "palette/palette.css",
     "ui/ui.css",

@@ -1,4 +1,5 @@
 import "./inspector.css";
+import "./fields.css";
 import type { ComponentType } from "react";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode } from "../graph/document";

@@ -54,14 +54,15 @@ function Facts({ node }: { node: DocumentNode }) {
         <i className="hue-dot" data-hue={hueOf(catalogue, node.kind)} />
         {kind?.title ?? node.kind}
       </Chip>
-      {how === null ? null : (
-        <Chip title={[plan?.guarantee, plan?.why].filter((part) => part != null).join("\n")}>
-          {how}
-        </Chip>
-      )}
+      {how === null ? null : <Chip>{how}</Chip>}
       {roles.map((role) => (
         <Chip key={role}>{roleText(role)}</Chip>
       ))}
+      {plan?.guarantee == null ? null : (
+        <p className="inspector-promise" data-testid="guarantee">
+          {uncited(plan.guarantee)}
+        </p>
+      )}
     </div>
   );
 }
@@ -71,16 +72,14 @@ function uncited(text: string): string {
   return text.replace(/\s*\[[A-Z]+\d+[a-z]?(,\s*[A-Z]+\d+)*\]/g, "");
 }
 
-/** What the node promises, and why it runs the way it does. */
+/** Why it runs the way it does, and what Spark would have done instead. */
 function HowItRuns({ node }: { node: string }) {
-  const plan = useDesigner((state) => state.result?.plan?.nodes[node]);
-  if (plan === undefined || (plan.guarantee === null && plan.why === null)) return null;
+  const why = useDesigner((state) => state.result?.plan?.nodes[node]?.why ?? null);
+  if (why === null) return null;
   return (
     <details className="inspector-help">
       <summary>{t("howItRuns")}</summary>
-      <p>{runsText(plan.runs_as)}</p>
-      {plan.guarantee === null ? null : <p>{uncited(plan.guarantee)}</p>}
-      {plan.why === null ? null : <p>{uncited(plan.why)}</p>}
+      <p>{uncited(why)}</p>
     </details>
   );
 }
