@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import pytest
 from deployments import actions
 from deployments.models import Deployment
 from deployments.watch import Watch
+from millrace_backend import redis
+from millrace_workers.monitors import Reports
 
 from .conftest import RedisServer
 
@@ -101,3 +104,23 @@ def test_without_redis_no_worker_can_be_heard(
     finally:
         redis_server.start()
     assert state(deployment) == "unknown"
+
+
+def test_a_driver_that_said_long_ago_that_it_runs_still_runs(redis_server: RedisServer) -> None:
+    def tell(event: str, at: int, **more: str) -> None:
+        text = json.dumps({"event": event, "at": at, **more})
+        redis.client().xadd(redis.run_stream("9-1"), {"event": text})
+
+    reports = Reports(redis_server.url)
+    assert reports.last_state("9-1") is None
+    tell("state", 1_000, state="running")
+    for second in range(600):
+        tell("progress", 2_000 + 1_000 * second)
+    found = reports.last_state("9-1")
+    assert found is not None
+    assert found.state == "running"
+    assert found.at == 601.0
+    tell("state", 900_000, state="degraded")
+    found = reports.last_state("9-1")
+    assert found is not None
+    assert found.state == "degraded"

@@ -85,7 +85,8 @@ def stopped(system: System, service: str) -> Iterator[None]:
     """A service that lives and does nothing, with its own children, not with drivers."""
     parent = psutil.Process(pid_of(system, service))
     family = [parent, *parent.children(recursive=True)]
-    silent = [process for process in family if "celery" in process.cmdline()]
+    alive = [process for process in family if process.status() != psutil.STATUS_ZOMBIE]
+    silent = [process for process in alive if "celery" in process.cmdline()]
     for process in silent:
         process.suspend()
     try:

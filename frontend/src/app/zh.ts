@@ -148,8 +148,8 @@ export const zh: Readonly<Record<string, string>> = {
   Save: "保存",
   "Bring back what was not sent": "恢复未发送的更改",
   "Changes that had not reached the server were brought back.": "已恢复尚未送达服务器的更改。",
-  "No worker has looked after this deployment since {time} ({ago}). What is shown is how it was then; it comes back by itself.":
-    "自 {time}（{ago}）起没有工作进程照看此部署。显示的是当时的状态；恢复后会自动更新。",
+  "No worker has looked after this deployment since {time}, for {ago}. What is shown is how it was then; it comes back by itself.":
+    "自 {time} 起（已 {ago}）没有工作进程照看此部署。显示的是当时的状态；恢复后会自动更新。",
   "since {time}": "自 {time} 起",
   "No plan yet": "尚无计划",
   "Once the topology compiles, its sub-topologies, tasks and internal topics are listed here.":

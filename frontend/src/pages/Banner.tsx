@@ -9,7 +9,7 @@ import { FailureNote } from "../deployments/FailureNote";
 import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
-import { ago, hour } from "../ui/format";
+import { hour, span } from "../ui/format";
 import { takeTheirs, useEditing } from "./editing";
 import classes from "./header.module.css";
 
@@ -58,8 +58,11 @@ export function Banner({ editor }: { editor: boolean }) {
         <Note tone="degraded" icon={<IconEyeOff size={16} stroke={1.5} style={{ flex: "none" }} />}>
           <span data-testid="unseen">
             {t(
-              "No worker has looked after this deployment since {time} ({ago}). What is shown is how it was then; it comes back by itself.",
-              { time: hour(deployment.since), ago: ago(deployment.since, now) },
+              "No worker has looked after this deployment since {time}, for {ago}. What is shown is how it was then; it comes back by itself.",
+              {
+                time: hour(deployment.since),
+                ago: span(Math.max(0, now - Date.parse(deployment.since))),
+              },
             )}
           </span>
         </Note>

@@ -32,16 +32,20 @@ class Reports:
     def last_state(self, report_id: str) -> Report | None:
         """The newest state event of a run; None where there is none yet.
 
+        A driver that has run for long said so too far back: then its progress says it.
         Raises redis.RedisError where Redis does not answer.
         """
         entries: list[Any] = self._redis.xrevrange(  # type: ignore[assignment]
             f"millrace:run:{report_id}", count=LOOK_BACK
         )
+        progress: float | None = None
         for _, fields in entries:
             event: dict[str, Any] = json.loads(next(iter(fields.values())))
             if event.get("event") == "state":
                 return Report(event["state"], event["at"] / 1000, failure_of(event.get("error")))
-        return None
+            if event.get("event") == "progress" and progress is None:
+                progress = event["at"] / 1000
+        return None if progress is None else Report("running", progress, None)
 
     def forget(self, report_id: str) -> None:
         """Drop the stream of a run whose number is used for the first time."""
