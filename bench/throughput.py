@@ -158,7 +158,7 @@ def on_spark(spark: Any, address: str, document: dict[str, Any], *, most: int) -
         .option("checkpointLocation", checkpoint)
         .trigger(availableNow=True)
     )
-    writer._jwrite = writer._jwrite.foreach(kafka.writer(plan.graph, {}))
+    writer = kafka.into(writer, plan.graph, {})
     java = psutil.Process(spark._jvm.java.lang.ProcessHandle.current().pid())
     began, worked = time.monotonic(), sum(java.cpu_times()[:2])
     query = writer.start()

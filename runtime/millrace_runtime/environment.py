@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from millrace_runtime.formats import Format
+
+
+@dataclasses.dataclass(frozen=True)
+class Timed:
+    """Topics whose records have their timestamp from an expression over key and value."""
+
+    topics: tuple[str, ...]
+    pattern: str | None
+    key: Format
+    value: Format
+    expression: str
 
 
 class Environment(Protocol):
@@ -14,11 +30,18 @@ class Environment(Protocol):
     #: Each partition of a read's DataFrame is one topic-partition, in the order of its offsets.
     by_partition: bool
 
-    def read(self, topics: tuple[str, ...], pattern: str | None, start: str) -> DataFrame:
+    def read(
+        self,
+        topics: tuple[str, ...],
+        pattern: str | None,
+        start: str,
+        timed: Sequence[Timed] = (),
+    ) -> DataFrame:
         """A streaming DataFrame of the records of some topics.
 
         Columns: those of Spark's Kafka source (key, value, topic, partition, offset, timestamp,
-        headers) and `merge`, which orders records of different topic-partitions.
+        headers) and `merge`, which orders records of different topic-partitions: by the records'
+        own timestamps, or those that the expressions of `timed` give.
         """
         ...
 
@@ -26,6 +49,8 @@ class Environment(Protocol):
         """Control rows (wall clock, dumps) in the same columns, or None if there are none."""
         ...
 
-    def writer(self, graph: dict[str, Any], settings: dict[str, Any]) -> Any:
-        """The operator's writer (a ForeachWriter of the JVM) for rows that reach the sinks."""
+    def into(
+        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+    ) -> DataStreamWriter:
+        """The query's writer with the operator's sink for the rows of the task graph's sinks."""
         ...

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
-from millrace_runtime.environment import Environment
+from millrace_runtime.environment import Environment, Timed
 from millrace_runtime.formats import Format
 from millrace_runtime.graph import Graph
 from millrace_runtime.lineage import Lineage, follow
@@ -409,7 +409,9 @@ class Job:
             readings = [reading for reading in self._readings if reading.start == start]
             topics = tuple(dict.fromkeys(topic for r in readings for topic in r.topics))
             patterns = [r.pattern for r in readings if r.pattern]
-            raw = self.environment.read(topics, "|".join(patterns) or None, start)
+            raw = self.environment.read(
+                topics, "|".join(patterns) or None, start, self._timed(readings)
+            )
             made.append(self._addressed(raw, readings))
             dealt = {None if reading.everywhere else reading.task.tasks for reading in readings}
             self._dealt.append(dealt.pop() if len(dealt) == 1 else None)
@@ -420,6 +422,24 @@ class Job:
             made.append(self._source_envelope(addressed))
             self._dealt.append(None)
         return made
+
+    def _timed(self, readings: list[Reading]) -> list[Timed]:
+        """The sources that extract timestamps, where a task has several inputs to choose from."""
+        inputs: dict[int, set[str]] = {}
+        for reading in self._readings:
+            named = {*reading.topics, *([reading.pattern] if reading.pattern else [])}
+            inputs.setdefault(reading.task.sub, set()).update(named)
+        found = []
+        for reading in readings:
+            params = self.graph.nodes[reading.dest]["params"]
+            expression = params.get("timestamp")
+            if expression and (len(inputs[reading.task.sub]) > 1 or reading.pattern):
+                found.append(
+                    Timed(
+                        reading.topics, reading.pattern, params["key"], params["value"], expression
+                    )
+                )
+        return found
 
     def _addressed(self, raw: DataFrame, readings: list[Reading]) -> DataFrame:
         """One row per record and source node that reads it, with the task that takes it."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime import columns
+from millrace_runtime.environment import Timed
 
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
@@ -40,12 +43,18 @@ class Kafka:
         self.wall_clock = wall_clock
         self.run = run
 
-    def read(self, topics: tuple[str, ...], pattern: str | None, start: str) -> DataFrame:
+    def read(
+        self,
+        topics: tuple[str, ...],
+        pattern: str | None,
+        start: str,
+        timed: Sequence[Timed] = (),
+    ) -> DataFrame:
         """The topics from Spark's Kafka source.
 
         A topic-partition that lost records to retention goes on with what is left, as a Kafka
         consumer does; `merge` makes a sort equal to taking the smallest head timestamp first
-        [PL1].
+        [PL1], which is the extracted one where a source extracts [TS2].
         """
         reader = (
             self.session.readStream.format("kafka")
@@ -65,9 +74,8 @@ class Kafka:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
         for key, value in {**PATIENCE, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
-        df = reader.load()
-        millis = F.unix_millis("timestamp")
-        merge = columns.running_max(millis, F.col("topic"), F.col("partition"))
+        df = _with_time(reader.load(), timed)
+        merge = columns.running_max(F.col("_time"), F.col("topic"), F.col("partition"))
         return df.select(
             "key", "value", "topic", "partition", "offset", "timestamp", "headers",
             merge.alias("merge"),
@@ -95,8 +103,10 @@ class Kafka:
             now.alias("merge"),
         )
 
-    def writer(self, graph: dict[str, Any], settings: dict[str, Any]) -> Any:
-        """The operator's Kafka writer: timestamps, headers, partitions and tombstones kept."""
+    def into(
+        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+    ) -> DataStreamWriter:
+        """The operator's Kafka sink for a query: timestamps, headers, partitions, tombstones."""
         options = {
             "bootstrap_servers": self.bootstrap_servers,
             "client": self.options,
@@ -104,7 +114,34 @@ class Kafka:
             "guarantee": settings.get("processing_guarantee", "at_least_once"),
             "graph": graph,
         }
-        return columns.gateway().KafkaSink.writer(json.dumps(options))
+        sink = columns.gateway().KafkaSink
+        return writer.format(sink.format()).option("sink", sink.register(json.dumps(options)))
+
+
+def _with_time(df: DataFrame, timed: Sequence[Timed]) -> DataFrame:
+    """Adds `_time`, in ms: null where an expression gives no valid one, which orders nothing."""
+    time = F.unix_millis("timestamp")
+    raw = {"key": "_raw_key", "value": "_raw_value", "headers": "_raw_headers"}
+    if timed:
+        df = df.withColumnsRenamed(raw)
+    for number, each in enumerate(timed):
+        mine = F.col("topic").isin(*each.topics) if each.topics else F.lit(False)
+        if each.pattern:
+            mine = mine | F.col("topic").rlike(f"^(?:{each.pattern})$")
+        for name, format in (("key", each.key), ("value", each.value)):
+            decoded = columns.decode(F.when(mine, F.col(f"_raw_{name}")), format)
+            df = df.withColumn(name, columns.attempt(decoded, "", name).getField("value"))
+        df = df.withColumn("headers", columns.header_map(F.col("_raw_headers")))
+        # Evaluated for other topics' records as well, whose key and value are null here.
+        tried = columns.attempt(F.expr(each.expression), "", "timestamp").getField("value")
+        own = f"_time_{number}"
+        df = df.withColumn(own, tried)
+        is_timestamp = df.schema[own].dataType.typeName() == "timestamp"
+        millis = F.unix_millis(own) if is_timestamp else F.col(own).cast("bigint")
+        time = F.when(mine, F.when(millis >= 0, millis)).otherwise(time)
+        df = df.drop("key", "value", "headers")
+    df = df.withColumn("_time", time)
+    return df.withColumnsRenamed({new: old for old, new in raw.items()}) if timed else df
 
 
 def _quoted(topic: str) -> str:

@@ -268,7 +268,7 @@ def _run(
             .queryName(name)
             .option("checkpointLocation", checkpoint.stream_location(arguments.checkpoint))
         )
-        writer._jwrite = writer._jwrite.foreach(kafka.writer(plan.graph, settings))
+        writer = kafka.into(writer, plan.graph, settings)
         if arguments.available_now:
             writer = writer.trigger(availableNow=True)
         else:

@@ -20,8 +20,10 @@ from typing import Any
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime import columns, session
+from millrace_runtime.environment import Timed
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.formats import Format
 from millrace_runtime.job import Job, Plan
@@ -62,8 +64,14 @@ class Memory:
         self.run = run
         self._frame = DataFrame(columns.gateway().Simulation.open(spark._jsparkSession, run), spark)
 
-    def read(self, topics: tuple[str, ...], pattern: str | None, start: str) -> DataFrame:
-        """The records of some topics; `start` means nothing here, all records are new."""
+    def read(
+        self,
+        topics: tuple[str, ...],
+        pattern: str | None,
+        start: str,
+        timed: Sequence[Timed] = (),
+    ) -> DataFrame:
+        """The records of some topics, all of them new, in the order of the input lines."""
         takes = F.col("topic").isin(*topics) if topics else F.lit(False)
         if pattern:
             takes = takes | F.col("topic").rlike(f"^(?:{pattern})$")
@@ -73,8 +81,10 @@ class Memory:
         """Wall clock and dump requests."""
         return self._frame.where(F.col("topic") == CONTROL_TOPIC)
 
-    def writer(self, graph: dict[str, Any], settings: dict[str, Any]) -> Any:
-        """The writer that keeps rows."""
+    def into(
+        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+    ) -> DataStreamWriter:
+        """The query's writer with a sink that keeps rows."""
         handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
         sinks = {
             str(dest): {"key": node["params"]["key"], "value": node["params"]["value"]}
@@ -83,7 +93,9 @@ class Memory:
         }
         told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": sinks}
         session = self._frame.sparkSession._jsparkSession
-        return columns.gateway().Simulation.writer(session, self.run, json.dumps(told))
+        sink = columns.gateway().Simulation.writer(session, self.run, json.dumps(told))
+        writer._jwrite = writer._jwrite.foreach(sink)
+        return writer
 
     def add(self, records: Sequence[dict[str, Any]]) -> None:
         """Makes records available, all of them to one micro-batch."""
@@ -219,9 +231,7 @@ class Simulator:
             .option("checkpointLocation", str(self._folder / "stream"))
             .trigger(processingTime="0 seconds")
         )
-        java = self._memory.writer(self._plan.graph, self.settings)
-        writer._jwrite = writer._jwrite.foreach(java)
-        self._query = writer.start()
+        self._query = self._memory.into(writer, self._plan.graph, self.settings).start()
 
     def _restart(self) -> None:
         self._query.stop()

@@ -42,6 +42,10 @@ object Envelope {
   def array(hs: Headers): ArrayData =
     if (hs.length == 0) noHeaders
     else new GenericArrayData(hs.map(h => new GenericInternalRow(Array[Any](UTF8String.fromString(h.key), h.value)): Any))
+  /** As a producer takes them; null for none. */
+  def kafka(hs: Headers): java.util.List[org.apache.kafka.common.header.Header] =
+    if (hs.length == 0) null
+    else java.util.Arrays.asList(hs.map(h => new org.apache.kafka.common.header.internals.RecordHeader(h.key, h.value): org.apache.kafka.common.header.Header): _*)
   def binary(row: InternalRow, i: Int): Array[Byte] = if (row.isNullAt(i)) null else row.getBinary(i)
 
   /** A row made of an emission and its origin's place. */

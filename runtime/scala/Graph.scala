@@ -282,7 +282,7 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
       s.reads(input)) })
       .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings,
     specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
-    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet)
+    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet, n == levels.last)
 }
 
 /** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`: see [[NodeSpec.reads]]. */
@@ -294,7 +294,7 @@ private[millrace] final class Edge(val from: String, val port: String, val to: S
  * the same node, `continues` send theirs to one; neither counts as the node's own in or out.
  */
 private[millrace] final class LevelSpec(val level: Int, val nodes: Array[NodeSpec], val foreign: Map[String, Seq[(String, Port)]], val edges: Array[Edge], val settings: Settings,
-    val continued: Set[String], val continues: Set[String])
+    val continued: Set[String], val continues: Set[String], val last: Boolean)
   extends Serializable
 
 object Graph {

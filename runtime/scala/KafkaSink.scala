@@ -5,38 +5,57 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.kafka.clients.consumer.{ConsumerGroupMetadata, KafkaConsumer, OffsetAndMetadata}
+import org.apache.kafka.clients.admin.{Admin, ListConsumerGroupOffsetsOptions}
+import org.apache.kafka.clients.consumer.{ConsumerGroupMetadata, OffsetAndMetadata}
 import org.apache.kafka.clients.producer.{KafkaProducer, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
-import org.apache.kafka.common.errors.{InvalidProducerEpochException, ProducerFencedException}
-import org.apache.kafka.common.header.internals.RecordHeader
-import org.apache.kafka.common.serialization.{ByteArrayDeserializer, ByteArraySerializer}
+import org.apache.kafka.common.serialization.ByteArraySerializer
 
-import org.apache.spark.TaskContext
-import org.apache.spark.sql.{ForeachWriter, Row, SparkSession}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.connector.catalog.{SupportsWrite, Table, TableCapability, TableProvider}
+import org.apache.spark.sql.connector.expressions.Transform
+import org.apache.spark.sql.connector.write.{DataWriter, LogicalWriteInfo, PhysicalWriteInfo, Write, WriteBuilder, WriterCommitMessage}
+import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.util.CaseInsensitiveStringMap
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The sink of a deployment (py4j): writer(options) gives a ForeachWriter over envelope rows. options:
- * `{"bootstrap_servers", "client": {Kafka client settings}, "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph}`.
+ * The sink of a deployment (py4j): `register(options)` gives a name; a query writes to it by `format(KafkaSink.format).option("sink", name)`. options:
+ * `{"bootstrap_servers", "client": {Kafka client settings}, "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool}`.
  *
  * Records keep their timestamps and headers; a null value is a tombstone; the partition is the row's, that of the windowed key's inner key, or the one that
  * Kafka's default partitioner gives to the key [PL8].
+ *
+ * A writer's rows all are one task's, or of one topic-partition if a DataFrame without stream task sent them: that is the writer's place.
  * at_least_once: idempotent producers; a micro-batch ends when the broker has all of its records.
- * exactly_once: one transaction per sink partition and micro-batch. The batch's number is committed in the same transaction as an offset of the consumer group
- * `millrace-<query id>`, so that a batch that is run again after a crash skips what it had committed. The query's id comes with its checkpoint.
+ * exactly_once: one transaction per place and micro-batch. What is whole is committed in the same transaction as an offset of the consumer group
+ * `millrace-<query id>-<place>`, so that a batch that is run again after a crash skips what it had written. The query's id comes with its checkpoint.
+ *
+ * A handler that says `fail` ends the query when all writers of the batch have written what came before the failing record. The batch is not done, so the
+ * next start begins with it; under exactly_once it skips what is written already.
  */
 object KafkaSink {
-  def writer(optionsJson: String): ForeachWriter[Row] = {
+  val format: String = classOf[KafkaSinkProvider].getName
+  private val registered = new ConcurrentHashMap[String, SinkSettings]()
+
+  def register(optionsJson: String): String = {
     val j = Json.mapper.readTree(optionsJson)
     val client = j.path("client").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap + ("bootstrap.servers" -> j.get("bootstrap_servers").asText)
-    val nodes = j.path("graph").path("nodes").elements.asScala.toIndexedSeq
-    val plain = nodes.zipWithIndex.collect { case (n, i) if n.get("op").asText == "sink" =>
+    val plain = j.path("graph").path("nodes").elements.asScala.toIndexedSeq.zipWithIndex.collect { case (n, i) if n.get("op").asText == "sink" =>
       i -> new PlainSink(n.path("node").asText, n.path("params").path("label").asText(n.path("node").asText))
     }.toMap
-    val topics = nodes.map(_.path("params")).flatMap(p => p.path("topics").elements.asScala.map(_.asText).toSeq ++ Option(p.get("topic")).map(_.asText))
-    val spark = SparkSession.active
-    val settings = Graph.settings(j.path("graph"))
-    new KafkaWriter(client, j.path("guarantee").asText == "exactly_once", topics.headOption.getOrElse("millrace"), plain, settings, Reports.of(spark, j.path("run").asText("run")))
+    val statistics = Reports.of(SparkSession.active, j.path("run").asText("run"))
+    val linger = if (j.path("real_time").asBoolean(false)) Map("linger.ms" -> "0") else Map.empty[String, String]
+    val name = java.util.UUID.randomUUID.toString
+    registered.put(name, SinkSettings(linger ++ client, j.path("guarantee").asText == "exactly_once", plain, Graph.settings(j.path("graph")), statistics))
+    name
+  }
+  private[millrace] def settings(name: String): SinkSettings = {
+    val found = registered.get(name)
+    if (found == null) throw new IllegalArgumentException(s"no sink is registered as $name")
+    found
   }
 
   private val fast = Map("enable.idempotence" -> "true", "linger.ms" -> "5", "batch.size" -> "131072", "compression.type" -> "lz4", "delivery.timeout.ms" -> "120000")
@@ -48,114 +67,174 @@ object KafkaSink {
 
   private[millrace] def shared(client: Map[String, String]): KafkaProducer[Array[Byte], Array[Byte]] = plainProducers.computeIfAbsent(client, make(_))
 
-  /** A producer with a transactional id; `committed`: the last micro-batch of its marker. */
-  private[millrace] final class Transactional(val producer: KafkaProducer[Array[Byte], Array[Byte]], var committed: Long) { var open = false }
-
-  private[millrace] def transactional(id: String, group: String, marker: TopicPartition, client: Map[String, String]): Transactional =
-    transactional.computeIfAbsent(id, _ => {
-      val p = make(client ++ Map("transactional.id" -> id, "transaction.timeout.ms" -> client.getOrElse("transaction.timeout.ms", "300000")))
-      try { p.initTransactions(); new Transactional(p, committed(group, marker, client)) } catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
+  private[millrace] def transactional(group: String, client: Map[String, String]): Transactional =
+    transactional.computeIfAbsent(group, _ => {
+      val p = make(client ++ Map("transactional.id" -> group, "transaction.timeout.ms" -> client.getOrElse("transaction.timeout.ms", "300000")))
+      try { p.initTransactions(); new Transactional(p, group, marker(group, client)) } catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
     })
-  private[millrace] def discard(id: String): Unit = { val t = transactional.remove(id); if (t != null) t.producer.close(java.time.Duration.ZERO) }
+  private[millrace] def discard(group: String): Unit = { val t = transactional.remove(group); if (t != null) t.producer.close(java.time.Duration.ZERO) }
 
-  private def committed(group: String, marker: TopicPartition, client: Map[String, String]): Long = {
-    val settings = client ++ Map("group.id" -> group, "isolation.level" -> "read_committed", "enable.auto.commit" -> "false")
-    val c = new KafkaConsumer[Array[Byte], Array[Byte]](properties(settings.filterNot(_._1.startsWith("transaction"))), new ByteArrayDeserializer, new ByteArrayDeserializer)
-    try { val o = c.committed(Collections.singleton(marker)).get(marker); if (o == null) -1L else o.offset - 1 } finally c.close()
+  /** What the group has committed; the topic is any that a transaction wrote to. Asked after `initTransactions`, so nothing is pending any more. */
+  private def marker(group: String, client: Map[String, String]): Marker = {
+    val admin = Admin.create(properties(client.filterNot(_._1.startsWith("transaction"))))
+    try {
+      val found = admin.listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().requireStable(true)).partitionsToOffsetAndMetadata().get()
+      found.values.asScala.filter(_ != null).map(Marker.of).maxByOption(m => (m.epoch, m.rows)).getOrElse(Marker(0L, 0L))
+    } finally admin.close()
   }
 }
+
+/** Every micro-batch before `epoch` is written, and the first `rows` rows of that one. */
+private[millrace] final case class Marker(epoch: Long, rows: Long) {
+  def offset: OffsetAndMetadata = new OffsetAndMetadata(epoch, if (rows == 0) "" else rows.toString)
+}
+private[millrace] object Marker {
+  def of(o: OffsetAndMetadata): Marker = Marker(o.offset, if (o.metadata == null || o.metadata.isEmpty) 0L else o.metadata.toLong)
+}
+
+/** A producer with a transactional id, which is the name of the group that its marker is committed for. */
+private[millrace] final class Transactional(val producer: KafkaProducer[Array[Byte], Array[Byte]], val group: String, var marker: Marker) { var open = false }
 
 /** A DataFrame's sink: its node, for counts and labels. */
 private[millrace] final class PlainSink(val node: String, val label: String) extends Serializable
 
-private[millrace] final class KafkaWriter(client: Map[String, String], exactlyOnce: Boolean, markerTopic: String, plain: Map[Int, PlainSink], settings: Settings,
-    statistics: RunAccumulator) extends ForeachWriter[Row] {
-  @transient private var producer: KafkaProducer[Array[Byte], Array[Byte]] = _
-  @transient private var tx: KafkaSink.Transactional = _
-  @transient private var txId: String = _
-  @transient private var group: String = _
-  @transient private var marker: TopicPartition = _
-  @transient private var epoch = 0L
-  @transient @volatile private var error: Exception = _
-  @transient private var report: TaskReport = _
+private[millrace] final case class SinkSettings(client: Map[String, String], exactlyOnce: Boolean, plain: Map[Int, PlainSink], settings: Settings, statistics: RunAccumulator)
 
-  override def open(partition: Long, epochId: Long): Boolean = {
-    epoch = epochId; error = null; tx = null
-    report = new TaskReport(0, partition.toInt)
-    if (!exactlyOnce) { producer = KafkaSink.shared(client); true }
-    else {
-      val query = TaskContext.get().getLocalProperty("sql.streaming.queryId")
-      group = s"millrace-$query"
-      txId = s"$group-$partition"
-      marker = new TopicPartition(markerTopic, partition.toInt)
-      tx = KafkaSink.transactional(txId, group, marker, client)
-      producer = tx.producer
-      if (tx.committed >= epoch) { tx = null; false }
-      else {
-        fenced { if (tx.open) producer.abortTransaction(); producer.beginTransaction() }
-        tx.open = true
-        true
-      }
-    }
+/** Found by Spark by its name. */
+class KafkaSinkProvider extends TableProvider {
+  override def inferSchema(options: CaseInsensitiveStringMap): StructType = new StructType()
+  override def getTable(schema: StructType, partitioning: Array[Transform], properties: java.util.Map[String, String]): Table =
+    new KafkaSinkTable(KafkaSink.settings(properties.get("sink")))
+}
+
+private[millrace] final class KafkaSinkTable(sink: SinkSettings) extends Table with SupportsWrite {
+  override def name: String = "kafka"
+  override def schema: StructType = new StructType()
+  override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
+  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
+    override def build(): Write = new Write { override def toStreaming: StreamingWrite = new KafkaStreamingWrite(sink, info.queryId) }
   }
+}
 
-  override def process(r: Row): Unit = {
+private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: String) extends StreamingWrite {
+  override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = new KafkaWriterFactory(sink, query)
+  override def useCommitCoordinator: Boolean = true
+  /** A batch with a record that stopped a task is written up to there, and not done. */
+  override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit =
+    messages.collectFirst { case w: Written if w.fault != null => throw new StreamStopped(w.fault) }
+  override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
+}
+
+private[millrace] final class Written(val fault: String) extends WriterCommitMessage
+
+private[millrace] final class KafkaWriterFactory(sink: SinkSettings, query: String) extends StreamingDataWriterFactory {
+  override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] = new KafkaWriter(sink, query, partition, epoch)
+}
+
+/** Writes what one Spark task has for the sinks in one micro-batch. */
+private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, partition: Int, epoch: Long) extends DataWriter[InternalRow] {
+  private val report = new TaskReport(0, partition)
+  private var producer: KafkaProducer[Array[Byte], Array[Byte]] = _
+  private var tx: Transactional = _
+  /** That of the last record: the marker needs one. */
+  private var topic: String = _
+  /** Rows of this batch, those that an earlier attempt wrote included. */
+  private var rows = 0L
+  private var fault: String = _
+  @volatile private var error: Exception = _
+
+  override def write(r: InternalRow): Unit = {
     if (error != null) throw error
     val dest = r.getInt(Envelope.DEST)
-    if (dest == Envelope.CONTROL || dest == Envelope.DUMP) ()
-    else {
-      val own = plain.get(dest)
-      val o = if (dest >= 0 && !r.isNullAt(Envelope.FAULT)) SinkRow.met(r, settings, statistics) else SinkRow.of(r)
+    if (fault == null && dest != Envelope.CONTROL && dest != Envelope.DUMP) {
+      val own = if (dest >= 0 && sink.plain.nonEmpty) sink.plain.get(dest) else None
       own.foreach(s => report.node(s.node, 1L, 1L))
-      if (o == null) ()
-      else if (o.dest == Envelope.STOP) stop(o.fault)
-      else if (o.outTopic == null) own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(o.key), text(o.value)))
-      else send(o)
+      if (dest == Envelope.STOP) fault = r.getUTF8String(Envelope.FAULT).toString
+      else if (r.isNullAt(Envelope.FAULT)) {
+        val key = Envelope.binary(r, Envelope.KEY)
+        val value = Envelope.binary(r, Envelope.VALUE)
+        if (r.isNullAt(Envelope.OUT_TOPIC)) own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(key), text(value)))
+        else take(r, own, topicOf(r)) { new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r))) }
+      } else {
+        val o = SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics)
+        if (o == null) ()
+        else if (o.dest == Envelope.STOP) fault = o.fault
+        else take(r, own, o.outTopic) { new ProducerRecord(_, null, timeOf(r), o.key, o.value, Envelope.kafka(o.headers.map(h => new Header(h._1, h._2)).toArray)) }
+      }
     }
   }
 
   private def text(b: Array[Byte]): String = if (b == null) "null" else Faults.readable(b)
 
-  private def send(o: Simulation.Out): Unit = {
-    val partition: Integer =
-      if (o.outPartition != null) o.outPartition
-      else if (o.partitionKey != null) Partitioner.partition(o.partitionKey, producer.partitionsFor(o.outTopic).size)
-      else null
-    val time: java.lang.Long = if (o.timestamp < 0) null else o.timestamp
-    val record = new ProducerRecord[Array[Byte], Array[Byte]](o.outTopic, partition, time, o.key, o.value)
-    o.headers.foreach { case (k, v) => record.headers().add(new RecordHeader(k, v)) }
-    fenced(producer.send(record, (_, e) => if (e != null && error == null) error = e))
-  }
-
-  /** What came before the failing record is written; the record itself is not passed over: the query ends, its next start begins with the same batch. */
-  private def stop(fault: String): Unit = {
-    if (!exactlyOnce) producer.flush()
-    throw new StreamStopped(fault)
-  }
-
-  override def close(thrown: Throwable): Unit = {
-    if (thrown == null && report != null) statistics.add(report)
-    if (!exactlyOnce) {
-      if (thrown == null && producer != null) { producer.flush(); if (error != null) throw error }
-    } else if (tx != null && tx.open) {
-      if (thrown == null) fenced {
-        producer.flush()
-        if (error != null) throw error
-        producer.sendOffsetsToTransaction(Collections.singletonMap(marker, new OffsetAndMetadata(epoch + 1)), new ConsumerGroupMetadata(group))
-        producer.commitTransaction()
-        tx.open = false; tx.committed = epoch
-      }
-      else try { producer.abortTransaction(); tx.open = false } catch { case _: Exception => KafkaSink.discard(txId) }
+  private def start(r: InternalRow, own: Option[PlainSink]): Unit =
+    if (!sink.exactlyOnce) producer = KafkaSink.shared(sink.client)
+    else {
+      // Spark numbers the partitions of a source as it likes, also when a batch is run again; which topic-partition a row is of stays.
+      val place = if (own.isEmpty) s"task-${r.getInt(Envelope.TASK)}" else s"${r.getInt(Envelope.DEST)}-${r.getUTF8String(Envelope.TOPIC)}-${r.getInt(Envelope.PARTITION)}"
+      tx = KafkaSink.transactional(s"millrace-$query-$place", sink.client)
+      producer = tx.producer
+      if (tx.open) fenced { producer.abortTransaction(); tx.open = false }
     }
+
+  /** Whether an earlier attempt at this batch has written the row that comes next. */
+  private def written: Boolean = tx != null && (epoch < tx.marker.epoch || (epoch == tx.marker.epoch && rows < tx.marker.rows))
+
+  private def take(r: InternalRow, own: Option[PlainSink], to: String)(record: String => ProducerRecord[Array[Byte], Array[Byte]]): Unit = {
+    if (producer == null) start(r, own)
+    if (!written) {
+      if (tx != null && !tx.open) { fenced(producer.beginTransaction()); tx.open = true }
+      topic = to
+      fenced(producer.send(record(to), (_, e) => if (e != null && error == null) error = e))
+    }
+    rows += 1
   }
 
-  /** A producer that another one replaced (its task had moved) is thrown away; the task's next attempt makes a new one and reads the marker again. */
+  private def topicOf(r: InternalRow): String = {
+    val t = r.getUTF8String(Envelope.OUT_TOPIC)
+    if (t != lastTopic) { lastTopic = t.clone(); lastName = t.toString }
+    lastName
+  }
+  private var lastTopic: UTF8String = _
+  private var lastName: String = _
+
+  private def timeOf(r: InternalRow): java.lang.Long = {
+    val t = if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP)
+    if (t < 0) null else t
+  }
+  /** Null leaves the choice to the producer. */
+  private def partitionOf(r: InternalRow): Integer =
+    if (!r.isNullAt(Envelope.OUT_PARTITION)) r.getInt(Envelope.OUT_PARTITION)
+    else if (r.isNullAt(Envelope.PARTITION_KEY)) null
+    else Partitioner.partition(r.getBinary(Envelope.PARTITION_KEY), producer.partitionsFor(topicOf(r)).size)
+
+  override def commit(): WriterCommitMessage = {
+    if (producer != null && (tx == null || tx.open)) fenced {
+      producer.flush()
+      if (error != null) throw error
+    }
+    if (tx != null && tx.open) {
+      val done = if (fault == null) Marker(epoch + 1, 0L) else Marker(epoch, rows)
+      fenced {
+        producer.sendOffsetsToTransaction(Collections.singletonMap(new TopicPartition(topic, 0), done.offset), new ConsumerGroupMetadata(tx.group))
+        producer.commitTransaction()
+      }
+      tx.open = false; tx.marker = done
+    }
+    sink.statistics.add(report)
+    new Written(fault)
+  }
+
+  override def abort(): Unit = if (tx != null && tx.open) {
+    try { producer.abortTransaction(); tx.open = false } catch { case _: Exception => KafkaSink.discard(tx.group) }
+  }
+
+  override def close(): Unit = ()
+
+  /** A producer that failed, or that another one replaced (its task had moved), is thrown away; the next attempt makes a new one and reads the marker again. */
   private def fenced(body: => Unit): Unit = try body catch {
-    case e @ (_: ProducerFencedException | _: InvalidProducerEpochException | _: org.apache.kafka.common.errors.OutOfOrderSequenceException | _: IllegalStateException) =>
-      if (txId != null) KafkaSink.discard(txId)
-      throw e
-    case e: org.apache.kafka.common.KafkaException if txId != null =>
-      KafkaSink.discard(txId)
+    case e @ (_: org.apache.kafka.common.KafkaException | _: IllegalStateException) if tx != null =>
+      KafkaSink.discard(tx.group)
+      tx.open = false
       throw e
   }
 }

@@ -133,7 +133,7 @@ object Simulation {
 private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator) extends ForeachWriter[Row] {
   @transient private var rows: java.util.ArrayList[Simulation.Out] = _
   override def open(partition: Long, epoch: Long): Boolean = { rows = new java.util.ArrayList(); true }
-  override def process(r: Row): Unit = { val s = SinkRow.met(r, settings, statistics); if (s != null) rows.add(s) }
+  override def process(r: Row): Unit = { val s = SinkRow.met(SinkRow.of(r), settings, statistics); if (s != null) rows.add(s) }
   override def close(error: Throwable): Unit = if (error == null && rows != null) Simulation.collect(run, rows)
 }
 
@@ -146,12 +146,20 @@ private[millrace] object SinkRow {
     if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP), headers(r), r.getString(Envelope.OUT_TOPIC),
     if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)), bytes(r, Envelope.PARTITION_KEY), r.getString(Envelope.FAULT))
 
+  def of(r: InternalRow): Simulation.Out = {
+    def text(i: Int): String = if (r.isNullAt(i)) null else r.getUTF8String(i).toString
+    new Simulation.Out(r.getInt(Envelope.DEST), r.getLong(Envelope.MERGE), text(Envelope.TOPIC), if (r.isNullAt(Envelope.PARTITION)) -1 else r.getInt(Envelope.PARTITION),
+      if (r.isNullAt(Envelope.OFFSET)) -1L else r.getLong(Envelope.OFFSET), { val p = Envelope.binary(r, Envelope.PATH); if (p == null) Array.emptyByteArray else p },
+      Envelope.binary(r, Envelope.KEY), Envelope.binary(r, Envelope.VALUE), if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP),
+      Envelope.headers(r).map(h => (h.key, h.value)).toSeq, text(Envelope.OUT_TOPIC), if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)),
+      Envelope.binary(r, Envelope.PARTITION_KEY), text(Envelope.FAULT))
+  }
+
   private def headers(r: Row): Seq[(String, Array[Byte])] =
     if (r.isNullAt(Envelope.HEADERS)) Nil else r.getSeq[Row](Envelope.HEADERS).map(h => (h.getString(0), bytes(h, 1))).toSeq
 
   /** A row whose DataFrame step failed meets the handler here: null if it is dropped, a dead letter, or a STOP. */
-  def met(r: Row, settings: Settings, statistics: RunAccumulator): Simulation.Out = {
-    val o = of(r)
+  def met(o: Simulation.Out, settings: Settings, statistics: RunAccumulator): Simulation.Out = {
     if (o.dest < 0 || o.fault == null) o
     else {
       val f = Faults.parse(o.fault)

@@ -227,7 +227,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def stop(s: Stop): Unit = {
     out.clear() // what the failing record has sent so far does not count
     emitted = 0
-    emit(new Outgoing(Envelope.STOP, index, null, null, rawTimestamp, Headers.empty, fault = s.fault.json))
+    // Every task of the levels behind stops at the same place: what they have done by then needs nothing of what is missing here.
+    val told = if (level.last) index to index else 0 until options.partitions
+    told.foreach(i => emit(new Outgoing(Envelope.STOP, i, null, null, rawTimestamp, Headers.empty, fault = s.fault.json)))
     stopped = true
   }
 

@@ -1,0 +1,145 @@
+"""Scenarios with their keys spread over the partitions of a real broker.
+
+Kafka Streams gives each partition of its inputs to a task of its own. So the oracle is run once for
+each partition, on the records that Kafka's default partitioner sends there, in the order in which
+a task takes them: the smallest head timestamp of its topic-partitions first [PL1].
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+PARTITIONS = 4
+Line = dict[str, Any]
+#: key, value, timestamp and headers of a record, comparable
+Seen = str
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's hash, written from its description for this test."""
+    mask, multiplier = 0xFFFFFFFF, 0x5BD1E995
+    result = (0x9747B28C ^ len(data)) & mask
+    words = len(data) // 4
+    for word in struct.unpack(f"<{words}I", data[: words * 4]):
+        mixed = word * multiplier & mask
+        mixed = (mixed ^ mixed >> 24) * multiplier & mask
+        result = (result * multiplier & mask) ^ mixed
+    rest = data[words * 4 :]
+    if rest:
+        result = (result ^ int.from_bytes(rest, "little")) * multiplier & mask
+    result = (result ^ result >> 13) * multiplier & mask
+    return result ^ result >> 15
+
+
+def partition_of(key: bytes | None, number: int) -> int:
+    """Where the default partitioner sends a key; records without one are dealt in turn."""
+    return number % PARTITIONS if key is None else (murmur2(key) & 0x7FFFFFFF) % PARTITIONS
+
+
+def renamed(document: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The document with all its topics under names of their own, of four partitions each."""
+    changed = copy.deepcopy(document)
+    for node in changed["nodes"]:
+        params = node.get("params", {})
+        if "topics" in params:
+            params["topics"] = [prefix + topic for topic in params["topics"]]
+        if "topic" in params:
+            params["topic"] = prefix + params["topic"]
+        if "topic_pattern" in params:
+            params["topic_pattern"] = f"{prefix}(?:{params['topic_pattern']})"
+        if "topic_expression" in params:
+            params["topic_expression"] = f"'{prefix}' || ({params['topic_expression']})"
+    settings = changed.get("settings") or {}
+    if "dead_letter_topic" in settings:
+        settings["dead_letter_topic"] = prefix + settings["dead_letter_topic"]
+    changed["topics"] = {
+        prefix + name: {**topic, "partitions": PARTITIONS}
+        for name, topic in (document.get("topics") or {}).items()
+    }
+    return changed
+
+
+def widened(lines: Sequence[Line], copies: int = 4) -> list[Line]:
+    """Each line once for each of several keys, as far as keys are text: they fill partitions."""
+    made = []
+    for line in lines:
+        for copy_number in range(copies):
+            another = dict(line)
+            if isinstance(line.get("key"), str) and copy_number:
+                another["key"] = f"{line['key']}{copy_number}"
+            elif copy_number:
+                continue
+            made.append(another)
+    return made
+
+
+def in_order(lines: Iterable[tuple[Line, int]]) -> list[Line]:
+    """The lines of some topic-partitions as one task takes them: smallest head first [PL1]."""
+    queues: dict[tuple[str, int], list[Line]] = defaultdict(list)
+    for line, partition in lines:
+        queues[line["topic"], partition].append(line)
+    taken = []
+    while queues:
+        head = min(queues, key=lambda place: (queues[place][0]["timestamp"], place))
+        taken.append(queues[head].pop(0))
+        if not queues[head]:
+            del queues[head]
+    return taken
+
+
+def shown(record: dict[str, Any], formats: tuple[dict[str, Any], dict[str, Any]]) -> Seen:
+    """An output record of the broker or of the oracle as text that can be compared."""
+    key, value = (_plain(record[name]) for name in ("key", "value"))
+    headers = record.get("headers") or {}
+    kept = {n: t for n, t in headers.items() if not n.startswith("__streams.errors.")}
+    return json.dumps([key, value, record["timestamp"], kept], sort_keys=True, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:
+    """Without null fields; 2.0 is 2."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and value == int(value):
+        return int(value)
+    return value
+
+
+def decode(data: bytes | None, format: dict[str, Any]) -> Any:
+    """Bytes of a topic as the lines of a scenario show them."""
+    if data is None:
+        return None
+    name = format["format"]
+    plain = {"integer": ">i", "long": ">q", "float": ">f", "double": ">d", "boolean": ">?"}
+    if name in plain:
+        return struct.unpack(plain[name], data)[0]
+    if name == "bytes":
+        return base64.b64encode(data).decode()
+    return json.loads(data) if name == "json" else data.decode()
+
+
+def interleaved(found: Sequence[Seen], parts: Sequence[Sequence[Seen]]) -> bool:
+    """Whether a partition's records are those of the tasks that write to it, each in its order."""
+    if sorted(found) != sorted(each for part in parts for each in part):
+        return False
+
+    @cache
+    def fits(taken: tuple[int, ...]) -> bool:
+        at = sum(taken)
+        if at == len(found):
+            return True
+        return any(
+            fits((*taken[:n], taken[n] + 1, *taken[n + 1 :]))
+            for n, part in enumerate(parts)
+            if taken[n] < len(part) and part[taken[n]] == found[at]
+        )
+
+    return fits((0,) * len(parts))
