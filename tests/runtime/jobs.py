@@ -14,9 +14,9 @@ from millrace_runtime import (
 )
 
 
-def word_count(job: Job) -> None:
+def word_count(job: Job, source: str = "text-lines", target: str = "word-counts") -> None:
     """Counts words over four tasks."""
-    lines = job.read_stream("lines", topics=["text-lines"], key=string(), value=string())
+    lines = job.read_stream("lines", topics=[source], key=string(), value=string())
     words = lines.transform(flat_map_values("words", "split(value, ' ')"))
     by_word = words.transform(select_key("count-key", "value", node="count"))
     job.repartition("count-repartition", by_word, partitions=4, node="count")
@@ -24,9 +24,8 @@ def word_count(job: Job) -> None:
         counts = task.repartitioned("count-repartition", node="count").count(
             "count", store=key_value_store("counts", node="counts")
         )
-        counts.to_stream("updates").to(
-            "word-counts", topic="word-counts", key=string(), value=long()
-        )
+        updates = counts.to_stream("updates")
+        updates.to("word-counts", topic=target, key=string(), value=long())
 
 
 def upper_case(job: Job) -> None:

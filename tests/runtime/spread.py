@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import copy
 import json
+import operator
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -66,6 +67,24 @@ def renamed(document: dict[str, Any], prefix: str) -> dict[str, Any]:
     return changed
 
 
+def moves_records(document: dict[str, Any]) -> bool:
+    """Whether a repartition lies between sources and sinks: a new key, and a state behind it."""
+    rekeyed = {"select_key", "map", "flat_map", "process"}
+    plain = {*rekeyed, "filter", "filter_not", "map_values", "flat_map_values", "peek", "merge"}
+    plain |= {"split", "process_values", "sink.topic", "sink.print", "to_stream"}
+    kinds = {node["id"]: node["kind"] for node in document["nodes"]}
+    if any(node.get("params", {}).get("group_by") for node in document["nodes"]):
+        return True
+    if any("group_by" in each for n in document["nodes"] for each in n["params"].get("inputs", [])):
+        return True
+    if {"repartition", "join.foreign_key"} & set(kinds.values()):
+        return True
+    reached = {id for id, kind in kinds.items() if kind in rekeyed}
+    for _ in kinds:
+        reached |= {e["target"] for e in document["edges"] if e["source"] in reached}
+    return any(kinds[id] not in plain for id in reached)
+
+
 def widened(lines: Sequence[Line], copies: int = 4) -> list[Line]:
     """Each line once for each of several keys, as far as keys are text: they fill partitions."""
     made = []
@@ -80,21 +99,27 @@ def widened(lines: Sequence[Line], copies: int = 4) -> list[Line]:
     return made
 
 
-def in_order(lines: Iterable[tuple[Line, int]]) -> list[Line]:
-    """The lines of some topic-partitions as one task takes them: smallest head first [PL1]."""
+def in_order(
+    lines: Iterable[tuple[Line, int]],
+    time: Callable[[Line], int] = operator.itemgetter("timestamp"),
+) -> list[Line]:
+    """The lines of some topic-partitions as one task takes them: smallest head first [PL1].
+
+    `time`: what a source takes for a record's timestamp.
+    """
     queues: dict[tuple[str, int], list[Line]] = defaultdict(list)
     for line, partition in lines:
         queues[line["topic"], partition].append(line)
     taken = []
     while queues:
-        head = min(queues, key=lambda place: (queues[place][0]["timestamp"], place))
+        head = min(queues, key=lambda place: (time(queues[place][0]), place))
         taken.append(queues[head].pop(0))
         if not queues[head]:
             del queues[head]
     return taken
 
 
-def shown(record: dict[str, Any], formats: tuple[dict[str, Any], dict[str, Any]]) -> Seen:
+def shown(record: dict[str, Any]) -> Seen:
     """An output record of the broker or of the oracle as text that can be compared."""
     key, value = (_plain(record[name]) for name in ("key", "value"))
     headers = record.get("headers") or {}

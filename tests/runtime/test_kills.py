@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import random
-import signal
 import struct
 import subprocess
 import sys
@@ -23,14 +22,11 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from tests.runtime import topics
-from tools import archive
+from tests.runtime.drivers import ended, kill, started
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
-ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("MILLRACE_KILLS", "2"))
-#: A JVM that lives for seconds: classes from the archive if there is one, no optimizing compiler.
-QUICK = archive.with_options([*archive.spark().use(), "-XX:TieredStopAtLevel=1"])
 ITEMS = 40
 PRICES = 3
 #: Records of a micro-batch, and of the input for each kill: several batches lie between two kills.
@@ -40,25 +36,11 @@ BATCH, EACH = 1_500, 4_000
 def job(
     address: str, checkpoint: Path, guarantee: str, *options: str, batch: int = BATCH
 ) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
-    return subprocess.Popen(
-        [
-            sys.executable, str(Path(__file__).with_name("orders_job.py")), guarantee,
-            "--bootstrap-servers", address, "--master", "local[2]",
-            "--checkpoint", str(checkpoint), "--max-records", str(batch), *options,
-        ],
-        env={**os.environ, **QUICK, "PYTHONPATH": path},
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    """Starts the job with micro-batches of at most so many records."""
+    return started(
+        "orders_job.py", guarantee, "--max-records", str(batch), *options, address=address,
+        checkpoint=checkpoint,
     )  # fmt: skip
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """Ends Python and the JVM at once."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
 
 
 def written(address: str, topic: str) -> int:
@@ -103,8 +85,8 @@ def run_with_kills(address: str, checkpoint: Path, guarantee: str) -> tuple[int,
         try:
             deadline = time.monotonic() + 240
             while written(address, "counts") == before:
-                assert process.poll() is None, process.communicate()[1]
-                assert time.monotonic() < deadline, "the job wrote nothing within 240 s"
+                if process.poll() is not None or time.monotonic() > deadline:
+                    pytest.fail(ended(process))
                 time.sleep(0.02)
             time.sleep(chance.uniform(0.0, 3.0))
             kills += process.poll() is None

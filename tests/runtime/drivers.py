@@ -1,0 +1,63 @@
+"""Jobs as drivers of their own, as a deployment starts them, and what is left of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from tools import archive
+
+ROOT = Path(__file__).parents[2]
+
+
+def started(
+    script: str, *options: str, address: str, checkpoint: Path, **environment: str
+) -> subprocess.Popen[str]:
+    """Starts a script of this folder in a session of its own.
+
+    Its JVM lives for seconds: classes come from the archive if there is one, and no optimizing
+    compiler takes the time that the job needs.
+    """
+    quick = archive.with_options([*archive.spark().use(), "-XX:TieredStopAtLevel=1"])
+    path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
+    return subprocess.Popen(
+        [
+            sys.executable, str(Path(__file__).with_name(script)), *options,
+            "--bootstrap-servers", address, "--master", "local[2]",
+            "--checkpoint", str(checkpoint),
+        ],
+        env={**os.environ, **quick, **environment, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def kill(process: subprocess.Popen[str]) -> str:
+    """Ends Python and the JVM at once; what the job had said."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.communicate(timeout=60)[1]
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """What a job that did not do what it should was doing: its threads, its last words."""
+    spoke = subprocess.run(["jps", "-q"], capture_output=True, text=True, check=False).stdout
+    session = os.getsid(process.pid) if process.poll() is None else None
+    stacks = [
+        subprocess.run(["jstack", each], capture_output=True, text=True, check=False).stdout
+        for each in spoke.split()
+        if session is not None and _session_of(int(each)) == session
+    ]
+    code = process.poll()
+    return "\n".join([f"exit code {code}", kill(process), *stacks])
+
+
+def _session_of(pid: int) -> int | None:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return None
