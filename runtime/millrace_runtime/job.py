@@ -244,9 +244,14 @@ class Job:
         df = self._packed(df, named)
 
         def rows() -> DataFrame:
-            task = columns.partition_for(F.col("_out_key"), partitions)
-            dests = self._hops.get(id, [])
-            return self._to_tasks(df, task, dests)
+            # A record that ends the job ends every task at the same place: what comes after it
+            # must wait in all of them, or it would be written before what it comes after.
+            own = F.array(columns.partition_for(F.col("_out_key"), partitions))
+            every = F.array(*(F.lit(n) for n in range(self.shuffle_partitions)))
+            addressed = df.withColumn(
+                "_task", F.explode(F.when(self._ends_job(), every).otherwise(own))
+            )
+            return self._to_tasks(addressed, F.col("_task"), self._hops.get(id, []))
 
         self._into_tasks.append(rows)
         self._dealt.append(None)
@@ -270,6 +275,16 @@ class Job:
     def _ends(self, df: DataFrame, id: str, node: str, subtopology: int | None = None) -> None:
         if self._lineage is not None:
             self._lineage.end(df, id, node, subtopology)
+
+    def _ends_job(self) -> Column:
+        """Whether a record has a fault for which the handler says `fail`."""
+        handled = {
+            kind
+            for kind in ("processing", "deserialization")
+            if self.settings.get(f"{kind}_handler", "fail") != "fail"
+        }
+        kind = F.get_json_object(F.col("_fault"), "$.kind")
+        return F.col("_fault").isNotNull() & ~kind.isin("dropped", *handled)
 
     def _packed(self, df: DataFrame, node: str) -> DataFrame:
         return guarded(

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.SparkThrowable
 
 /**
- * A failure as data. kind: `deserialization`, `processing` or `timestamp` (always stops); code: Spark's error condition or a word of ours;
+ * A failure as data. kind: `deserialization`, `processing`, `timestamp` (always stops) or `dropped` (never does); code: Spark's error condition or a word of ours;
  * `record`: where it happened, with its raw key, or null.
  */
 final class Fault(val kind: String, val node: String, val parameter: String, val code: String, val exception: String, val message: String,
@@ -20,6 +20,8 @@ final class Fault(val kind: String, val node: String, val parameter: String, val
     if (record != null) record.write(o.putObject("record")) else o.putNull("record")
     Json.mapper.writeValueAsString(o)
   }
+  /** What a record that is dropped for it counts as. */
+  def reason: String = if (kind == "dropped") code else kind
   def at(r: FaultRecord): Fault = new Fault(kind, node, parameter, code, exception, message, stacktrace, r)
 }
 

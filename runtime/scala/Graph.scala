@@ -241,7 +241,12 @@ private object Build {
 
 /** How failures are met; the names of the document's settings. */
 final case class Settings(processing: String, deserialization: String, deadLetterTopic: String) {
-  def handler(kind: String): String = if (kind == "deserialization") deserialization else if (kind == "processing") processing else "fail"
+  def handler(kind: String): String = kind match {
+    case "deserialization" => deserialization
+    case "processing" => processing
+    case "dropped" => "continue" // the source says `skip`
+    case _ => "fail"
+  }
 }
 
 /** The graph on the driver: every node built, in order. */

@@ -178,7 +178,7 @@ private[millrace] object SinkRow {
   }
   private def drop(f: Fault, statistics: RunAccumulator): Unit = {
     val t = new TaskReport(0, 0)
-    t.dropped(f.node, f.kind, 1L)
+    t.dropped(f.node, f.reason, 1L)
     statistics.add(t)
   }
 }

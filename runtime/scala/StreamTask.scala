@@ -319,7 +319,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def record: FaultRecord = new FaultRecord(if (recordTopic == null) null else recordTopic.toString, recordPartition, recordOffset, rawTimestamp, rawKey)
 
   private def meet(f: Fault): Unit = level.settings.handler(f.kind) match {
-    case "continue" => drop(f.node, f.kind)
+    case "continue" => drop(f.node, f.reason)
     case "dead_letter" =>
       drop(f.node, f.kind)
       if (originTopic != null || rawKey != null) {

@@ -42,6 +42,15 @@ def divide(job: Job) -> None:
     job.write("out", quotients, topic="quotients")
 
 
+def timed(job: Job) -> None:
+    """Takes `d` for the timestamp, and drops records in which it is none."""
+    numbers = job.read_stream(
+        "in", topics=["numbers"], key=string(), value=json("n INT, d INT"),
+        timestamp="cast(value.d AS BIGINT)", invalid_timestamp="skip",
+    )  # fmt: skip
+    job.write("out", numbers.transform(map_values("n", "value.n")), topic="timed")
+
+
 def countdown(job: Job) -> None:
     """Writes to the topic that it reads until a number is 0."""
     with job.subtopology(0, tasks=1) as task:

@@ -118,6 +118,16 @@ def test_a_record_that_fails_is_dropped_and_counted_if_the_handler_says_so(
     assert result.dropped == 1
 
 
+@pytest.mark.parametrize("cut", ["each", "all"])
+def test_a_record_without_a_valid_time_is_dropped_and_counted_where_the_source_says_skip(
+    warm: Any, cut: str
+) -> None:
+    late = {"topic": "numbers", "key": "d", "value": {"n": 9, "d": -1}, "timestamp": 4}
+    result = simulate(warm, jobs.timed, [NUMBERS[0], late, NUMBERS[2]], cut=cut)
+    assert shown(result) == [("a", 6, 2), ("c", 8, 2)]
+    assert (result.error, result.dropped) == (None, 1)
+
+
 def test_a_dead_letter_has_the_source_records_own_bytes(warm: Any) -> None:
     settings = {"processing_handler": "dead_letter", "dead_letter_topic": "dead"}
     result = simulate(warm, jobs.divide, NUMBERS, settings=settings)
