@@ -77,15 +77,15 @@ def documents() -> dict[str, dict[str, Any]]:
         _step("flat", "select_key", key="concat(key.key, '@', unix_millis(key.window.start))"),
     ]
     joined = "named_struct('amount', left.amount, 'city', right.city, 'n', left.n)"
-    join = _document("join", [_step("join", "join.stream_table", type="inner", joiner=joined)])
+    join = document_of("join", [_step("join", "join.stream_table", type="inner", joiner=joined)])
     join["topics"][TABLE] = {"partitions": PARTITIONS}
     join["nodes"].append(_ITEMS)
     join["edges"][0]["target_port"] = "left"
     join["edges"].append({"source": "items", "target": "join", "target_port": "right"})
     return {
-        "stateless": _document("stateless", stateless),
-        "count": _document("count", [_step("count", "count"), _UPDATES]),
-        "windowed": _document("windowed", windowed),
+        "stateless": document_of("stateless", stateless),
+        "count": document_of("count", [_step("count", "count"), _UPDATES]),
+        "windowed": document_of("windowed", windowed),
         "join": join,
     }
 
@@ -94,7 +94,8 @@ def _step(id: str, kind: str, **params: Any) -> dict[str, Any]:
     return {"id": id, "kind": kind, "params": params}
 
 
-def _document(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
+def document_of(name: str, steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """A document with these steps in a line between the orders and a topic."""
     sink = _step("out", "sink.topic", topic=f"bench-{name}")
     nodes = [_ORDERS, *steps, sink]
     return {
@@ -143,8 +144,11 @@ def fill(address: str, records: int) -> None:
     producer.flush(120)
 
 
-def on_spark(spark: Any, address: str, document: dict[str, Any], *, most: int) -> dict[str, Any]:
+def on_spark(
+    spark: Any, address: str, document: dict[str, Any], *, most: int, guarantee: str | None = None
+) -> dict[str, Any]:
     """Runs a compiled document over everything there is, in batches of at most so many."""
+    settings = {"processing_guarantee": guarantee} if guarantee else {}
     compilation = compile_document(document, session_analyzer(spark))
     run = uuid.uuid4().hex
     kafka = Kafka(spark, address, run=run, max_records=most)
@@ -158,7 +162,7 @@ def on_spark(spark: Any, address: str, document: dict[str, Any], *, most: int) -
         .option("checkpointLocation", checkpoint)
         .trigger(availableNow=True)
     )
-    writer = kafka.into(writer, plan.graph, {})
+    writer = kafka.into(writer, plan.graph, settings)
     java = psutil.Process(spark._jvm.java.lang.ProcessHandle.current().pid())
     began, worked = time.monotonic(), sum(java.cpu_times()[:2])
     query = writer.start()

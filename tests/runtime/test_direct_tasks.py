@@ -103,8 +103,7 @@ def written(
     try:
         writer = plan.rows.writeStream.option("checkpointLocation", folder)
         writer = writer.trigger(availableNow=True)
-        writer._jwrite = writer._jwrite.foreach(kafka.writer(plan.graph, {}))
-        query = writer.start()
+        query = kafka.into(writer, plan.graph, {}).start()
         query.awaitTermination()
         assert len(query.recentProgress) > 1
         explained = str(query._jsq.explainInternal(False))
