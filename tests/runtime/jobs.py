@@ -59,27 +59,29 @@ def countdown(job: Job) -> None:
         smaller.to("out", topic="numbers", key=string(), value=long())
 
 
-def orders(job: Job) -> None:
+def orders(job: Job, prefix: str = "") -> None:
     """Counts per item, per item and second, and orders joined with prices: two sub-topologies.
 
     Orders are `item:number` under a customer; prices are `number` under an item.
     """
-    sold = job.read_stream("orders", topics=["orders"], key=string(), value=string())
+    sold = job.read_stream("orders", topics=[f"{prefix}orders"], key=string(), value=string())
     by_item = sold.transform(select_key("by-item", "split(value, ':')[0]"))
     job.repartition("by-item-repartition", by_item, partitions=4, node="by-item")
     with job.subtopology(1, level=1, tasks=4) as task:
         items = task.repartitioned("by-item-repartition", node="by-item")
         counts = items.count("count", store=key_value_store("counts", node="counts"))
-        counts.to_stream("updates").to("counts", topic="counts", key=string(), value=long())
+        counts.to_stream("updates").to(
+            "counts", topic=f"{prefix}counts", key=string(), value=long()
+        )
         second = {"type": "tumbling", "size": 1_000, "grace": 86_400_000}
         seconds = items.count("seconds", window=second).to_stream("second-updates")
         named = "unix_millis(key.window.start) || ':' || value"
         seconds.map("second", key="key.key", value=named).to(
-            "out-seconds", topic="seconds", key=string(), value=string()
+            "out-seconds", topic=f"{prefix}seconds", key=string(), value=string()
         )
-        prices = task.stream("prices", topics=["prices"], key=string(), value=string())
+        prices = task.stream("prices", topics=[f"{prefix}prices"], key=string(), value=string())
         both = items.join_stream(
             "join", prices, type="inner", before=86_400_000, after=86_400_000, grace=86_400_000,
             joiner="split(left, ':')[1] || '@' || right",
         )  # fmt: skip
-        both.to("out-joined", topic="joined", key=string(), value=string())
+        both.to("out-joined", topic=f"{prefix}joined", key=string(), value=string())

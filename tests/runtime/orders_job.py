@@ -1,5 +1,6 @@
-"""What is killed in test_kills.py: `python orders_job.py GUARANTEE --checkpoint ...`."""
+"""What is killed in test_kills.py: `python orders_job.py PREFIX GUARANTEE --checkpoint ...`."""
 
+import functools
 import sys
 
 from millrace_runtime import Job
@@ -7,5 +8,5 @@ from millrace_runtime import Job
 from tests.runtime.jobs import orders
 
 if __name__ == "__main__":
-    guarantee = sys.argv.pop(1)
-    Job.main(orders, name="orders", settings={"processing_guarantee": guarantee}, tasks=4)
+    topology = functools.partial(orders, prefix=sys.argv.pop(1))
+    Job.main(topology, name="orders", settings={"processing_guarantee": sys.argv.pop(1)}, tasks=4)

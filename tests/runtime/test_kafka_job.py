@@ -65,7 +65,7 @@ def without_repeats(updates: list[int]) -> list[int]:
 def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
     words: Words, tmp_path: Path
 ) -> None:
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"value": "to be or not", "timestamp": 5_000, "partition": 0},
         {"value": "to be ÄÖÜ 世界", "timestamp": 1_000, "partition": 1},
     ]
@@ -113,7 +113,7 @@ def test_a_record_that_fails_ends_the_job_with_its_place(words: Words, tmp_path:
 def test_what_came_before_a_failing_record_is_written_and_never_again(
     words: Words, tmp_path: Path
 ) -> None:
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"value": "a a", "timestamp": 1_000, "partition": 0},
         {"value": "b d", "timestamp": 2_000, "partition": 1},
         {"value": None, "timestamp": 3_000, "partition": 2},

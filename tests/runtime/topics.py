@@ -19,13 +19,6 @@ def create(address: str, topics: dict[str, int]) -> None:
         future.result()
 
 
-def delete(address: str, topics: list[str]) -> None:
-    """Deletes topics, and waits until the broker has forgotten them."""
-    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
-    for future in admin.delete_topics(topics).values():
-        future.result()
-
-
 def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
     """Writes records: key, value (bytes or text), timestamp (ms), headers, partition."""
     producer = Producer({"bootstrap.servers": address, "partitioner": "murmur2_random"})
