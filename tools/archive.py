@@ -68,7 +68,8 @@ def spark() -> Archive:
     """The archive of Spark's drivers and of the analyzer."""
     spec = importlib.util.find_spec("pyspark")
     folder = Path(spec.origin).parent / "jars" if spec and spec.origin else Path()
-    return Archive("spark", sorted(folder.glob("*.jar")))
+    connector = Path(os.environ.get("MILLRACE_JARS") or places.cache() / "jars" / "connector")
+    return Archive("spark", [*sorted(connector.glob("*.jar")), *sorted(folder.glob("*.jar"))])
 
 
 def with_options(options: list[str]) -> dict[str, str]:

@@ -17,10 +17,12 @@ import signal
 import socketserver
 import sys
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime import session
+from millrace_runtime import columns, session
+from millrace_runtime.jars import connector_jars
 
 LONGEST_REQUEST = 16 * 1024 * 1024
 
@@ -38,7 +40,7 @@ class SparkAnalyzer:
 
     def __init__(self, spark: Any) -> None:
         self._java = spark._jsparkSession
-        self._gateway = spark._jvm.org.apache.spark.sql.millrace
+        self._gateway = columns.gateway(spark.sparkContext)
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request; a faulty expression gives an error in its place."""
@@ -93,6 +95,20 @@ class Server(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", port), _Connection)
 
 
+def preload(spark: Any) -> None:
+    """Loads what drivers need and an analyzer does not: for an archive of this run's classes."""
+    find = spark._jvm.java.lang.Class.forName
+    loader = spark._jvm.java.lang.ClassLoader.getSystemClassLoader()
+    for jar in connector_jars():
+        with zipfile.ZipFile(jar) as content:
+            names = [name for name in content.namelist() if name.endswith(".class")]
+        for name in names:
+            if "-" not in name:  # META-INF, module-info, package-info
+                # Some lean on libraries that nobody here has.
+                with contextlib.suppress(Exception):
+                    find(name.removesuffix(".class").replace("/", "."), False, loader)
+
+
 def functions(spark: Any) -> list[dict[str, str]]:
     """Spark's functions that an expression over one record may call.
 
@@ -125,6 +141,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--functions", metavar="FILE", help="write Spark's functions to a JSON file, and end"
     )
+    parser.add_argument(
+        "--preload", action="store_true", help="load the classes of the Kafka connector as well"
+    )
     arguments = parser.parse_args(argv)
     spark = analyzer_session()
     try:
@@ -148,6 +167,8 @@ def main(argv: list[str] | None = None) -> int:
                 number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
             )
         print("READY", flush=True)
+        if arguments.preload:
+            threading.Thread(target=preload, args=(spark,), daemon=True).start()
         with server:
             server.serve_forever(poll_interval=0.2)
         return 0

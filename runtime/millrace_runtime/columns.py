@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from py4j.java_gateway import JavaClass
 from pyspark import SparkContext
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
@@ -12,13 +13,44 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 from millrace_runtime.formats import Format
 
 
-def gateway() -> Any:
+class Package:
+    """The classes of a Java package, each looked up once.
+
+    py4j asks Java at every use of a dotted name what each of its parts is; the answer for a package
+    is a search through all jars for a class of that name.
+    """
+
+    def __init__(self, name: str, client: Any) -> None:
+        self._name = name
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        found = JavaClass(f"{self._name}.{name}", self._client)
+        setattr(self, name, found)
+        return found
+
+
+def gateway(context: SparkContext | None = None) -> Any:
     """The package of the operator in the driver's JVM."""
-    context = SparkContext._active_spark_context
+    context = context or SparkContext._active_spark_context
     if context is None:
         raise RuntimeError("there is no active Spark session")
-    jvm: Any = context._jvm
-    return jvm.org.apache.spark.sql.millrace
+    known = vars(context._jvm)
+    if "millrace" not in known:
+        known["millrace"] = Package("org.apache.spark.sql.millrace", _client(context))
+    return known["millrace"]
+
+
+def _client(context: SparkContext) -> Any:
+    java: Any = context._gateway
+    return java._gateway_client
+
+
+def remember_classes(context: SparkContext) -> None:
+    """Spares PySpark the search for the classes that it names with every column."""
+    for name in ("org.apache.spark.sql.functions", "org.apache.spark.api.python.PythonUtils"):
+        found = JavaClass(name, _client(context))
+        vars(context._jvm)[name.rpartition(".")[2]] = found
 
 
 def _wrap(java_column: Any) -> Column:

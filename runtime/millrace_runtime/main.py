@@ -244,10 +244,12 @@ def _run(
     from millrace_runtime.job import Job
     from millrace_runtime.kafka import Kafka
 
+    stages = Stages()
     conf = dict(item.split("=", 1) for item in arguments.spark_config)
     if checkpoint.is_local(arguments.checkpoint):
         conf.setdefault("spark.sql.streaming.checkpointFileManagerClass", session.LOCAL_CHECKPOINTS)
     spark = session.create(name, master=arguments.master, settings=conf)
+    stages.done("Spark")
     try:
         kafka = Kafka(
             spark,
@@ -260,7 +262,9 @@ def _run(
         topology(job)
         kafka.wall_clock = job.uses_wall_clock
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        stages.done("topology")
         _look_at_topics(spark, kafka, job, report)
+        stages.done("topics")
         plan = job.plan()
         checkpoint.open_checkpoint(arguments.checkpoint, plan.graph, plan.shuffle_partitions)
         writer = (
@@ -274,12 +278,33 @@ def _run(
         else:
             writer = writer.trigger(processingTime=arguments.trigger)
         query = writer.start()
+        stages.done("query")
         report.attach(spark, query, plan.graph)
         report.state("running")
+        report.log("info", stages.told())
         _wait(query, stopping, report)
     finally:
         report.detach()
         spark.stop()
+
+
+class Stages:
+    """How long the parts of a start took, for who wonders why it takes so long."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self._took: list[tuple[str, float]] = []
+
+    def done(self, name: str) -> None:
+        """Notes the end of a part, which began with the end of the one before."""
+        now = time.monotonic()
+        self._took.append((name, now - self._last))
+        self._last = now
+
+    def told(self) -> str:
+        """`started in 6.2 s: Spark 4.0, topology 1.1, ...`."""
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self._took)
+        return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
 
 
 def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> None:

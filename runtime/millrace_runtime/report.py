@@ -14,6 +14,7 @@ import time
 from collections import deque
 from typing import Any, Protocol
 
+from millrace_runtime import columns
 from millrace_runtime.lineage import figures
 
 STREAM_LENGTH = 5_000
@@ -165,7 +166,7 @@ class Progress:
     """A query's progress as one event: what Spark says joined with what the operator counted."""
 
     def __init__(self, spark: Any, query: Any, graph: dict[str, Any], run: str) -> None:
-        self._gateway = spark._jvm.org.apache.spark.sql.millrace
+        self._gateway = columns.gateway(spark.sparkContext)
         self._query = query
         self._run = run
         self._batch: int | None = None

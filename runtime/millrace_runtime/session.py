@@ -115,6 +115,8 @@ def create(
     """
     from pyspark.sql import SparkSession
 
+    from millrace_runtime import columns
+
     # py4j tells of every connection that closes, also when the log has gone before it.
     logging.getLogger("py4j").setLevel(logging.WARNING)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -143,4 +145,5 @@ def create(
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    columns.remember_classes(session.sparkContext)
     return session

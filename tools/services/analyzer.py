@@ -18,7 +18,14 @@ def service(system: System) -> Service:
     writes = not classes.ready()
     return Service(
         name="analyzer",
-        command=[system.python, "-m", "millrace_runtime.analyzer", "--port", str(port)],
+        command=[
+            system.python,
+            "-m",
+            "millrace_runtime.analyzer",
+            "--port",
+            str(port),
+            *(["--preload"] if writes else []),
+        ],
         ready=_answers,
         deadline=300,
         # At the end of its first run it writes the archive that makes later starts quick.

@@ -1,0 +1,40 @@
+"""Figures as a table: a name, seconds of the wall clock, seconds of the processor, a limit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured thing; seconds throughout."""
+
+    name: str
+    wall: float
+    processor: float
+    limit: float | None = None
+
+
+def show(rows: Iterable[Row]) -> None:
+    """Print them; the load of the machine tells what the wall clock is worth."""
+    print(f"{'':44}{'wall s':>9}{'cpu s':>9}{'limit s':>9}")
+    for row in rows:
+        limit = "" if row.limit is None else f"{row.limit:9.2f}"
+        print(f"{row.name:44}{row.wall:9.3f}{row.processor:9.3f}{limit}")
+    print(f"load of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+
+
+def processor_seconds(process: psutil.Process) -> float:
+    """What a process and all below it have used so far."""
+    used = 0.0
+    for each in [process, *process.children(recursive=True)]:
+        try:
+            times = each.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        used += times.user + times.system
+    return used
