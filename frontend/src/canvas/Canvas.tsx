@@ -14,6 +14,7 @@ import {
 } from "@xyflow/react";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { AddRequest } from "../designer/canvasApi";
+import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import type { Position } from "../graph/document";
@@ -116,6 +117,7 @@ function CanvasInside() {
   const [context, setContext] = useState<ContextPlace | null>(null);
   const far = useStore((state) => state.transform[2] < FAR);
   const layer = useDesigner((state) => state.layer);
+  const stale = useRuntime((state) => state.figures?.stale === true);
   const readOnly = useDesigner((state) => state.readOnly);
   const count = useDesigner((state) => state.document.nodes.length);
   const glide = useGlide(setNodes);
@@ -200,6 +202,7 @@ function CanvasInside() {
       ref={box}
       data-layer={layer}
       data-far={far || undefined}
+      data-stale={stale || undefined}
       data-many={count > BUSY || undefined}
       onPointerMove={(event) => {
         pointer.current = { x: event.clientX, y: event.clientY };

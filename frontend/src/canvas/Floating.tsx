@@ -22,6 +22,9 @@ import type { FlowNode } from "./flow";
 import { HeatSwitch } from "./Heat";
 import { t } from "./texts";
 
+/** Figures may be fresh and yet not to be believed: nobody looks after the deployment they are of. */
+const FRESH_MS = 4_000;
+
 export function LayerSwitch() {
   const layer = useDesigner((state) => state.layer);
   const setLayer = useDesigner((state) => state.setLayer);
@@ -51,7 +54,9 @@ export function LayerSwitch() {
       {layer === "runtime" && running ? <HeatSwitch /> : null}
       {missing === null ? null : <Chip className="layer-note">{missing}</Chip>}
       {layer === "runtime" && staleFor !== null ? (
-        <Chip tone="degraded">{t("stale", { span: span(staleFor) })}</Chip>
+        <Chip tone="degraded">
+          {staleFor < FRESH_MS ? t("lastKnown") : t("stale", { span: span(staleFor) })}
+        </Chip>
       ) : null}
     </Panel>
   );
