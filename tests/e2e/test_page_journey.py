@@ -21,7 +21,7 @@ def member(page: Page, system: System, name: str) -> str:
     token = next(each["value"] for each in cookies if each["name"] == "csrftoken")
     answer = page.request.post(
         f"{system.address}/api/workspaces/main/members",
-        data={"username": name.lower(), "display_name": name, "role": "editor"},
+        data={"username": name.split()[0].lower(), "display_name": name, "role": "editor"},
         headers={"X-CSRFToken": token, "Origin": system.address},
     )
     assert answer.ok, answer.text()
@@ -106,13 +106,15 @@ def test_changes_that_the_server_did_not_get_outlive_the_page(
 
     # In a page of its own: the browser complains of refused requests in its console.
     dying = signed_in.new_page()
-    dying.route("**/draft", refuse)
     dying.goto(page.url)
     lost = Designer(dying)
     expect(dying.locator(".react-flow__node")).to_have_count(1)
+    # Of the whole browser, so that the page's last attempt fails as well.
+    signed_in.route("**/draft", refuse)
     lost.drag("count", 300, 120)
     expect(dying.get_by_text("not on the server yet")).to_be_visible()
     dying.close()
+    signed_in.unroute("**/draft", refuse)
 
     page.reload()
     expect(page.get_by_text("brought back")).to_be_visible()

@@ -244,6 +244,7 @@ function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
           : `[data-parameter="${CSS.escape(request.parameter)}"]`;
     // An editor may still be loading; it gets the cursor when it is there.
     let tries = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const look = () => {
       const field = form.current?.querySelector<HTMLElement>(wanted);
       const control = field?.querySelector<HTMLElement>(
@@ -258,7 +259,8 @@ function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
       if (control instanceof HTMLInputElement && request.parameter === NODE_LABEL) control.select();
       field?.scrollIntoView({ block: "nearest" });
     };
-    let timer = setTimeout(look, 0);
+    // At once where it can be: whoever types on must not type into the canvas.
+    look();
     return () => clearTimeout(timer);
   }, [request, node, form]);
 }
