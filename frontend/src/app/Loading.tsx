@@ -1,13 +1,22 @@
 import { Loader } from "@mantine/core";
+import { useEffect, useState } from "react";
 import classes from "./app.module.css";
 import { t } from "./phrases";
 
+/** After this long whoever waits should know that it is not the page. */
+const SLOW_MS = 4_000;
+
 /** Fills its place while something loads; invisible for the first moment, so that fast answers do not flicker. */
 export function Loading({ what }: { what?: string }) {
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <output className={classes.loading} aria-live="polite">
       <Loader size="sm" type="dots" aria-hidden />
-      <span>{what ?? t("Loading…")}</span>
+      <span>{slow ? t("The server takes long to answer…") : (what ?? t("Loading…"))}</span>
     </output>
   );
 }

@@ -169,6 +169,7 @@ export const zh: Readonly<Record<string, string>> = {
   Partitions: "分区",
   repartition: "重分区",
   changelog: "变更日志",
+  "The server takes long to answer…": "服务器响应较慢…",
   "{name} edits {node}": "{name} 正在编辑 {node}",
   "{name} is here": "{name} 也在这里",
   "You are not a member of any workspace yet.": "您还不是任何工作区的成员。",

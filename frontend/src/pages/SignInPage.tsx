@@ -76,13 +76,15 @@ export function SignInPage() {
           onChange={(event) => setPassword(event.currentTarget.value)}
           error={error?.fields.password}
         />
-        <Button type="submit" loading={busy} fullWidth>
+        <Button type="submit" variant="filled" loading={busy} fullWidth>
           {t("Sign in")}
         </Button>
         <p className={classes.doorNote}>
           {t(
             "On your own machine, `./millrace up` prints a link that signs you in without a password.",
-          )}
+          )
+            .split("`")
+            .map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}
         </p>
       </form>
     </main>
