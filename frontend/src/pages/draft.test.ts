@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDocument } from "../api/samples";
 import type { TopologyDocument } from "../graph/document";
 import { DraftKeeper, type DraftState } from "./draft";
+import { keepUnsent, readUnsent } from "./unsent";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -75,4 +76,34 @@ test("a saved version takes the place of the draft", async () => {
   keep.forget();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(put).not.toHaveBeenCalled();
+});
+
+test("what the server does not have yet is kept here until it has it", async () => {
+  let down = true;
+  const kept: (TopologyDocument | null)[] = [];
+  const keep = new DraftKeeper({
+    put: async () => {
+      if (down) throw new Error("no server");
+    },
+    onState: () => undefined,
+    onUnsent: (document) => kept.push(document),
+  });
+  keep.changed(named("a"));
+  expect(kept).toEqual([named("a")]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(kept).toEqual([named("a")]);
+  down = false;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(kept).toEqual([named("a"), null]);
+});
+
+test("of a page that died only its own reader finds the changes again", () => {
+  keepUnsent(1, 7, named("a"));
+  expect(readUnsent(1, 7)?.name).toBe("a");
+  expect(readUnsent(2, 7)).toBeNull();
+  expect(readUnsent(1, 8)).toBeNull();
+  keepUnsent(1, 7, null);
+  expect(readUnsent(1, 7)).toBeNull();
+  localStorage.setItem("millrace.unsent.1.7", "{cut off");
+  expect(readUnsent(1, 7)).toBeNull();
 });

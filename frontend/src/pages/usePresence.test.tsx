@@ -1,0 +1,70 @@
+import { renderHook } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { EMPTY_LIVE } from "../api/live";
+import { initialsOf, usePresence } from "../designer/presence";
+import { useDesigner } from "../designer/store";
+import { useLive } from "../runtime/store";
+import { usePresenceFeed } from "./usePresence";
+
+let told: unknown[];
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  told = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    if (request.method === "PUT") told.push((await request.json()).node);
+    return new Response(null, { status: 204 });
+  });
+  useLive.setState({ ...EMPTY_LIVE });
+  useDesigner.setState({ selection: { nodes: [], edges: [] } });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const select = (...nodes: string[]) => useDesigner.setState({ selection: { nodes, edges: [] } });
+
+test("others are shown with their node, the reader is not", () => {
+  const { unmount } = renderHook(() => usePresenceFeed(1, 5, false));
+  useLive.setState({
+    presence: [
+      { id: 5, display_name: "Me", node: "a" },
+      { id: 6, display_name: "Grace Hopper", node: "b" },
+    ],
+  });
+  expect(usePresence.getState().people).toEqual([{ id: 6, name: "Grace Hopper", node: "b" }]);
+  unmount();
+  expect(usePresence.getState().people).toEqual([]);
+});
+
+test("the node that was stayed at is told, those on the way are not, and none at the end", async () => {
+  const { unmount } = renderHook(() => usePresenceFeed(1, 5, true));
+  await vi.advanceTimersByTimeAsync(300);
+  expect(told).toEqual([null]);
+  select("a");
+  await vi.advanceTimersByTimeAsync(100);
+  select("b");
+  await vi.advanceTimersByTimeAsync(300);
+  select("b", "c");
+  await vi.advanceTimersByTimeAsync(300);
+  expect(told).toEqual([null, "b", null]);
+  select("c");
+  await vi.advanceTimersByTimeAsync(300);
+  unmount();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(told).toEqual([null, "b", null, "c", null]);
+});
+
+test("what a viewer looks at is not told", async () => {
+  const { unmount } = renderHook(() => usePresenceFeed(1, 5, false));
+  select("a");
+  await vi.advanceTimersByTimeAsync(300);
+  expect(told).toEqual([]);
+  unmount();
+});
+
+test("initials", () => {
+  expect(["Grace Hopper", "Ada", "张三", " "].map(initialsOf)).toEqual(["GH", "AD", "张三", ""]);
+});
