@@ -10,6 +10,9 @@ from tools import places
 from tools.console import say
 from tools.steps import environment
 
+# What the golden tests write.
+WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operators")
+
 
 def main(arguments: list[str]) -> int:
     """Run the golden tests in writing mode: they write what they would have compared."""
@@ -25,9 +28,9 @@ def main(arguments: list[str]) -> int:
         check=False,
     )  # fmt: skip
     subprocess.run(
-        ["git", "--no-pager", "diff", "--stat", "--", "tests/golden"],
+        ["git", "--no-pager", "diff", "--stat", "--", *WRITTEN],
         cwd=places.REPOSITORY,
         check=False,
     )
-    say("golden: read the difference (git diff tests/golden) before it is committed")
+    say("golden: read the difference (git diff) before it is committed")
     return done.returncode

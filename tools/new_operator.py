@@ -34,7 +34,6 @@ class {name}(Operator):
     synonyms = ("what", "a newcomer", "would search for")
     in_ports = (InPort("in", ("stream",)),)
     out_ports = (OutPort("out", "stream"),)
-    example = (({{"key": "a", "value": 1}},), ({{"key": "a", "value": 1}},))
 
     value = Expression("Value", "The new value.")
 
@@ -60,9 +59,6 @@ def test_{kind}_is_in_the_palette_with_everything_a_newcomer_reads() -> None:
     assert found.family == "{family}"
     assert found.help
     assert found.synonyms
-    before, after = found.example
-    assert before
-    assert after
 '''
 
 

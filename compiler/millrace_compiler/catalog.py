@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from millrace_compiler.examples import example
 from millrace_compiler.formats import DESCRIPTIONS, SIMPLE
 from millrace_compiler.operator import FAMILIES, Operator, registry
 from millrace_compiler.settings import SETTINGS
@@ -32,7 +33,9 @@ def catalog_text() -> str:
 
 
 def _kind(cls: type[Operator]) -> dict[str, object]:
-    before, after = cls.example
+    shown = example(cls.kind)
+    # The palette's card is small: times where they matter.
+    times = cls.reads_clock or cls.kind == "source.stream"
     return {
         "kind": cls.kind,
         "title": cls.title,
@@ -41,7 +44,7 @@ def _kind(cls: type[Operator]) -> dict[str, object]:
         "description": (cls.__doc__ or "").strip().splitlines()[0],
         "help": cls.help,
         "synonyms": list(cls.synonyms),
-        "example": {"before": list(before), "after": list(after)},
+        "example": {"before": shown.before(times=times), "after": shown.after(times=times)},
         "inputs": _inputs(cls),
         "outputs": _outputs(cls),
         "takes_store": list(cls.takes_store) or None,

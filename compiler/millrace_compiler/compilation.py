@@ -82,7 +82,7 @@ class Compilation:
             ],
             "internal_topics": plan.internal_topics(),
             "text": plan_text(plan),
-            "nodes": self._nodes_json(plan),
+            "nodes": self.nodes_json(plan),
             "edges": [
                 {
                     "index": edge.index,
@@ -92,15 +92,16 @@ class Compilation:
             ],
         }
 
-    def _nodes_json(self, plan: Plan) -> dict[str, object]:
-        nodes: dict[str, object] = {}
+    def nodes_json(self, plan: Plan) -> dict[str, dict[str, object]]:
+        """How each node runs, its guarantee, and the sub-topologies that it is in."""
+        nodes: dict[str, dict[str, object]] = {}
         for id_, operator in self.graph.operators.items():
             if isinstance(operator, Store):
                 continue
             runs = runs_as(plan, operator)
             if runs is None:
                 continue
-            promise = guarantee_of(operator, runs)
+            promise = guarantee_of(operator.kind, runs)
             steps = plan.physical.node_steps[plan.physical.aliases.get(id_, id_)]
             subs = sorted({plan.of_step[step] for step in steps if step in plan.of_step})
             nodes[id_] = {

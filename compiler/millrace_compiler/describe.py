@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from millrace_compiler.analysis import Analyzer
 from millrace_compiler.compilation import Compilation, compile_document, subtopology_json
@@ -16,14 +16,25 @@ class Description:
     """What a topology consists of when it runs."""
 
     plan: Plan
+    nodes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, object]:
-        """As ``describe --json`` prints it."""
+    def to_json(self, *, guarantees: bool = False) -> dict[str, object]:
+        """As ``describe --json`` prints it, with each node's guarantee if asked for."""
         count = len(self.plan.subtopologies)
         return {
             "subtopologies": [subtopology_json(self.plan, i, levels=False) for i in range(count)],
             "internal_topics": self.plan.internal_topics(),
+            **({"nodes": dict(self.nodes)} if guarantees else {}),
         }
+
+    @property
+    def promises(self) -> str:
+        """How each node runs, what it guarantees and why it is done so, as text."""
+        lines = ["Guarantees:"]
+        for id_, told in self.nodes.items():
+            lines.append(f"    {id_} ({str(told['runs_as']).replace('_', ' ')})")
+            lines += [f"      {told['guarantee']}", f"      {told['why']}"]
+        return "\n".join(lines) + "\n"
 
     @property
     def text(self) -> str:
@@ -41,4 +52,4 @@ def description_of(compilation: Compilation) -> Description:
     plan = compilation.require().plan
     if plan is None:
         raise ValueError("a compiled document has a plan")
-    return Description(plan)
+    return Description(plan, compilation.nodes_json(plan))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from millrace_compiler.operator import Operator
-
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -15,13 +13,70 @@ class Guarantee:
     why: str
 
 
-_FRAME = "One record at a time, in the order of the topic."
 _PREFIX = (
     "Nothing before it keeps state, so it is a plain DataFrame step, optimised by Spark with its "
     "neighbours."
 )
-_TASK = "It runs inside the stream task, record by record and depth first, because "
-_KINDS: dict[str, Guarantee] = {
+_TASK = (
+    "It runs inside the stream task, record by record and depth first, because what comes before "
+    "it keeps state, is shared by several, or has several inputs."
+)
+_STORE = (
+    "Spark's own state stores are keyed by the query's plan and cannot be scanned in the order of "
+    "keys; these are bytes under the store's name, so they survive edits of the design."
+)
+TABLE: dict[str, Guarantee] = {
+    "filter": Guarantee("The records that it keeps stay in their order [ST1].", _TASK),
+    "filter_not": Guarantee("The records that it keeps stay in their order [ST1].", _TASK),
+    "map": Guarantee("One record for each, in order; time and headers stay [ST2].", _TASK),
+    "map_values": Guarantee("One record for each, in order; key, time, headers stay [ST2].", _TASK),
+    "select_key": Guarantee("One record for each, in order; time and headers stay [ST2].", _TASK),
+    "flat_map": Guarantee("The records of one stay together, in the list's order [ST2].", _TASK),
+    "flat_map_values": Guarantee(
+        "The records of one stay together, in the list's order [ST2].", _TASK
+    ),
+    "peek": Guarantee(
+        "Every record once, in order; after a crash a line may be written again.",
+        "Spark may evaluate a step of a DataFrame more than once; the stream task does not.",
+    ),
+    "merge": Guarantee(
+        "Records of all inputs, each of them wholly before the next.",
+        "Spark's union takes one input after the other; the stream task keeps the records' order.",
+    ),
+    "split": Guarantee(
+        "Every record to one branch, and through it before the next record.",
+        "As separate filters Spark would read the input once for each branch.",
+    ),
+    "repartition": Guarantee(
+        "Records of a key stay in order and meet in one task [RP2].",
+        "Spark's repartition keeps no order and places keys by a hash of its own, not Kafka's.",
+    ),
+    "to_table": Guarantee(
+        "Every update in order, with the row before it [KT1].",
+        "Spark has no table that changes within a micro-batch.",
+    ),
+    "to_stream": Guarantee("Every update as a record, in order, deletes as nulls [KT1].", _TASK),
+    "sink.topic": Guarantee(
+        "In order to the partition that Kafka would choose, with time and headers; at least once, "
+        "or exactly once by the setting [PL8].",
+        "Spark's Kafka sink writes no timestamps and knows no transactions.",
+    ),
+    "sink.print": Guarantee(
+        "Every record in order; after a crash a line may be written again.",
+        "Spark's console sink shows a micro-batch as a table, and only its first rows.",
+    ),
+    "store.key_value": Guarantee(
+        "The rows of the last micro-batch, in the order of the keys' bytes [SS2].", _STORE
+    ),
+    "store.window": Guarantee(
+        "The rows of the last micro-batch that the retention still covers [SS3].", _STORE
+    ),
+    "store.session": Guarantee(
+        "The sessions of the last micro-batch that the retention still covers [SS3].", _STORE
+    ),
+    "store.versioned": Guarantee(
+        "The versions that the history still covers, found by time [VS1][VS2].", _STORE
+    ),
     "source.stream": Guarantee(
         "Records of a partition in the order of their offsets; of several, the earliest [PL1].",
         "Spark reads partitions side by side without an order between them; the stream task puts "
@@ -83,17 +138,14 @@ _KINDS: dict[str, Guarantee] = {
         "Spark's Python state API sees a key's rows of a batch, without order or stream time.",
     ),
 }
-_KINDS["process_values"] = _KINDS["process"]
+TABLE["process_values"] = TABLE["process"]
 
 
-def guarantee_of(operator: Operator, runs: str) -> Guarantee:
+def guarantee_of(kind: str, runs: str) -> Guarantee:
     """The entry of the table for a node that runs in a certain way."""
-    found = _KINDS.get(operator.kind)
-    if runs == "dataframe":
-        if operator.kind == "source.stream":
-            return Guarantee("Records of a partition in the order of their offsets.", _PREFIX)
-        return Guarantee(_FRAME, _PREFIX)
-    if found:
+    found = TABLE[kind]
+    if runs != "dataframe":
         return found
-    reason = "what comes before it keeps state, is shared by several, or has several inputs."
-    return Guarantee(_FRAME, _TASK + reason)
+    if kind == "source.stream":
+        return Guarantee("Records of a partition in the order of their offsets [PL1].", _PREFIX)
+    return Guarantee(found.guarantee, _PREFIX)

@@ -108,7 +108,6 @@ class Operator:
     reads_clock: ClassVar[bool] = False
     #: Can be a step on a plain DataFrame: no state, no side effect, one output port.
     plain: ClassVar[bool] = False
-    example: ClassVar[tuple[tuple[Mapping[str, object], ...], tuple[Mapping[str, object], ...]]]
 
     family: ClassVar[str]
     parameters: ClassVar[dict[str, Parameter[object]]] = {}

@@ -1,13 +1,18 @@
-"""A page of documentation for each operator, made from its declaration."""
+"""A page of documentation for each operator, made from declaration and recorded example."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.document import read_document
+from millrace_compiler.examples import example
+from millrace_compiler.guarantees import guarantee_of
 from millrace_compiler.operator import FAMILIES, Operator, registry
 from millrace_compiler.parameters import Choice, Expression, Parameter
+from millrace_compiler.pictures import described, picture
+from millrace_compiler.rules import RULES
 
 _ROLES = {
     "stream": "stream",
@@ -18,32 +23,52 @@ _ROLES = {
 
 
 def pages() -> dict[str, str]:
-    """Text of each page by its file name; ``README.md`` is the list of all."""
+    """Text of each file by its name: pages, pictures, and ``README.md``, the list of all."""
     found = {f"{cls.kind}.md": page(cls) for cls in registry().values()}
+    for cls in registry().values():
+        found[f"pictures/{cls.kind}.svg"] = picture(cls, example(cls.kind), sentence(cls))
+    found["guarantees.md"] = _guarantees()
     found["README.md"] = _index()
     return found
 
 
 def write_pages(folder: Path) -> list[Path]:
     """Writes all pages, removes those of kinds that are gone, and gives the paths."""
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pictures").mkdir(parents=True, exist_ok=True)
     texts = pages()
-    for old in folder.glob("*.md"):
-        if old.name not in texts:
+    for old in (*folder.glob("*.md"), *folder.glob("pictures/*.svg")):
+        if str(old.relative_to(folder)) not in texts:
             old.unlink()
     for name, text in texts.items():
         (folder / name).write_text(text, "utf-8")
     return [folder / name for name in texts]
 
 
+def sentence(cls: type[Operator]) -> str:
+    """What the node of the kind's example does, as its card on the canvas says it."""
+    report = Report()
+    document = read_document(example(cls.kind).topology, report)
+    node = next(node for node in document.nodes if node.kind == cls.kind)
+    return cls(node, report).summary()
+
+
 def _index() -> str:
     lines = ["# Operators", "", "Made from the operators' declarations; do not edit.", ""]
+    lines += ["[What each of them guarantees](guarantees.md), in one table.", ""]
     for family, title in FAMILIES.items():
         members = [cls for cls in registry().values() if cls.family == family]
         lines += [f"## {title}", ""]
         lines += [f"- [{cls.title}]({cls.kind}.md) `{cls.kind}`: {_first(cls)}" for cls in members]
         lines.append("")
     return "\n".join(lines)
+
+
+def _guarantees() -> str:
+    lines = ["# Guarantees", "", "Made from `guarantees.py`; do not edit.", ""]
+    lines += ["| operator | runs as | guarantee | why so |", "|---|---|---|---|"]
+    for cls in registry().values():
+        lines += [f"| [{cls.title}]({cls.kind}.md) {row}" for row in _guarantee(cls)[2:]]
+    return "\n".join([*lines, ""])
 
 
 def _first(cls: type[Operator]) -> str:
@@ -57,14 +82,45 @@ def page(cls: type[Operator]) -> str:
     lines += _ports(cls)
     lines += ["", "## Parameters", ""]
     lines += _parameters(cls)
-    lines += ["", "## What it does to records", ""]
-    before, after = cls.example
-    lines += ["Before:", "", *_records(before), "", "After:", "", *_records(after), ""]
+    lines += ["", "## What it does to records", "", *_example(cls)]
+    lines += ["## Guarantee", "", *_guarantee(cls), ""]
     if cls.rules:
-        lines += ["## Rules", "", ", ".join(f"[{rule}]" for rule in cls.rules), ""]
+        lines += ["## Rules", "", "| rule | says |", "|---|---|"]
+        lines += [f"| {rule} | {RULES[rule]} |" for rule in cls.rules]
+        lines.append("")
     words = ", ".join(cls.synonyms)
     lines += ["## Traits", "", *_traits(cls), "", f"Also found as: {words}.", ""]
     return "\n".join(lines)
+
+
+def _example(cls: type[Operator]) -> list[str]:
+    shown_ = example(cls.kind)
+    alt = described(shown_).replace("[", "(").replace("]", ")")
+    lines = [f"{shown_.title}.", "", f"![{alt}](pictures/{cls.kind}.svg)", ""]
+    lines += [
+        "What came out was recorded from Kafka Streams, and a test runs the same on Spark. Numbers "
+        "beside records are their timestamps in milliseconds.",
+        "",
+    ]
+    code = shown_.node["params"].get("code")
+    if isinstance(code, str):
+        lines += ["```python", *code.rstrip().splitlines(), "```", ""]
+    settings = {name: value for name, value in shown_.node["params"].items() if name != "code"}
+    told = json.dumps(settings, ensure_ascii=False, indent=2)
+    return [*lines, f"Parameters of its `{cls.kind}` node:", "", "```json", told, "```", ""]
+
+
+def _guarantee(cls: type[Operator]) -> list[str]:
+    ways = [("stream task", "task")]
+    if cls.family == "stores":
+        ways = [("store", "store")]
+    elif cls.plain or cls.kind == "source.stream":
+        ways = [("DataFrame step", "dataframe"), *ways]
+    lines = ["| runs as | guarantee | why so |", "|---|---|---|"]
+    for words, runs in ways:
+        found = guarantee_of(cls.kind, runs)
+        lines.append(f"| {words} | {found.guarantee} | {found.why} |")
+    return lines
 
 
 def _ports(cls: type[Operator]) -> list[str]:
@@ -103,12 +159,6 @@ def _parameter(parameter: Parameter[object]) -> str:
     if parameter.default is not None:
         default = f"`{json.dumps(parameter.default)}`"
     return f"| `{parameter.name}` | {text} | {default} |".replace("\n", " ")
-
-
-def _records(records: tuple[Mapping[str, object], ...]) -> list[str]:
-    lines = ["```json"]
-    lines += [json.dumps(record, ensure_ascii=False) for record in records]
-    return [*lines, "```"]
 
 
 def _traits(cls: type[Operator]) -> list[str]:

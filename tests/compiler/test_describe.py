@@ -87,3 +87,16 @@ def test_a_refused_document_is_not_described() -> None:
 def test_several_sinks_of_one_topic_are_listed_once() -> None:
     raw = document([stream(), sink("a", topic="t"), sink("b", topic="t")], ["in > a", "in > b"])
     assert describe(raw, OneTypeAnalyzer()).plan.subtopologies[0].sinks == ["t"]
+
+
+def test_every_node_is_described_with_how_it_runs_and_what_it_promises() -> None:
+    raw = line(node("keep", "filter", predicate="true"))
+    found = describe(raw, OneTypeAnalyzer())
+    nodes = found.to_json(guarantees=True)["nodes"]
+    assert isinstance(nodes, dict)
+    assert set(nodes) == {each["id"] for each in raw["nodes"]}
+    for told in nodes.values():
+        assert told["runs_as"] == "dataframe"
+        assert told["guarantee"].endswith(".")
+        assert told["why"].endswith(".")
+        assert told["guarantee"] in found.promises

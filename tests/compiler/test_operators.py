@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from millrace_compiler import catalog
 from millrace_compiler.catalog import CATALOG_FILE, catalog_text
+from millrace_compiler.examples import example
+from millrace_compiler.guarantees import TABLE
 from millrace_compiler.operator import FAMILIES, Operator, registry
 from millrace_compiler.pages import pages
 from millrace_compiler.parameters import Parameter
+from millrace_compiler.pictures import HUES
+from millrace_compiler.rules import RULES
 
 from tests.compiler.refused import REFUSED
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 PAGES = Path(__file__).parents[2] / "docs" / "operators"
 KINDS = list(registry().values())
+PAGE_TEXTS = pages()
 WIDGETS = {
     "text", "number", "duration", "boolean", "choice", "topics", "topic", "expression", "format",
     "type", "branches", "code", "key_values", "window", "group_by", "cogroup_inputs", "outputs",
@@ -52,10 +58,32 @@ def test_its_parameters_are_described(cls: type[Operator]) -> None:
 
 @each_kind
 def test_it_shows_records_before_and_after(cls: type[Operator]) -> None:
-    before, after = cls.example
-    assert before
-    assert after
-    json.dumps([before, after])
+    shown = example(cls.kind)
+    assert shown.before(times=True)
+    assert shown.after(times=True)
+    assert len(shown.title) < 80
+
+
+@each_kind
+def test_it_has_a_guarantee_and_its_rules_are_in_the_table(cls: type[Operator]) -> None:
+    told = TABLE[cls.kind]
+    assert told.guarantee.endswith(".")
+    assert told.why.endswith(".")
+    cited = set(re.findall(r"\[([A-Z]+-?\d+)\]", f"{told.guarantee} {told.why} {cls.help}"))
+    assert cited | set(cls.rules) <= set(RULES)
+
+
+def test_every_rule_of_the_table_is_cited_by_an_operator() -> None:
+    texts = [f"{cls.help} {cls.rules} {TABLE[cls.kind].guarantee}" for cls in KINDS]
+    for rule in RULES:
+        assert any(rule in text for text in texts), rule
+
+
+def test_pictures_have_the_hues_of_the_designer() -> None:
+    tokens = (PAGES.parents[1] / "frontend" / "src" / "theme" / "tokens.css").read_text("utf-8")
+    for family, hues in HUES.items():
+        name = {"stateless": "stateless"}.get(family, family.removesuffix("s"))
+        assert tuple(re.findall(rf"--m-hue-{name}: (#\w+);", tokens)) == hues
 
 
 @each_kind
@@ -75,11 +103,13 @@ def test_one_of_its_parameters_or_inputs_is_refused_in_a_test(cls: type[Operator
 
 @each_kind
 def test_its_page_is_written(cls: type[Operator]) -> None:
-    assert (PAGES / f"{cls.kind}.md").read_text("utf-8") == pages()[f"{cls.kind}.md"]
+    for name in (f"{cls.kind}.md", f"pictures/{cls.kind}.svg"):
+        assert (PAGES / name).read_text("utf-8") == PAGE_TEXTS[name]
 
 
 def test_no_page_is_left_of_a_kind_that_is_gone() -> None:
-    assert {path.name for path in PAGES.glob("*.md")} == set(pages())
+    found = [*PAGES.glob("*.md"), *PAGES.glob("pictures/*.svg")]
+    assert {str(path.relative_to(PAGES)) for path in found} == set(PAGE_TEXTS)
 
 
 def test_the_committed_catalogue_is_the_generated_one() -> None:

@@ -48,7 +48,10 @@ def describe_command(arguments: argparse.Namespace) -> int:
         tell([each.to_json() for each in refused.diagnostics], as_json=arguments.json)
         return 2
     if arguments.json:
-        print(json.dumps(description.to_json(), ensure_ascii=False, indent=2))
+        told = description.to_json(guarantees=arguments.guarantees)
+        print(json.dumps(told, ensure_ascii=False, indent=2))
     else:
         print(description.text)
+        if arguments.guarantees:
+            print(description.promises)
     return 0

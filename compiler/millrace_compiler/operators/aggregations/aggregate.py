@@ -34,10 +34,6 @@ class Aggregate(Aggregation):
         "emit",
     )
     for_tables = ("subtractor",)
-    example = (
-        ({"key": "a", "value": 3}, {"key": "a", "value": 8}),
-        ({"key": "a", "value": {"n": 1, "sum": 3}}, {"key": "a", "value": {"n": 2, "sum": 11}}),
-    )
 
     type = TypeOf("Type", "Spark type of the aggregate.")
     initializer = Expression(

@@ -29,10 +29,6 @@ class Cogroup(Windowed):
     rules = ("AG5", "RP1", "RP4")
     dynamic_inputs = "inputs"
     first = ("type", "initializer", "inputs", "merger", "window")
-    example = (
-        ({"key": "a", "value": 2, "port": "in"}, {"key": "a", "value": 5, "port": "out"}),
-        ({"key": "a", "value": 2}, {"key": "a", "value": -3}),
-    )
 
     type = TypeOf("Type", "Spark type of the aggregate.")
     initializer = Expression(

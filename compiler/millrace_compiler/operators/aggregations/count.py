@@ -21,10 +21,6 @@ class Count(Aggregation):
     synonyms = ("number of", "frequency", "per hour", "histogram", "计数", "每小时计数", "统计")
     rules = ("AG1", "AG2", "AG3", "TW1", "TW2", "TW3", "RP1", "GT1")
     first = ("group_by", "window", "emit")
-    example = (
-        ({"key": "a", "value": "x"}, {"key": "b", "value": "x"}, {"key": "a", "value": "y"}),
-        ({"key": "a", "value": 1}, {"key": "b", "value": 1}, {"key": "a", "value": 2}),
-    )
 
     def result_type(self, value: DataType | None) -> DataType | None:
         return BIGINT

@@ -23,10 +23,6 @@ class Reduce(Aggregation):
     rules = ("AG1", "AG2", "AG3", "NU1", "RP1", "GT1", "GT2")
     first = ("reducer", "subtractor", "group_by", "window", "emit")
     for_tables = ("subtractor",)
-    example = (
-        ({"key": "a", "value": 3}, {"key": "a", "value": 8}),
-        ({"key": "a", "value": 3}, {"key": "a", "value": 11}),
-    )
 
     reducer = Expression(
         "Reducer", "Combines `agg`, the result so far, and `value`.", columns="reduce"

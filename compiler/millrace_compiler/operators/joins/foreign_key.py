@@ -31,13 +31,6 @@ class JoinForeignKey(Join):
     takes_store = ("store.key_value", "store.versioned")
     first = ("type", "foreign_key", "joiner")
     stateful = True
-    example = (
-        (
-            {"key": "it", "value": "Italy", "port": "right"},
-            {"key": "order1", "value": {"country": "it"}, "port": "left"},
-        ),
-        ({"key": "order1", "value": "Italy"},),
-    )
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     foreign_key = Expression(

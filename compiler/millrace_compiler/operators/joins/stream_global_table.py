@@ -28,13 +28,6 @@ class JoinStreamGlobalTable(Join):
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "key", "joiner")
     stateful = True
-    example = (
-        (
-            {"key": "it", "value": "Italy", "port": "right"},
-            {"key": "1", "value": {"country": "it"}, "port": "left"},
-        ),
-        ({"key": "1", "value": "Italy"},),
-    )
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     key = Expression("Key", "The table's key, from the stream's record.")

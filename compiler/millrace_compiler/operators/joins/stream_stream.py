@@ -33,13 +33,6 @@ class JoinStreamStream(Join):
     first = ("type", "before", "after", "grace", "joiner")
     stateful = True
     reads_clock = True
-    example = (
-        (
-            {"key": "a", "value": "order", "timestamp": 10, "port": "left"},
-            {"key": "a", "value": "payment", "timestamp": 14, "port": "right"},
-        ),
-        ({"key": "a", "value": "order+payment", "timestamp": 14},),
-    )
 
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
     before = Duration("Before", "How much earlier the right record may be.", minimum=None)

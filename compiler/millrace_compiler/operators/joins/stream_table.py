@@ -31,13 +31,6 @@ class JoinStreamTable(Join):
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "joiner", "grace")
     stateful = True
-    example = (
-        (
-            {"key": "ann", "value": "Rome", "port": "right"},
-            {"key": "ann", "value": "2 apples", "port": "left"},
-        ),
-        ({"key": "ann", "value": "2 apples to Rome"},),
-    )
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     grace = optional(

@@ -32,13 +32,6 @@ class JoinTableTable(Join):
     takes_store = ("store.key_value", "store.versioned")
     first = ("type", "joiner")
     stateful = True
-    example = (
-        (
-            {"key": "ann", "value": "Rome", "port": "left"},
-            {"key": "ann", "value": 42, "port": "right"},
-        ),
-        ({"key": "ann", "value": "Rome/42"},),
-    )
 
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
 

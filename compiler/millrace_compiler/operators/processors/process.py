@@ -21,7 +21,3 @@ class Process(ProcessorNode):
     rules = ("PA2", "PA3", "PA4", "PA5", "RP1")
     first = ("code", "class_name", "output", "outputs")
     changes_key = True
-    example = (
-        ({"key": "1", "value": "b a"},),
-        ({"key": "b", "value": 1}, {"key": "a", "value": 1}),
-    )

@@ -19,4 +19,3 @@ class ProcessValues(ProcessorNode):
     rules = ("PA2", "PA3", "PA4", "PA5")
     first = ("code", "class_name", "output", "outputs")
     rekeys = False
-    example = (({"key": "a", "value": " x "},), ({"key": "a", "value": "x"},))

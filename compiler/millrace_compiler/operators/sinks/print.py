@@ -21,7 +21,6 @@ class SinkPrint(Operator):
     synonyms = ("print", "console", "debug", "log", "stdout", "打印")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     plain = True
-    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
 
     label_ = optional(
         Text("Label", "Stands before each line; empty: the node's id.", required=False)

@@ -30,7 +30,6 @@ class SinkTopic(Operator):
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     plain = True
     first = ("topic", "topic_expression", "key", "value", "partition")
-    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
 
     topic = optional(Topic("Topic", "The topic to write.", required=False))
     topic_expression = optional(

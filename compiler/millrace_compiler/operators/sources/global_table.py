@@ -30,10 +30,6 @@ class SourceGlobalTable(Source):
     first = ("topic",)
     takes_store = ("store.key_value",)
     stateful = True
-    example = (
-        ({"key": "it", "value": "Italy"}, {"key": "fr", "value": "France"}),
-        ({"key": "it", "value": "Italy"}, {"key": "fr", "value": "France"}),
-    )
 
     topic = Topic("Topic", "The topic to read.")
 

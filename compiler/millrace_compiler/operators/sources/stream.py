@@ -25,19 +25,9 @@ class SourceStream(TimedSource):
         "that do not fit the format go to the deserialization handler."
     )
     synonyms = ("kstream", "input", "consume", "read", "topic", "events", "输入", "数据源")
-    rules = ("PL1", "EH1")
+    rules = ("PL1", "ST10", "EH1")
     out_ports = (OutPort("out", "stream"),)
     first = ("topics", "topic_pattern")
-    example = (
-        (
-            {"key": "ann", "value": "2 apples", "timestamp": 10},
-            {"key": "bob", "value": "1 pear", "timestamp": 20},
-        ),
-        (
-            {"key": "ann", "value": "2 apples", "timestamp": 10},
-            {"key": "bob", "value": "1 pear", "timestamp": 20},
-        ),
-    )
 
     topics = optional(Topics("Topics", "The topics to read.", required=False))
     topic_pattern = optional(

@@ -29,18 +29,6 @@ class SourceTable(TimedSource):
     first = ("topic",)
     takes_store = ("store.key_value", "store.versioned")
     stateful = True
-    example = (
-        (
-            {"key": "ann", "value": "Paris"},
-            {"key": "ann", "value": "Rome"},
-            {"key": "bob", "value": None},
-        ),
-        (
-            {"key": "ann", "value": "Paris"},
-            {"key": "ann", "value": "Rome"},
-            {"key": "bob", "value": None},
-        ),
-    )
 
     topic = Topic("Topic", "The topic to read.")
 

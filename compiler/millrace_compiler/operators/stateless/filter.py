@@ -24,10 +24,6 @@ class Filter(StreamOrTable):
     )
     synonyms = ("where", "keep", "select rows", "condition", "过滤", "筛选")
     rules = ("KT3",)
-    example = (
-        ({"key": "a", "value": 4}, {"key": "b", "value": 12}),
-        ({"key": "b", "value": 12},),
-    )
 
     predicate = Expression(
         "Predicate", "A record is kept if this is true; null counts as false.", expects="BOOLEAN"

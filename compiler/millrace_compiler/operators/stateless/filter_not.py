@@ -18,10 +18,6 @@ class FilterNot(Filter):
         "row that is dropped is deleted from the result [KT3]."
     )
     synonyms = ("drop", "exclude", "reject", "remove", "except", "排除")
-    example = (
-        ({"key": "a", "value": 4}, {"key": "b", "value": 12}),
-        ({"key": "a", "value": 4},),
-    )
 
     predicate = Expression(
         "Predicate", "A record is dropped if this is true; null counts as false.", expects="BOOLEAN"

@@ -28,10 +28,6 @@ class FlatMap(Operator):
     out_ports = STREAM_OUT
     changes_key = True
     plain = True
-    example = (
-        ({"key": "order", "value": ["pen", "ink"]},),
-        ({"key": "pen", "value": 1}, {"key": "ink", "value": 1}),
-    )
 
     records = Expression("Records", "An array of structs: ARRAY<STRUCT<key, value>>.")
 

@@ -26,10 +26,6 @@ class FlatMapValues(Operator):
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
     plain = True
-    example = (
-        ({"key": "a", "value": "to be or"},),
-        ({"key": "a", "value": "to"}, {"key": "a", "value": "be"}, {"key": "a", "value": "or"}),
-    )
 
     values_ = Expression("Values", "An array: one record for each element.")
 

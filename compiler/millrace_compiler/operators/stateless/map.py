@@ -28,10 +28,6 @@ class Map(Operator):
     out_ports = STREAM_OUT
     changes_key = True
     plain = True
-    example = (
-        ({"key": "a", "value": {"item": "pen", "price": 3}},),
-        ({"key": "pen", "value": 3},),
-    )
 
     key = Expression("Key", "The new key.")
     value = Expression("Value", "The new value.")

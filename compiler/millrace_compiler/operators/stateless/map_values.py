@@ -23,7 +23,6 @@ class MapValues(StreamOrTable):
     )
     synonyms = ("transform", "project", "compute", "derive", "enrich", "convert", "计算")
     rules = ("KT4",)
-    example = (({"key": "a", "value": "two words"},), ({"key": "a", "value": "TWO WORDS"},))
 
     value = Expression("Value", "The new value.")
 

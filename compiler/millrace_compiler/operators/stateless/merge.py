@@ -26,10 +26,6 @@ class Merge(Operator):
     synonyms = ("union", "combine", "concat", "join streams", "合并")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     out_ports = STREAM_OUT
-    example = (
-        ({"key": "a", "value": 1}, {"key": "b", "value": 2}),
-        ({"key": "a", "value": 1}, {"key": "b", "value": 2}),
-    )
 
     def infer(self, scope: Scope) -> Inference:
         ports = [updates(port) for port in scope.all()]

@@ -23,7 +23,6 @@ class Peek(Operator):
     synonyms = ("log", "debug", "inspect", "print", "tap", "查看")
     in_ports = STREAM_OR_TABLE
     out_ports = STREAM_OUT
-    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
 
     message = Expression("Message", "The line for the log, as text.", expects="STRING")
 

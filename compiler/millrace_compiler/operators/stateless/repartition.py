@@ -27,7 +27,6 @@ class Repartition(Operator):
     rules = ("RP2", "RP3")
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
-    example = (({"key": "a", "value": 1},), ({"key": "a", "value": 1},))
 
     partitions = optional(
         Whole(

@@ -27,10 +27,6 @@ class SelectKey(Operator):
     out_ports = STREAM_OUT
     changes_key = True
     plain = True
-    example = (
-        ({"key": "1", "value": {"city": "Rome"}},),
-        ({"key": "Rome", "value": {"city": "Rome"}},),
-    )
 
     key = Expression("Key", "The new key.")
 

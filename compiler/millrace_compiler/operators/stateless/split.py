@@ -28,10 +28,6 @@ class Split(Operator):
     synonyms = ("branch", "route", "switch", "case", "分支", "分流")
     in_ports = STREAM_OR_TABLE
     dynamic_outputs = "branches"
-    example = (
-        ({"key": "a", "value": 12}, {"key": "b", "value": 3}),
-        ({"key": "a", "value": 12, "port": "big"}, {"key": "b", "value": 3, "port": "rest"}),
-    )
 
     branches = Branches("Branches", "Port and predicate of each branch, tried from the top.")
     default_port = optional(

@@ -21,10 +21,6 @@ class StoreKeyValue(StoreNode):
     rules = ("SS2", "SS3")
     out_ports = (OutPort("out", "same"),)
     stateful = True
-    example = (
-        ({"key": "a", "value": 1}, {"key": "a", "value": 2}),
-        ({"key": "a", "value": 2},),
-    )
 
     def summary(self) -> str:
         return f"{self.name}: one value per key"

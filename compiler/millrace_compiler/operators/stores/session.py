@@ -23,10 +23,6 @@ class StoreSession(StoreNode):
     out_ports = (OutPort("out", "same"),)
     stateful = True
     for_processors = ("key_type", "value_type", "retention")
-    example = (
-        ({"key": "a", "value": 1, "timestamp": 3}, {"key": "a", "value": 2, "timestamp": 7}),
-        ({"key": {"key": "a", "window": {"start": 3, "end": 7}}, "value": 3},),
-    )
 
     retention = optional(
         Duration(

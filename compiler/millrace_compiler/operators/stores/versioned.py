@@ -22,16 +22,6 @@ class StoreVersioned(StoreNode):
     rules = ("VS1", "VS2", "VS3")
     out_ports = (OutPort("out", "same"),)
     stateful = True
-    example = (
-        (
-            {"key": "a", "value": "old", "timestamp": 1},
-            {"key": "a", "value": "new", "timestamp": 9},
-        ),
-        (
-            {"key": "a", "value": "old", "timestamp": 1},
-            {"key": "a", "value": "new", "timestamp": 9},
-        ),
-    )
 
     history_retention = Duration(
         "History", "How far back in time values can be looked up and updated."

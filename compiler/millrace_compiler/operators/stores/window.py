@@ -23,13 +23,6 @@ class StoreWindow(StoreNode):
     out_ports = (OutPort("out", "same"),)
     stateful = True
     for_processors = ("key_type", "value_type", "retention", "window_size")
-    example = (
-        ({"key": "a", "value": 1, "timestamp": 3}, {"key": "a", "value": 5, "timestamp": 12}),
-        (
-            {"key": {"key": "a", "window": {"start": 0, "end": 10}}, "value": 1},
-            {"key": {"key": "a", "window": {"start": 10, "end": 20}}, "value": 5},
-        ),
-    )
 
     retention = optional(
         Duration(

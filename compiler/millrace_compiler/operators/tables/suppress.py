@@ -29,14 +29,6 @@ class Suppress(Operator):
     out_ports = (OutPort("out", "table"),)
     stateful = True
     reads_clock = True
-    example = (
-        (
-            {"key": "a", "value": 1, "timestamp": 1},
-            {"key": "a", "value": 2, "timestamp": 4},
-            {"key": "b", "value": 1, "timestamp": 20},
-        ),
-        ({"key": "a", "value": 2, "timestamp": 4},),
-    )
 
     until = Choice("Until", "What an update waits for.", ("window_closes", "time_limit"))
     limit = optional(

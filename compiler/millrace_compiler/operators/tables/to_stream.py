@@ -24,10 +24,6 @@ class ToStream(Operator):
     synonyms = ("changelog", "updates", "changes", "cdc", "变更流")
     in_ports = (InPort("in", ("table",)),)
     out_ports = STREAM_OUT
-    example = (
-        ({"key": "a", "value": 1}, {"key": "a", "value": 2}),
-        ({"key": "a", "value": 1}, {"key": "a", "value": 2}),
-    )
 
     def infer(self, scope: Scope) -> Inference:
         return no_questions({"out": updates(scope.one())})

@@ -29,10 +29,6 @@ class ToTable(Operator):
     out_ports = (OutPort("out", "table"),)
     takes_store = ("store.key_value", "store.versioned")
     stateful = True
-    example = (
-        ({"key": "a", "value": 1}, {"key": "a", "value": 2}, {"key": "a", "value": None}),
-        ({"key": "a", "value": 1}, {"key": "a", "value": 2}, {"key": "a", "value": None}),
-    )
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()

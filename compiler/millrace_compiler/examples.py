@@ -1,0 +1,95 @@
+"""What each operator does to records: a small topology, its inputs, and what came out.
+
+A file of ``examples/`` has the shape of a conformance scenario. Its ``expected`` was recorded from
+Kafka Streams (``./millrace golden``), and a test runs it on Spark: pages, pictures and the
+palette show what really happens.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "examples"
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One input record and the records that came of it, in their order."""
+
+    record: Json
+    results: tuple[Json, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """An example of a kind: a title, the document, its node of that kind, what happened."""
+
+    title: str
+    topology: Json
+    node: Json
+    steps: tuple[Step, ...]
+    stores: Mapping[str, tuple[Json, ...]]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The topics of the inputs, in the order in which they appear."""
+        return tuple(dict.fromkeys(step.record["topic"] for step in self.steps))
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The topics of the results, in the order in which they appear."""
+        found = (result["topic"] for step in self.steps for result in step.results)
+        return tuple(dict.fromkeys(found))
+
+    def before(self, *, times: bool) -> list[dict[str, object]]:
+        """The inputs in short, as the palette shows them."""
+        several = len(self.sources) > 1
+        return [_short(step.record, several, times) for step in self.steps]
+
+    def after(self, *, times: bool) -> list[dict[str, object]]:
+        """The results in short."""
+        several = len(self.targets) > 1
+        results = (result for step in self.steps for result in step.results)
+        return [_short(result, several, times) for result in results]
+
+
+def _short(record: Json, topic: bool, time: bool) -> dict[str, object]:
+    found: dict[str, object] = {"key": record["key"], "value": record["value"]}
+    if time:
+        found["timestamp"] = record["timestamp"]
+    if topic:
+        found["topic"] = record["topic"]
+    return found
+
+
+@functools.cache
+def example(kind: str) -> Example:
+    """The example of a kind."""
+    raw = json.loads((FOLDER / f"{kind}.json").read_text("utf-8"))
+    expected = raw["expected"]
+    outputs: list[Json] = expected["outputs"]
+    steps = tuple(
+        Step(record, tuple(out for out in outputs if out["after"] == number))
+        for number, record in enumerate(raw["inputs"], 1)
+    )
+    node = next(node for node in raw["topology"]["nodes"] if node["kind"] == kind)
+    stores = {name: tuple(rows) for name, rows in (expected.get("stores") or {}).items()}
+    return Example(raw["title"], raw["topology"], node, steps, stores)
+
+
+def example_text(raw: Json) -> str:
+    """An example's file: indented, with short objects in one line each."""
+    text = json.dumps(raw, ensure_ascii=False, indent=1)
+    return _SHORT.sub(lambda found: " ".join(found[0].split()), text) + "\n"
+
+
+# An object or list without others inside, of a few lines.
+_SHORT = re.compile(r"[{\[](?:[^{}\[\]\"]|\"(?:[^\"\\]|\\.){0,60}\"){0,160}[}\]]")

@@ -1,0 +1,66 @@
+"""The examples of the operators' pages: what Kafka Streams did with them, and Spark does the same.
+
+`./millrace golden` asks Kafka Streams anew, and writes pages, pictures and catalogue after it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from millrace_compiler.catalogue import main as write_pages
+from millrace_compiler.examples import FOLDER, example_text
+from millrace_compiler.operator import registry
+
+WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
+KINDS = list(registry())
+
+
+def scenario(kind: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((FOLDER / f"{kind}.json").read_text("utf-8"))
+    return found
+
+
+def test_every_kind_has_an_example_with_a_node_of_its_kind() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(KINDS)
+    for kind in KINDS:
+        assert kind in [node["kind"] for node in scenario(kind)["topology"]["nodes"]]
+
+
+@pytest.mark.skipif(not WRITING, reason="examples are recorded by ./millrace golden")
+def test_golden_examples_are_recorded_from_kafka_streams() -> None:
+    from tools.cli.oracle import Oracle
+
+    with Oracle() as oracle:
+        for kind in KINDS:
+            example = scenario(kind)
+            example["expected"] = oracle.run(example)
+            (FOLDER / f"{kind}.json").write_text(example_text(example), "utf-8")
+    write_pages()
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[Any]:
+    from tools.cli.simulating import Warm
+
+    session = Warm()
+    yield session
+    session.close()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.skipif(WRITING, reason="examples are being recorded, not run")
+@pytest.mark.parametrize("kind", KINDS)
+def test_spark_does_with_the_example_what_its_page_shows(kind: str, warm: Any) -> None:
+    from millrace_runtime.simulation import Cut
+
+    from tools.cli.comparing import differences
+    from tools.cli.simulating import run_scenario
+
+    example = scenario(kind)
+    result = run_scenario(warm, example, Cut.parse("each"))
+    assert differences(example, result, "each") == []
