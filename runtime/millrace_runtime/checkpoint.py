@@ -57,11 +57,49 @@ def metadata_of(graph: dict[str, Any], shuffle_partitions: int) -> dict[str, Any
     }
 
 
+def _noted(file: Path) -> dict[str, Any]:
+    try:
+        before = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(before, dict):
+            return before
+    except ValueError:
+        pass
+    raise MillraceError(
+        "checkpoint_mismatch",
+        f"{file} cannot be read: it was not written by this version, or not wholly. "
+        "Start the job with a new checkpoint folder.",
+    )
+
+
+def _same_topology(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    old, new = before.get("sources") or [], now["sources"]
+    if old and new and not {each["id"] for each in old} & {each["id"] for each in new}:
+        names = ", ".join(sorted(each["id"] for each in old))
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The checkpoint in {folder} is that of another topology (its sources: {names}). "
+            "Start the job with a checkpoint folder of its own.",
+        )
+    known = {(each["node"], each["name"]): each for each in before.get("stores") or []}
+    for store in now["stores"]:
+        found = known.get((store["node"], store["name"]))
+        for what in ("kind", "level"):
+            if found is not None and found.get(what) != store[what]:
+                raise MillraceError(
+                    "checkpoint_mismatch",
+                    f"In the checkpoint in {folder} the store {store['name']} has the {what} "
+                    f"{found.get(what)}, now {store[what]}. Start the job with a new checkpoint "
+                    "folder.",
+                    node=store["node"],
+                )
+
+
 def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: int) -> None:
     """Check that a checkpoint fits the job, and note what the job is.
 
     Raises MillraceError `checkpoint_mismatch` when the number of tasks or levels changed, for
-    which the state of the old checkpoint lies in other places than the new job would look.
+    which the state of the old checkpoint lies in other places than the new job would look; when
+    a store changed its kind or level; and when the checkpoint is that of another topology.
     Only local folders are checked; elsewhere Spark's own checks speak.
     """
     if not is_local(location):
@@ -71,7 +109,7 @@ def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: in
     file = folder / "stores.json"
     now = metadata_of(graph, shuffle_partitions)
     if file.exists():
-        before = json.loads(file.read_text(encoding="utf-8"))
+        before = _noted(file)
         for what in ("layout", "tasks", "levels"):
             if before.get(what) != now[what]:
                 raise MillraceError(
@@ -79,6 +117,7 @@ def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: in
                     f"The checkpoint in {folder} was written by a job with {before.get(what)} "
                     f"{what}, this one has {now[what]}. Start it with a new checkpoint folder.",
                 )
+        _same_topology(folder, before, now)
     with tempfile.NamedTemporaryFile(
         "w", dir=folder, delete=False, encoding="utf-8", suffix=".json"
     ) as partial:

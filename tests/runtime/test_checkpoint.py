@@ -51,6 +51,37 @@ def test_a_checkpoint_of_another_shape_is_refused_with_what_would_do(
     assert refused.value.code == "checkpoint_mismatch"
 
 
+def test_the_checkpoint_of_another_topology_is_refused(tmp_path: Path) -> None:
+    open_checkpoint(str(tmp_path), graph(), 4)
+    other = graph()
+    other["nodes"][0]["id"] = "elsewhere"
+    with pytest.raises(MillraceError, match=r"another topology \(its sources: in\)") as refused:
+        open_checkpoint(str(tmp_path), other, 4)
+    assert refused.value.code == "checkpoint_mismatch"
+
+
+def test_a_store_of_another_kind_under_the_same_name_is_refused_at_its_node(
+    tmp_path: Path,
+) -> None:
+    open_checkpoint(str(tmp_path), graph(), 4)
+    other = graph()
+    other["nodes"][1]["params"]["store"] = {
+        "name": "counts", "node": "counts-store", "kind": "window"
+    }  # fmt: skip
+    with pytest.raises(MillraceError, match="the store counts has the kind key_value") as refused:
+        open_checkpoint(str(tmp_path), other, 4)
+    assert refused.value.node == "counts-store"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"tasks": '])
+def test_a_checkpoint_whose_notes_are_damaged_is_refused(tmp_path: Path, text: str) -> None:
+    open_checkpoint(str(tmp_path), graph(), 4)
+    (tmp_path / "stores.json").write_text(text)
+    with pytest.raises(MillraceError, match="cannot be read") as refused:
+        open_checkpoint(str(tmp_path), graph(), 4)
+    assert refused.value.code == "checkpoint_mismatch"
+
+
 def test_folders_of_this_machine_are_told_from_other_storage() -> None:
     assert is_local("/data/x")
     assert is_local("file:///data/x")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import sys
@@ -63,7 +64,8 @@ def analyzer() -> Iterator[Analyzer]:
 def read_text(path: str) -> str:
     """A file's text; a MillraceError where it cannot be read."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        # A mark of byte order, as some editors write it, is no part of the text.
+        return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise MillraceError(
             "file_unreadable", f"{path} cannot be read: {error.strerror}."
@@ -88,31 +90,78 @@ def read_document(path: str) -> dict[str, Any]:
 def read_lines(path: str) -> list[dict[str, Any]]:
     """Input lines, one JSON object each; empty lines are skipped."""
     lines = []
-    for number, text in enumerate(read_text(path).splitlines(), 1):
+    for number, text in enumerate(read_text(path).split("\n"), 1):
         if not text.strip():
             continue
         try:
-            line = json.loads(text)
+            line = json.loads(text, parse_constant=_no_number)
+        except RecursionError:
+            raise _invalid(f"{path}, line {number}", "it is nested too deep") from None
         except ValueError as error:
-            raise MillraceError("input_invalid", f"{path}, line {number}: {error}.") from None
+            raise _invalid(f"{path}, line {number}", f"it is no JSON: {error}") from None
         lines.append(checked_line(line, f"{path}, line {number}"))
     return lines
 
 
+def _no_number(text: str) -> float:
+    raise ValueError(f'write "{text}" for {text}')
+
+
+def _invalid(where: str, what: str) -> MillraceError:
+    return MillraceError("input_invalid", f"{where}: {what}.")
+
+
+KINDS_OF_LINE = ("topic", "advance_wall_clock", "restart")
+_LONG = 1 << 63
+
+
 def checked_line(line: Any, where: str) -> dict[str, Any]:
     """An input line that can be run, or a MillraceError that says what is wrong with it."""
-    known = ("topic", "advance_wall_clock", "restart")
-    if not isinstance(line, dict) or not any(name in line for name in known):
-        raise MillraceError(
-            "input_invalid", f"{where}: expected an object with one of {', '.join(known)}."
-        )
-    number = "advance_wall_clock" if "advance_wall_clock" in line else "timestamp"
-    value = line.get(number, 0)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise MillraceError(
-            "input_invalid", f"{where}: {number} must be a whole number (ms), found {value!r}."
-        )
+    if not isinstance(line, dict) or not any(name in line for name in KINDS_OF_LINE):
+        raise _invalid(where, f"expected an object with one of {', '.join(KINDS_OF_LINE)}")
+    if "advance_wall_clock" in line:
+        _whole(line, "advance_wall_clock", where, " (ms)")
+        return line
+    if "topic" not in line:
+        return line
+    if not isinstance(line["topic"], str) or not line["topic"]:
+        raise _invalid(where, f"topic must be a name, found {_shown(line['topic'])}")
+    _whole(line, "timestamp", where, " (ms)")
+    if line.get("partition") is not None:
+        _whole(line, "partition", where, ", 0 or higher")
+        if not 0 <= line["partition"] < 1 << 31:
+            raise _invalid(where, f"there is no partition {line['partition']}")
+    _headers(line.get("headers"), where)
+    for name in ("key_bytes", "value_bytes"):
+        given = line.get(name)
+        if given is None:
+            continue
+        try:
+            base64.b64decode(given, validate=True)
+        except (TypeError, ValueError):
+            raise _invalid(where, f"{name} must be base64, found {_shown(given)}") from None
     return line
+
+
+def _whole(line: dict[str, Any], name: str, where: str, unit: str) -> None:
+    value = line.get(name, 0)
+    if isinstance(value, bool) or not isinstance(value, int) or not -_LONG <= value < _LONG:
+        raise _invalid(where, f"{name} must be a whole number{unit}, found {_shown(value)}")
+
+
+def _headers(headers: Any, where: str) -> None:
+    if headers is None:
+        return
+    if not isinstance(headers, dict):
+        raise _invalid(where, f"headers must be an object of texts, found {_shown(headers)}")
+    for name, value in headers.items():
+        if value is not None and not isinstance(value, str):
+            raise _invalid(where, f"the header {name} must be a text, found {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def diagnostics_of(error: DocumentError) -> list[dict[str, Any]]:

@@ -34,6 +34,9 @@ def main(argv: Sequence[str]) -> int:
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a full disk, a folder that may not be written
+        print(f"{error.filename or 'The output'}: {error.strerror or error}.", file=sys.stderr)
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,6 +68,9 @@ def _describe(commands: argparse._SubParsersAction) -> None:  # type: ignore[typ
     p = _add(commands, "describe", "Show sub-topologies, tasks, stores and internal topics.")
     p.add_argument("document", metavar="DOC", help="a topology document")
     p.add_argument("--json", action="store_true", help="as JSON")
+    p.add_argument(
+        "--guarantees", action="store_true", help="how each node runs and what it promises as well"
+    )
     p.set_defaults(command=_lazily("compiling", "describe_command"))
 
 

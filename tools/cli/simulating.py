@@ -23,6 +23,7 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
+from millrace_compiler.operators.sources.base import Source
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.main import explain
 from millrace_runtime.simulation import Cut, Result, Simulator, Topology, simulation_session
@@ -119,12 +120,15 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     cut = Cut.parse(arguments.cut)
     document = read_document(arguments.document)
     lines = read_lines(arguments.inputs)
+    if arguments.output:  # before the work, not after it
+        Path(arguments.output).touch()
     warm = Warm()
     try:
         compilation = warm.compile(document)
         if not compilation.ok:
             tell([each.to_json() for each in compilation.diagnostics])
             return 2
+        _warn_of_topics(compilation, lines)
         result = warm.simulate(
             document, compilation, lines, cut, restart_each=arguments.restart_each
         )
@@ -135,6 +139,24 @@ def simulate_command(arguments: argparse.Namespace) -> int:
         return 0
     print(json.dumps({"error": result.error}, ensure_ascii=False), file=sys.stderr)
     return 3
+
+
+def _warn_of_topics(compilation: Compilation, lines: list[dict[str, Any]]) -> None:
+    """Records of topics that nothing reads are named; they are passed over, as on a broker."""
+    read: set[str] = set()
+    for operator in compilation.graph.operators.values():
+        if isinstance(operator, Source):
+            if not operator.topic_names():  # a pattern: any topic may be read
+                return
+            read.update(operator.topic_names())
+    given = {line["topic"] for line in lines if "topic" in line}
+    for topic in sorted(given - read):
+        count = sum(line.get("topic") == topic for line in lines)
+        print(
+            f"warning: {count} input records are of the topic {topic}, which the topology does "
+            f"not read (it reads {', '.join(sorted(read))}).",
+            file=sys.stderr,
+        )
 
 
 def _write_lines(outputs: Iterable[dict[str, Any]], path: str | None) -> None:
