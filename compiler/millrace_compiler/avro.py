@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from millrace_compiler.types import (
     BIGINT,
@@ -41,16 +42,25 @@ class NoAvroSchema(ValueError):
     """The text is not an Avro schema that has a Spark type; the message says why."""
 
 
-def avro_type(text: str) -> DataType:
-    """The Spark type of an Avro schema in JSON. Raises :class:`NoAvroSchema`."""
+def avro_type(text: str, imported: Sequence[str] = ()) -> DataType:
+    """The Spark type of an Avro schema in JSON. Raises :class:`NoAvroSchema`.
+
+    `imported`: the schemas whose types it uses, each behind those that it uses itself.
+    """
+    reader = _Reader()
+    for other in imported:
+        reader.type(_read(other), "", 0)
+    return reader.type(_read(text), "", 0)
+
+
+def _read(text: str) -> object:
     try:
-        schema = json.loads(text)
+        return json.loads(text)
     except (ValueError, RecursionError):
         bare = text.strip()
         if bare in _PRIMITIVE:
-            return _PRIMITIVE[bare]
+            return bare
         raise NoAvroSchema("it is not JSON") from None
-    return _Reader().type(schema, "", 0)
 
 
 class _Reader:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from millrace_compiler.avro import NoAvroSchema, avro_type
@@ -106,6 +106,8 @@ class FormatOf(Parameter[Format]):
                 faults.add("format_part", path=f".{part}", part=part, format=name)
             elif not isinstance(value, str) or not value.strip():
                 faults.shape(value, "text", f".{part}")
+            elif part == "registry" and "@" in value:
+                faults.add("format_registry_secret", path=".registry")
             else:
                 properties[part] = value
         if name in SIMPLE:
@@ -125,13 +127,18 @@ class FormatOf(Parameter[Format]):
         return read_schema(name, schema, faults)
 
 
-def read_schema(name: str, schema: str, faults: Faults) -> DataType | None:
-    """The type that a schema of a format gives; ``None`` where it cannot be read."""
+def read_schema(
+    name: str, schema: str, faults: Faults, imported: Sequence[str] = ()
+) -> DataType | None:
+    """The type that a schema of a format gives; ``None`` where it cannot be read.
+
+    `imported`: the texts that it refers to, each behind those that it needs itself.
+    """
     try:
         if name == "avro":
-            return avro_type(schema)
+            return avro_type(schema, imported)
         if name == "protobuf":
-            return protobuf_type(schema)
+            return protobuf_type(schema, None, imported)
         return parse_type(schema)
     except (NoType, NoAvroSchema, NoProtobufSchema) as error:
         faults.add("format_bad_schema", path=".schema", reason=str(error), format=name)

@@ -135,6 +135,10 @@ PROSE: dict[str, Prose] = {
         "The schema registry does not tell the schema of {subject}: {reason}.",
         "Mend registry and subject, or give the schema as well.",
     ),
+    "format_registry_secret": Prose(
+        "The registry's address holds a user or a password.",
+        "Write the address alone; who may ask it stands in MILLRACE_REGISTRY_PASSWORDS.",
+    ),
     "format_bad_schema": Prose("The {format} schema cannot be read: {reason}.", "Mend the schema."),
     "sink_format": Prose(
         "The format {format} holds {needed}, but the data are {found}.",

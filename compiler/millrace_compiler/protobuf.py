@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from millrace_compiler.types import (
@@ -50,18 +51,46 @@ class _Message:
     fields: list[tuple[str, str, str]] = field(default_factory=list)  # name, type, label
 
 
-def protobuf_type(text: str, message: str | None = None) -> DataType:
-    """The Spark type of a message (the first one, if none is named). Raises NoProtobufSchema."""
-    reader = _Reader(_TOKEN.findall(_COMMENT.sub(" ", text)))
+# Messages of Google's own files. Timestamp is a scalar; Struct, Value and ListValue contain
+# themselves.
+_WELL_KNOWN = """
+package google.protobuf;
+message Duration { int64 seconds = 1; int32 nanos = 2; }
+message DoubleValue { double value = 1; }
+message FloatValue { float value = 1; }
+message Int64Value { int64 value = 1; }
+message UInt64Value { uint64 value = 1; }
+message Int32Value { int32 value = 1; }
+message UInt32Value { uint32 value = 1; }
+message BoolValue { bool value = 1; }
+message StringValue { string value = 1; }
+message BytesValue { bytes value = 1; }
+message Any { string type_url = 1; bytes value = 2; }
+message FieldMask { repeated string paths = 1; }
+message Empty { }
+"""
+
+
+def protobuf_type(text: str, message: str | None = None, imported: Sequence[str] = ()) -> DataType:
+    """The Spark type of a message (the first one, if none is named). Raises NoProtobufSchema.
+
+    `imported`: the texts of the files that it imports.
+    """
+    reader = _Reader(_tokens(text))
     reader.file()
-    if not reader.messages:
+    own = dict(reader.messages)
+    for other in (*imported, _WELL_KNOWN):
+        reader.more(_tokens(other))
+    if not own:
         raise NoProtobufSchema("there is no message in it")
-    names = [
-        m for m in reader.messages if message is None or m.split(".")[-1] == message or m == message
-    ]
+    names = [m for m in own if message is None or m.split(".")[-1] == message or m == message]
     if not names:
         raise NoProtobufSchema(f"there is no message {message} in it")
     return reader.type_of(names[0], ())
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(_COMMENT.sub(" ", text))
 
 
 class _Reader:
@@ -69,6 +98,13 @@ class _Reader:
         self.tokens, self.at = tokens, 0
         self.messages: dict[str, _Message] = {}
         self.enums: set[str] = set()
+
+    def more(self, tokens: list[str]) -> None:
+        """Another file's messages, where they are not there yet."""
+        other = _Reader(tokens)
+        other.file()
+        self.messages = {**other.messages, **self.messages}
+        self.enums |= other.enums
 
     def take(self) -> str:
         if self.at >= len(self.tokens):
@@ -157,11 +193,13 @@ class _Reader:
         return DataType("STRUCT", inner=tuple(types), fields=tuple(names))
 
     def resolve(self, type_name: str, scope: str, above: tuple[str, ...]) -> DataType:
-        if type_name in _SCALAR:
-            return _SCALAR[type_name]
+        if type_name.lstrip(".") in _SCALAR:
+            return _SCALAR[type_name.lstrip(".")]
         parts = scope.split(".")
         candidates = [".".join([*parts[:n], type_name]) for n in range(len(parts), -1, -1)]
-        for candidate in [type_name.lstrip("."), *candidates]:
+        if type_name.startswith("."):
+            candidates = [type_name[1:]]
+        for candidate in candidates:
             if candidate in self.messages:
                 return self.type_of(candidate, above)
             if candidate in self.enums:

@@ -1,7 +1,9 @@
 """Types of formats whose schema is in a schema registry.
 
 Asked are the latest schemas of subjects, over the registry's HTTP interface. Answers, also bad
-ones, are kept for a while, so that compiling at every keystroke asks once.
+ones, are kept for a while, so that compiling at every keystroke asks once. Credentials come by the
+variable MILLRACE_REGISTRY_PASSWORDS (`{"https://registry": "user:password"}`) and go to the
+addresses named there alone; in a document they are refused.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ import json
 import os
 import threading
 import time
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
@@ -24,6 +27,7 @@ from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.parameters import Faults
 
 ALLOWED = "MILLRACE_SCHEMA_REGISTRIES"
+PASSWORDS = "MILLRACE_REGISTRY_PASSWORDS"
 _TIMEOUT = 4.0
 _GOOD_FOR, _BAD_FOR = 300.0, 15.0
 _LARGEST = 1_000_000
@@ -33,11 +37,19 @@ class NoSchema(LookupError):
     """The registry does not tell the schema; the message says why."""
 
 
+@dataclass(frozen=True)
+class Found:
+    """A schema's text, and the texts that it refers to, each behind those that it needs itself."""
+
+    text: str
+    imported: tuple[str, ...] = ()
+
+
 class Schemas(Protocol):
     """Where schemas are looked up."""
 
-    def latest(self, registry: str, subject: str) -> str:
-        """The text of the latest schema of a subject. Raises :class:`NoSchema`."""
+    def latest(self, registry: str, subject: str) -> Found:
+        """The latest schema of a subject. Raises :class:`NoSchema`."""
         ...
 
 
@@ -50,10 +62,10 @@ class HttpSchemas:
 
     def __init__(self, timeout: float = _TIMEOUT) -> None:
         self.timeout = timeout
-        self._kept: dict[tuple[str, str], tuple[float, str | NoSchema]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, Found | NoSchema]] = {}
         self._lock = threading.Lock()
 
-    def latest(self, registry: str, subject: str) -> str:
+    def latest(self, registry: str, subject: str) -> Found:
         """The latest schema, kept for some minutes; a refusal is kept for some seconds."""
         key, now = (registry, subject), time.monotonic()
         with self._lock:
@@ -72,40 +84,75 @@ class HttpSchemas:
             raise NoSchema(str(found))
         return found
 
-    def _ask(self, registry: str, subject: str) -> str:
+    def _ask(self, registry: str, subject: str) -> Found:
         allowed = [each.strip() for each in os.environ.get(ALLOWED, "").split(",") if each.strip()]
         if allowed and not any(registry.startswith(each) for each in allowed):
             raise NoSchema(f"{registry} is not among the registries that may be asked")
+        answer = self._get(registry, subject, "latest")
+        imported = dict.fromkeys(self._imported(registry, answer, (subject,)))
+        return Found(answer["schema"], tuple(imported))
+
+    def _imported(
+        self, registry: str, answer: Mapping[str, Any], above: tuple[str, ...]
+    ) -> Iterator[str]:
+        references = answer.get("references") or ()
+        for each in references if isinstance(references, list) else ():
+            subject, version = str(each.get("subject")), str(each.get("version"))
+            if subject in above:
+                continue
+            found = self._get(registry, subject, version)
+            yield from self._imported(registry, found, (*above, subject))
+            yield found["schema"]
+
+    def _get(self, registry: str, subject: str, version: str) -> dict[str, Any]:
         try:
-            request = _request(registry, subject)
+            request = _request(registry, subject, version)
             with urlopen(request, timeout=self.timeout) as answer:  # noqa: S310
                 body = json.loads(answer.read(_LARGEST))
         except HTTPError as error:
             if error.code == 404:
-                raise NoSchema("it does not know this subject") from None
+                raise NoSchema(f"it does not know {_named(subject, version)}") from None
+            if error.code in (401, 403):
+                raise NoSchema(f"it refuses the credentials (status {error.code})") from None
             raise NoSchema(f"it answers with status {error.code}") from None
         except (URLError, OSError) as error:
             raise NoSchema(f"it cannot be reached ({getattr(error, 'reason', error)})") from None
         except ValueError as error:
             raise NoSchema(f"it cannot be asked ({error})") from None
-        schema = body.get("schema") if isinstance(body, dict) else None
-        if not isinstance(schema, str):
+        if not isinstance(body, dict) or not isinstance(body.get("schema"), str):
             raise NoSchema("its answer has no schema")
-        return schema
+        return body
 
 
-def _request(registry: str, subject: str) -> Request:
-    """A GET for the latest version of a subject; a name and password in the address are sent."""
+def _named(subject: str, version: str) -> str:
+    return "this subject" if version == "latest" else f"version {version} of {subject}"
+
+
+def _password(registry: str) -> str | None:
+    """`user:password` for an address, if there is one."""
+    try:
+        known = json.loads(os.environ.get(PASSWORDS) or "{}")
+    except ValueError:
+        raise NoSchema(f"{PASSWORDS} is no JSON object of addresses") from None
+    for address, pair in known.items() if isinstance(known, dict) else ():
+        base = str(address).rstrip("/")
+        if registry == base or registry.startswith(base + "/"):
+            return str(pair)
+    return None
+
+
+def _request(registry: str, subject: str, version: str) -> Request:
+    """A GET for a version of a subject, with the credentials for the address."""
     parts = urlsplit(registry)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise NoSchema(f"{registry} is no http or https address")
     host = parts.hostname if ":" not in parts.hostname else f"[{parts.hostname}]"
     place = f"{host}:{parts.port}" if parts.port else host
-    path = f"{parts.path.rstrip('/')}/subjects/{quote(subject, safe='')}/versions/latest"
+    path = f"{parts.path.rstrip('/')}/subjects/{quote(subject, safe='')}/versions/{version}"
     headers = {"Accept": "application/vnd.schemaregistry.v1+json"}
-    if parts.username:
-        pair = f"{parts.username}:{parts.password or ''}".encode()
-        headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+    pair = _password(registry)
+    if pair is not None:
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
     address = urlunsplit((parts.scheme, place, path, "", ""))
     return Request(address, headers=headers)  # noqa: S310
 
@@ -114,12 +161,14 @@ DEFAULT = HttpSchemas()
 
 
 def resolve_schemas(graph: Graph, schemas: Schemas, report: Report) -> None:
-    """Gives the formats of sources that name only a registry their types."""
+    """Gives the formats of sources and sinks that name only a registry their types.
+
+    A source needs its type to be compiled. A sink's registry may be one that only the running job
+    reaches: what cannot be asked now is compared with the data when the job starts.
+    """
     for operator in graph.operators.values():
-        if not isinstance(operator, Source):
-            continue
         for part in ("key", "value"):
-            format_ = operator.values[part]
+            format_ = operator.values.get(part)
             if not isinstance(format_, Format) or format_.type is not None:
                 continue
             properties = dict(format_.properties)
@@ -127,12 +176,11 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Report) -> None:
                 continue
             faults = Faults(report, operator.id, part)
             try:
-                schema = schemas.latest(properties["registry"], properties["subject"])
+                found = schemas.latest(properties["registry"], properties["subject"])
             except NoSchema as error:
-                reason = str(error)
-                faults.add(
-                    "registry", path=".subject", subject=properties["subject"], reason=reason
-                )
+                reason, subject = str(error), properties["subject"]
+                if isinstance(operator, Source):
+                    faults.add("registry", path=".subject", subject=subject, reason=reason)
                 continue
-            type_ = read_schema(format_.name, schema, faults)
+            type_ = read_schema(format_.name, found.text, faults, found.imported)
             operator.values[part] = replace(format_, type=type_)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from py4j.java_gateway import JavaClass
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
+from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 
 
@@ -73,14 +77,50 @@ def attempt(column: Column, node: str, parameter: str, kind: str = "processing")
     return _wrap(gateway().Columns.attempt(_java(column), kind, node, parameter))
 
 
-def decode(column: Column, format: Format) -> Column:
-    """The value of some bytes; raises for bytes that do not fit the format."""
-    return _wrap(gateway().Columns.decode(_java(column), json.dumps(format)))
+# Where a format stands: node and parameter.
+Place = tuple[str, str]
 
 
-def encode(column: Column, format: Format) -> Column:
-    """The bytes of a value in a format; null stays null."""
-    return _wrap(gateway().Columns.encode(_java(column), json.dumps(format)))
+def decode(column: Column, format: Format, *, at: Place | None = None) -> Column:
+    """The value of some bytes; raises for bytes that do not fit the format.
+
+    Raises MillraceError for a format whose schema cannot be had.
+    """
+    with _refusing(at):
+        return _wrap(gateway().Columns.decode(_java(column), json.dumps(format)))
+
+
+def encode(column: Column, format: Format, *, at: Place | None = None) -> Column:
+    """The bytes of a value in a format; null stays null.
+
+    Raises MillraceError for a format whose schema cannot be had.
+    """
+    with _refusing(at):
+        return _wrap(gateway().Columns.encode(_java(column), json.dumps(format)))
+
+
+@contextlib.contextmanager
+def _refusing(at: Place | None) -> Iterator[None]:
+    """What the operator says of a format, as an error at its node."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        java = error.java_exception
+        if not java.getClass().getName().endswith("Expressions$Invalid"):
+            raise
+        node, parameter = at or (None, None)
+        code = "registry" if java.condition() == "REGISTRY" else "format"
+        raise MillraceError(code, java.reason(), node=node, parameter=parameter) from None
+
+
+def topic(name: Column) -> Column:
+    """The name itself; raises for null and for what cannot be a topic's name."""
+    return _wrap(gateway().Columns.topic(_java(name)))
+
+
+def partition(number: Column) -> Column:
+    """The number itself, or null for the partitioner's choice; raises for a negative one."""
+    return _wrap(gateway().Columns.partition(_java(number.cast("int"))))
 
 
 def pack(column: Column) -> Column:

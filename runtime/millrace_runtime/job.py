@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 
 from millrace_runtime import columns
 from millrace_runtime.environment import Environment, Timed
+from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.graph import Graph
 from millrace_runtime.lineage import Lineage, follow
@@ -91,6 +92,7 @@ class Job:
         self._formats: list[tuple[tuple[str, ...], str | None, Format, Format]] = []
         self._subtopologies: set[int] = set()
         self._hops: dict[str, list[int]] = {}
+        columns.gateway().Registry.sign(os.environ.get("MILLRACE_REGISTRY_PASSWORDS"))
         self._into_tasks: list[Callable[[], DataFrame]] = []
         # Of each input of the tasks: among how many tasks its topic-partitions are dealt in turn;
         # None for rows that go by their keys, or to all tasks.
@@ -133,8 +135,8 @@ class Job:
             F.lit(None).cast("string").alias("_fault"),
         )
         decoded = {
-            "key": (columns.decode(F.col("_raw_key"), key), "key"),
-            "value": (columns.decode(F.col("_raw_value"), value), "value"),
+            part: (columns.decode(F.col(f"_raw_{part}"), format, at=(named, part)), part)
+            for part, format in (("key", key), ("value", value))
         }
         df = guarded(df, decoded, named, "deserialization")  # type: ignore[arg-type]
         if timestamp is not None:
@@ -188,12 +190,15 @@ class Job:
             "sink", id, named, 0, 0, topic=topic, topic_expression=topic_expression, key=key,
             value=value, partition=partition,
         )  # fmt: skip
-        chosen = F.lit(topic) if topic is not None else topic_expression or "null"
+        chosen = F.lit(topic)
+        if topic is None:
+            chosen = columns.topic(F.expr(topic_expression or "null"))
+        number = columns.partition(F.expr(partition)) if partition else F.lit(None).cast("int")
         results: dict[str, tuple[str | Column, str]] = {
-            "_out_key": (columns.encode(F.col("key"), key), "key"),
-            "_out_value": (columns.encode(F.col("value"), value), "value"),
+            "_out_key": (columns.encode(F.col("key"), key, at=(named, "key")), "key"),
+            "_out_value": (columns.encode(F.col("value"), value, at=(named, "value")), "value"),
             "_out_topic": (chosen, "topic_expression"),
-            "_out_partition": (partition or F.lit(None).cast("int"), "partition"),
+            "_out_partition": (number, "partition"),
         }
         df = guarded(df, results, named)
         self._into_sinks.append(
@@ -498,6 +503,7 @@ class Job:
             "run": self.run,
             "python": sys.executable,
             "python_path": os.pathsep.join(path for path in sys.path if path),
+            **_limits(os.environ),
             "simulation": self.environment.simulation,
         }
         if self.environment.by_partition and len(self._dealt) == 1:
@@ -507,6 +513,24 @@ class Job:
             rows._jdf, json.dumps(graph), json.dumps(options)
         )
         return DataFrame(java, self.session)
+
+
+def _limits(environment: Mapping[str, str]) -> dict[str, int]:
+    """What the code of processors may take: MILLRACE_PROCESSOR_TIMEOUT_MS, ..._MEMORY_MB."""
+    found = {}
+    for option, name in (
+        ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS"),
+        ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB"),
+    ):
+        text = environment.get(name)
+        if text is None:
+            continue
+        if not text.isdecimal() or int(text) == 0:
+            raise MillraceError(
+                "option_invalid", f"{name} must be a whole number above 0, found {text!r}."
+            )
+        found[option] = int(text)
+    return found
 
 
 def _entry(dest: int) -> Callable[[Column], Column]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -225,6 +226,8 @@ def run(
         if isinstance(error, StreamStopped):
             return STOPPED_BY_RECORD
         lasting = error.code.startswith("option_") or error.code == "checkpoint_mismatch"
+        if error.code == "registry":  # it may answer the next time
+            return FAILED
         return REFUSED if error.node or lasting else FAILED
     report.state("stopped")
     report.close()
@@ -240,7 +243,7 @@ def _run(
     stopping: threading.Event,
     report: Any,
 ) -> None:
-    from millrace_runtime import checkpoint, session
+    from millrace_runtime import checkpoint, columns, session
     from millrace_runtime.job import Job
     from millrace_runtime.kafka import Kafka
 
@@ -284,6 +287,9 @@ def _run(
         report.log("info", stages.told())
         _wait(query, stopping, report)
     finally:
+        # Processors are closed while their words still reach the report.
+        with contextlib.suppress(Exception):
+            columns.gateway().StreamTasks.release(arguments.run)
         report.detach()
         spark.stop()
 

@@ -39,7 +39,7 @@ class Report(Protocol):
         ...
 
     def detach(self) -> None:
-        """Ends to tell progress; the last one is sent."""
+        """Ends to tell progress; the last one is sent, with what is still to be said."""
         ...
 
     def close(self) -> None:
@@ -106,6 +106,8 @@ class RedisReport:
         progress, self._progress = self._progress, None
         if progress is not None:
             with contextlib.suppress(Exception):
+                for level, node, message in progress.logs():
+                    self.log(level, message, node)
                 self._send(progress.event())
 
     def close(self) -> None:

@@ -106,9 +106,13 @@ class Memory:
         rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
         return rows
 
-    def close(self) -> None:
-        """Forgets the run's data."""
-        columns.gateway().Simulation.close(self.run)
+    def close(self) -> list[list[str]]:
+        """Ends the run's tasks and forgets its data; gives what the nodes have said."""
+        operator = columns.gateway()
+        operator.StreamTasks.release(self.run)
+        lines = json.loads(operator.Reports.logs(self.run))
+        operator.Simulation.close(self.run)
+        return [[line["level"], line["node"], line["message"]] for line in lines]
 
 
 @dataclasses.dataclass
@@ -119,6 +123,8 @@ class Result:
     dropped: int = 0
     stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
     error: dict[str, Any] | None = None
+    # What nodes said (peek, print, processors): [level, node, message].
+    logs: list[list[str]] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,19 +215,20 @@ class Simulator:
             stopped = StreamStopped(halted.fault).as_dict()
             result.error = {"kind": "stopped", **stopped, "after": halted.line}
         finally:
-            self.close()
+            result.logs = self.close()
         if self.cut.kind != "each":
             for output in result.outputs:
                 del output["after"]
         return result
 
-    def close(self) -> None:
-        """Ends the query and leaves nothing behind."""
+    def close(self) -> list[list[str]]:
+        """Ends the query and leaves nothing behind. Gives what the nodes have said."""
         if self._query is not None:
             self._query.stop()
             self._query = None
-        self._memory.close()
+        said = self._memory.close()
         shutil.rmtree(self._folder, ignore_errors=True)
+        return said
 
     # -- the query -------------------------------------------------------------------------------
 

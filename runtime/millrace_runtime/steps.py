@@ -101,10 +101,11 @@ def map_values(id: str, value: str, *, node: str | None = None) -> Step:
 
 
 def select_key(id: str, key: str, *, node: str | None = None) -> Step:
-    """A new key for each record."""
+    """A new key for each record. A step for another node makes the key that it groups by."""
+    parameter = "key" if node in (None, id) else "group_by"
 
     def step(df: DataFrame) -> DataFrame:
-        return _replace(guarded(df, {"_key": (key, "key")}, node or id), key="_key")
+        return _replace(guarded(df, {"_key": (key, parameter)}, node or id), key="_key")
 
     return _counted(step, id, node or id)
 

@@ -37,11 +37,13 @@ class Host:
         self.write_key = encoder(frame["out"]["key"], "the key")
         self.write_value = encoder(frame["out"]["value"], "the value")
         self.stores = {
-            store["name"]: KINDS[store["kind"]](channel, store) for store in frame["stores"]
+            store["name"]: KINDS[store["kind"]](self, store) for store in frame["stores"]
         }
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.now: Json = frame
         self.key: Any = None
+        self.file = f"<{self.name}>"
+        self.closing = False
         self._code = frame["code"]
         self._class_name = frame["class_name"]
         self._context = Context(self)
@@ -58,9 +60,8 @@ class Host:
 
     def start(self) -> None:
         """Runs the code, makes the processor and calls its `init`."""
-        file = f"<{self.name}>"
         lines = self._code.splitlines(keepends=True)
-        linecache.cache[file] = (len(self._code), None, lines, file)
+        linecache.cache[self.file] = (len(self._code), None, lines, self.file)
         space: dict[str, Any] = {
             "__name__": f"processor_{self.name}",
             "Processor": Processor,
@@ -68,7 +69,7 @@ class Host:
             "STREAM_TIME": STREAM_TIME,
             "WALL_CLOCK_TIME": WALL_CLOCK_TIME,
         }
-        exec(compile(self._code, file, "exec"), space)  # noqa: S102 - the node's own code
+        exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the node's own code
         made = space.get(self._class_name)
         if not isinstance(made, type):
             raise NameError(f"the code defines no class {self._class_name}")
@@ -92,13 +93,21 @@ class Host:
                 callback(frame["now"])
 
     def close(self) -> None:
-        """Calls the processor's `close`."""
+        """Calls the processor's `close`, in which nothing can be sent or stored any more."""
+        self.closing = True
         close = getattr(self._processor, "close", None)
         if close is not None:
             close()
 
+    def open(self) -> None:
+        """Raises where the task has ended: what came of a call could not be kept any more."""
+        if self.closing:
+            raise RuntimeError("close comes after the task's last record: nothing can be sent, "
+                               "stored or scheduled in it")  # fmt: skip
+
     def forward(self, record: Record, to: str | None) -> None:
         """Sends a record to the children of one port, or of all."""
+        self.open()
         if not isinstance(record, Record):
             raise misfit(record, "what is forwarded", "a Record")
         if to is not None and to not in self.ports:
@@ -108,12 +117,21 @@ class Host:
             raise ValueError(f"a record's timestamp must be an int, not negative (ms): {stamp!r}")
         if self.fixed and record.key != self.key:
             raise ValueError("process_values must leave the key as it is; use process to change it")
-        headers = [
-            [name, None if value is None else base64.b64encode(value).decode()]
-            for name, value in record.headers
-        ]
+        headers = [_header(header) for header in record.headers] if record.headers else []
         body = [self.write_key(record.key), self.write_value(record.value), stamp, headers]
         self.channel.tell("forward", body, to)
+
+
+def _header(header: Any) -> list[str | None]:
+    """A header as JSON; raises TypeError for what is no pair of a name and bytes."""
+    if not isinstance(header, tuple | list) or len(header) != 2:
+        raise misfit(header, "a header", "a pair (name, bytes)")
+    name, value = header
+    if not isinstance(name, str):
+        raise misfit(name, "the name of a header", "a str")
+    if value is not None and not isinstance(value, bytes | bytearray):
+        raise misfit(value, f"the header {name}", "bytes")
+    return [name, None if value is None else base64.b64encode(value).decode()]
 
 
 class Schedule:
@@ -158,6 +176,7 @@ class Context:
 
     def store(self, name: str) -> Any:
         """The store of that name, if it is connected to this node."""
+        self._host.open()
         found = self._host.stores.get(name)
         if found is None:
             known = ", ".join(self._host.stores) or "none"
@@ -166,6 +185,7 @@ class Context:
 
     def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
         """Calls `callback(ms)` every interval of stream time or of the wall clock."""
+        self._host.open()
         every = duration(interval)
         if every < 1:
             raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from millrace_runtime.worker_values import decoder, encoder
 
 if TYPE_CHECKING:
-    from millrace_runtime.worker import Channel
+    from millrace_runtime.worker_host import Host
 
 Json = dict[str, Any]
 
@@ -17,8 +17,8 @@ Json = dict[str, Any]
 class Store:
     """What all stores share."""
 
-    def __init__(self, channel: Channel, spec: Json) -> None:
-        self._channel = channel
+    def __init__(self, host: Host, spec: Json) -> None:
+        self._host = host
         self.name = spec["name"]
         types = spec["types"]
         self._read_key = decoder(types["key"])
@@ -32,10 +32,12 @@ class Store:
         return self._write_key(key)
 
     def _tell(self, *message: Any) -> None:
-        self._channel.tell("store", self.name, *message)
+        self._host.open()
+        self._host.channel.tell("store", self.name, *message)
 
     def _ask(self, *message: Any) -> Any:
-        return self._channel.ask("store", self.name, *message)
+        self._host.open()
+        return self._host.channel.ask("store", self.name, *message)
 
     def _pages(self, *message: Any) -> Iterator[Any]:
         number, items = self._ask(*message)

@@ -23,63 +23,31 @@ private[millrace] object Formats {
   def parse(format: String, j: JsonNode, default: Option[DataType]): Codec = {
     def text(p: String) = Option(j.get(p)).filterNot(_.isNull).map(_.asText)
     val registry = for (r <- text("registry"); s <- text("subject")) yield Registry(r, s)
-    val schema = text("schema").orElse(registry.map(_.latest)).getOrElse(throw new Expressions.Invalid(s"format $format needs a schema, or a registry and a subject", "SCHEMA"))
+    def invalid(kind: String, e: Exception): Nothing = throw new Expressions.Invalid(s"the schema is not $kind's: ${e.getMessage}", "SCHEMA")
+    val (schema, number) = (text("schema"), registry) match {
+      case (Some(t), _) => (SchemaText(t), None)
+      case (None, Some(r)) => try { val (n, t) = r.latest; (t, Some(n)) } catch { case e: RegistryFailure => throw new Expressions.Invalid(e.getMessage, "REGISTRY") }
+      case _ => throw new Expressions.Invalid(s"format $format needs a schema, or a registry and a subject", "SCHEMA")
+    }
     format match {
       case "avro" =>
-        val parsed = try AvroTypes.parse(schema) catch { case e: AvroRuntimeException => throw new Expressions.Invalid(s"the schema is not Avro's: ${e.getMessage}", "SCHEMA") }
-        new AvroCodec(schema, AvroTypes.of(parsed), registry)
+        val parsed = try AvroTypes.parse(schema) catch { case e: AvroRuntimeException => invalid("Avro", e) }
+        new AvroCodec(schema, AvroTypes.of(parsed), registry, number)
       case "protobuf" =>
-        val message = try Proto.message(schema, text("message")) catch { case e: IllegalArgumentException => throw new Expressions.Invalid(s"the schema is not Protobuf's: ${e.getMessage}", "SCHEMA") }
-        new ProtobufCodec(message, schema, registry)
+        val message = try Proto.message(schema, text("message")) catch { case e: IllegalArgumentException => invalid("Protobuf", e) }
+        new ProtobufCodec(message, schema, registry, number)
       case other => throw new Expressions.Invalid(s"format $other is not known", "FORMAT")
     }
   }
 }
 
-/** A subject of a schema registry (its HTTP interface). Schemas never change under their number, so they are asked for once. */
-private[millrace] final case class Registry(url: String, subject: String) {
-  private def base: String = url.stripSuffix("/")
-  private def name: String = java.net.URLEncoder.encode(subject, "UTF-8")
-
-  /** The latest schema of the subject. */
-  def latest: String = Registry.get(s"$base/subjects/$name/versions/latest").get("schema").asText
-  /** The schema of a number. */
-  def schema(id: Int): String = Registry.schemas.computeIfAbsent((base, id), _ => Registry.get(s"$base/schemas/ids/$id").get("schema").asText)
-  /** The number of a schema; it is registered if it was not. */
-  def id(schema: String, kind: String): Int = Registry.ids.computeIfAbsent((base, subject, schema), _ => {
-    val body = Json.mapper.createObjectNode().put("schema", schema)
-    if (kind != "AVRO") body.put("schemaType", kind)
-    Registry.post(s"$base/subjects/$name/versions", Json.mapper.writeValueAsString(body)).get("id").asInt
-  })
-}
-
-private[millrace] object Registry {
-  private val schemas = new ConcurrentHashMap[(String, Int), String]()
-  private val ids = new ConcurrentHashMap[(String, String, String), Integer]()
-  private lazy val client = java.net.http.HttpClient.newBuilder().connectTimeout(java.time.Duration.ofSeconds(10)).build()
-
-  private def request(url: String) = {
-    val uri = java.net.URI.create(url)
-    val b = java.net.http.HttpRequest.newBuilder(if (uri.getUserInfo == null) uri else java.net.URI.create(url.replaceFirst("//[^@/]*@", "//")))
-      .timeout(java.time.Duration.ofSeconds(20)).header("Accept", "application/vnd.schemaregistry.v1+json")
-    if (uri.getUserInfo != null) b.header("Authorization", "Basic " + java.util.Base64.getEncoder.encodeToString(uri.getUserInfo.getBytes("UTF-8")))
-    b
-  }
-  private def send(r: java.net.http.HttpRequest): JsonNode = {
-    val answer = client.send(r, java.net.http.HttpResponse.BodyHandlers.ofString())
-    if (answer.statusCode / 100 != 2) throw new IllegalStateException(s"the schema registry answered ${answer.statusCode} to ${r.method} ${r.uri.getPath}: ${answer.body.take(200)}")
-    Json.mapper.readTree(answer.body)
-  }
-  private def get(url: String): JsonNode = send(request(url).GET().build())
-  private def post(url: String, body: String): JsonNode =
-    send(request(url).header("Content-Type", "application/vnd.schemaregistry.v1+json").POST(java.net.http.HttpRequest.BodyPublishers.ofString(body)).build())
-}
-
 /** Avro's types as Spark's, as Spark's own from_avro has them; nullable throughout. */
 private[millrace] object AvroTypes {
-  def parse(text: String): Schema = {
-    val t = text.trim
-    new Schema.Parser().parse(if (t.startsWith("{") || t.startsWith("[") || t.startsWith("\"")) t else "\"" + t + "\"")
+  def parse(schema: SchemaText): Schema = {
+    val parser = new Schema.Parser()
+    def read(text: String): Schema = { val t = text.trim; parser.parse(if (t.startsWith("{") || t.startsWith("[") || t.startsWith("\"")) t else "\"" + t + "\"") }
+    schema.before.foreach(read)
+    read(schema.text)
   }
 
   def of(s: Schema, above: Set[String] = Set.empty): DataType = (s.getType, s.getLogicalType) match {
@@ -196,12 +164,13 @@ private[millrace] object AvroTypes {
   }
 }
 
-private[millrace] final class AvroCodec(text: String, t: DataType, registry: Option[Registry]) extends Codec("avro", t) {
+/** Avro's binary form. `known`: the number of the schema, where it came from the registry. */
+private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry: Option[Registry], known: Option[Int]) extends Codec("avro", t) {
   @transient private lazy val schema = AvroTypes.parse(text)
   @transient private lazy val writer = new GenericDatumWriter[Any](schema)
   @transient private lazy val plain = new GenericDatumReader[Any](schema, schema)
   @transient private lazy val readers = new java.util.HashMap[Int, GenericDatumReader[Any]]()
-  @transient private lazy val number = registry.map(_.id(text, "AVRO"))
+  @transient private lazy val number = registry.map(r => known.getOrElse(r.id(text, "AVRO")))
   @transient private var encoder: BinaryEncoder = _
   @transient private var decoder: BinaryDecoder = _
 
@@ -216,13 +185,18 @@ private[millrace] final class AvroCodec(text: String, t: DataType, registry: Opt
 
   override protected def read(b: Array[Byte]): Any = registry match {
     case Some(r) =>
-      if (!headed(b)) throw new BadBytes("the schema registry's header is missing")
+      if (!headed(b)) throw new BadBytes(s"the schema registry's header is missing (a zero byte and a number): ${Registry.start(b)}")
       val id = Bytes.getInt(b, 1)
-      decode(readers.computeIfAbsent(id, i => new GenericDatumReader[Any](AvroTypes.parse(r.schema(i)), schema)), b, 5)
+      var reader = readers.get(id)
+      if (reader == null) {
+        reader = new GenericDatumReader[Any](try AvroTypes.parse(r.schema(id)) catch { case e: AvroRuntimeException => throw new BadBytes(s"the schema $id is not Avro's: ${e.getMessage}") }, schema)
+        readers.put(id, reader)
+      }
+      decode(reader, b, 5)
     case None => // bytes with a header though no registry is named: the header is skipped, if what is left fits
       try decode(plain, b, 0) catch { case e: BadBytes => if (headed(b)) decode(plain, b, 5) else throw e }
   }
-  private def headed(b: Array[Byte]) = b.length > 5 && b(0) == 0
+  private def headed(b: Array[Byte]) = b.length >= 5 && b(0) == 0
 
   private def decode(reader: GenericDatumReader[Any], b: Array[Byte], from: Int): Any =
     try {

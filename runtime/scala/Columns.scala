@@ -29,7 +29,9 @@ object Columns {
   def partitionFor(key: Column, n: Int): Column = Internals.column(PartitionOf(Internals.expression(key), n))
   def attempt(c: Column, kind: String, node: String, parameter: String): Column = Internals.column(Attempt(Internals.expression(c), kind, node, parameter))
   def decode(bytes: Column, format: String): Column = Internals.column(Decode(Internals.expression(bytes), format, codec(format).dataType))
-  def encode(value: Column, format: String): Column = Internals.column(Encode(Internals.expression(value), format))
+  def encode(value: Column, format: String): Column = { codec(format, Some(StringType)); Internals.column(Encode(Internals.expression(value), format)) }
+  def topic(name: Column): Column = Internals.column(TopicOf(Internals.expression(name)))
+  def partition(number: Column): Column = Internals.column(PartitionNumber(Internals.expression(number)))
   def pack(value: Column): Column = Internals.column(Pack(Internals.expression(value)))
   def append(path: Column, index: Column): Column = Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
@@ -64,7 +66,9 @@ private[millrace] case class Attempt(child: Expression, kind: String, node: Stri
         case t => row.get(0, t)
       }
     } catch {
-      case e: Exception => out(1) = UTF8String.fromString(Faults.of(kind, node, new ParameterFailure(parameter, e), null).json)
+      case e: Exception =>
+        val failure = e match { case p: ParameterFailure => p; case _ => new ParameterFailure(parameter, e) }
+        out(1) = UTF8String.fromString(Faults.of(kind, node, failure, null).json)
     }
     new GenericInternalRow(out)
   }
@@ -82,12 +86,30 @@ private[millrace] case class Decode(child: Expression, format: String, dataType:
 private[millrace] case class Encode(child: Expression, format: String) extends UnaryExpression with CodegenFallback {
   @transient private lazy val codec = {
     val c = Columns.codec(format, Some(Expressions.nullable(child.dataType)))
-    if (c.format == "json") Codec.make("json", child.dataType) else c
+    if (c.format == "json") Codec.make("json", child.dataType)
+    else if (!Expressions.widens(Expressions.nullable(child.dataType), c.dataType)) throw new Expressions.Invalid(s"format ${c.format} is for ${c.dataType.sql}, the data are ${child.dataType.sql}", "TYPE")
+    else c
   }
   override def dataType: DataType = BinaryType
   override def nullable: Boolean = true
   override def foldable: Boolean = false
   override def eval(input: InternalRow): Any = codec.encode(child.eval(input))
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class TopicOf(child: Expression) extends UnaryExpression with CodegenFallback {
+  override def dataType: DataType = StringType
+  override def nullable: Boolean = true
+  override def foldable: Boolean = false
+  override def eval(input: InternalRow): Any = Destination.topic(child.eval(input).asInstanceOf[UTF8String])
+  override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
+}
+
+private[millrace] case class PartitionNumber(child: Expression) extends UnaryExpression with CodegenFallback {
+  override def dataType: DataType = IntegerType
+  override def nullable: Boolean = true
+  override def foldable: Boolean = false
+  override def eval(input: InternalRow): Any = Destination.partition(child.eval(input).asInstanceOf[Integer])
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 

@@ -6,9 +6,11 @@ import java.util.Base64
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.apache.spark.SparkThrowable
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A failure as data. kind: `deserialization`, `processing`, `timestamp` (always stops) or `dropped` (never does); code: Spark's error condition or a word of ours;
+ * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (these three always stop) or `dropped` (never does);
+ * code: Spark's error condition or a word of ours;
  * `record`: where it happened, with its raw key, or null.
  */
 final class Fault(val kind: String, val node: String, val parameter: String, val code: String, val exception: String, val message: String,
@@ -42,12 +44,18 @@ object Faults {
     val code = cause match {
       case s: SparkThrowable if s.getCondition != null => s.getCondition
       case _: BadBytes => "BAD_BYTES"
+      case _: RegistryFailure => "registry_failed"
+      case _: Unsendable => "unsendable"
       case p: PythonFailure => p.pythonType
       case _ => cause.getClass.getSimpleName
     }
     val exception = cause match { case p: PythonFailure => p.pythonType; case _ => cause.getClass.getName }
-    new Fault(kind, node, parameter, code, exception, message(cause), trace(cause), record)
+    val found = cause match { case _: RegistryFailure => "registry"; case _: Unsendable => "production"; case _ => kind }
+    new Fault(found, node, parameter, code, exception, message(cause), trace(cause), record)
   }
+
+  /** What a failure says, in one line. */
+  def messageOf(thrown: Throwable): String = message(thrown match { case p: ParameterFailure => p.cause; case e => e })
 
   /** Without Spark's decorations: the first line says it. */
   private def message(t: Throwable): String =
@@ -75,6 +83,28 @@ object Faults {
     try java.nio.charset.StandardCharsets.UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString catch {
       case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b)
     }
+}
+
+/** Where a record cannot be sent to: no handler of the document passes it over, as Kafka Streams' production handler would not. */
+final class Unsendable(message: String) extends RuntimeException(message)
+
+/** What a producer would refuse of a sink's expressions. */
+private[millrace] object Destination {
+  private val name = java.util.regex.Pattern.compile("[a-zA-Z0-9._-]{1,249}")
+
+  /** Throws [[Unsendable]] for what cannot be the name of a topic. */
+  def topic(t: UTF8String): UTF8String = {
+    if (t == null) throw new ParameterFailure("topic_expression", new Unsendable("the topic is null"))
+    val text = t.toString
+    if (!name.matcher(text).matches || text == "." || text == "..")
+      throw new ParameterFailure("topic_expression", new Unsendable(s"`${text.take(60)}` is no name of a topic: letters, digits, `.`, `_` and `-`, 249 at most"))
+    t
+  }
+  /** Null leaves the choice to the partitioner. Throws [[Unsendable]] for a negative one. */
+  def partition(p: Integer): Integer = {
+    if (p != null && p < 0) throw new ParameterFailure("partition", new Unsendable(s"there is no partition $p"))
+    p
+  }
 }
 
 /** An exception of user Python; the traceback is Python's own text. */

@@ -227,7 +227,7 @@ final class Build private[millrace] (val graph: Graph, val json: JsonNode, val i
   }
 
   def fail(p: String, code: String, message: String): Nothing = throw new Refused(node, p, code, message)
-  private def judged[T](p: String, code: String)(body: => T): T = try body catch { case e: Expressions.Invalid => fail(p, code, e.reason) }
+  private def judged[T](p: String, code: String)(body: => T): T = try body catch { case e: Expressions.Invalid => fail(p, if (e.condition == "REGISTRY") "registry" else code, e.reason) }
 }
 
 private object Build {

@@ -52,21 +52,48 @@ private[millrace] object Proto {
   private val comments = "(?s)//[^\\n]*|/\\*.*?\\*/".r
   private val scalars = Set("double", "float", "int32", "sint32", "fixed32", "sfixed32", "uint32", "int64", "sint64", "fixed64", "sfixed64", "uint64", "bool", "string", "bytes")
 
-  private final class Raw(val name: String) { val fields = mutable.ArrayBuffer[(String, Int, String, String, Option[Boolean])]() } // name, number, type, label, packed
+  private final class Raw(val name: String, val proto3: Boolean) { val fields = mutable.ArrayBuffer[(String, Int, String, String, Option[Boolean])]() } // name, number, type, label, packed
 
   /** The message of that name, else the first one. Throws IllegalArgumentException. */
-  def message(text: String, name: Option[String]): ProtoMessage = {
-    val r = new Reader(tokens.findAllIn(comments.replaceAllIn(text, " ")).toIndexedSeq)
-    r.file()
+  def message(schema: SchemaText, name: Option[String]): ProtoMessage = {
+    val r = readers(schema)
     val found = name match {
-      case None => r.messages.values.headOption
-      case Some(n) => r.messages.values.find(m => m.name == n || m.name.split('.').last == n)
+      case None => r.own.headOption
+      case Some(n) => r.own.find(m => m.name == n || m.name.split('.').last == n)
     }
     r.made(found.getOrElse(throw new IllegalArgumentException(name.fold("there is no message in it")(n => s"there is no message $n in it"))), Nil)
   }
 
+  /** The full name of the message at a path of indexes, as a registry's header has it: [1, 0] is the first one inside the second one. */
+  def nameAt(schema: SchemaText, path: Seq[Int]): Option[String] = {
+    val own = readers(schema).own.map(_.name)
+    def inside(outer: String): Seq[String] = own.filter(n => n.startsWith(outer) && !n.drop(outer.length).contains('.')).toSeq
+    val top = own.filterNot(n => own.exists(o => n.startsWith(o + "."))).toSeq
+    path.tail.foldLeft(top.lift(path.head))((found, i) => found.flatMap(n => inside(n + ".").lift(i)))
+  }
+
+  private def readers(schema: SchemaText): Reader = {
+    def ts(text: String) = tokens.findAllIn(comments.replaceAllIn(text, " ")).toIndexedSeq
+    val r = new Reader(ts(schema.text))
+    r.file()
+    r.own = r.messages.values.toSeq
+    (schema.before :+ wellKnown).foreach { text => val other = new Reader(ts(text)); other.file(); r.add(other) }
+    r
+  }
+
+  /** Messages of Google's own files, as they are there. Timestamp is a scalar here; Struct, Value and ListValue contain themselves. */
+  private val wellKnown =
+    """syntax = "proto3"; package google.protobuf;
+      |message Duration { int64 seconds = 1; int32 nanos = 2; }
+      |message DoubleValue { double value = 1; } message FloatValue { float value = 1; } message Int64Value { int64 value = 1; } message UInt64Value { uint64 value = 1; }
+      |message Int32Value { int32 value = 1; } message UInt32Value { uint32 value = 1; } message BoolValue { bool value = 1; } message StringValue { string value = 1; }
+      |message BytesValue { bytes value = 1; } message Any { string type_url = 1; bytes value = 2; } message FieldMask { repeated string paths = 1; } message Empty { }
+      |""".stripMargin
+
   private final class Reader(ts: IndexedSeq[String]) {
     val messages = mutable.LinkedHashMap[String, Raw]()
+    var own: Seq[Raw] = Nil
+    def add(other: Reader): Unit = { other.messages.foreach { case (n, m) => if (!messages.contains(n)) messages(n) = m }; enums ++= other.enums }
     private val enums = mutable.Map[String, Map[Int, String]]()
     private var at = 0
     private var proto3 = false
@@ -87,7 +114,7 @@ private[millrace] object Proto {
       }
     }
     private def message(outer: String): Unit = {
-      val m = new Raw(outer + take())
+      val m = new Raw(outer + take(), proto3)
       messages(m.name) = m
       if (take() != "{") throw new IllegalArgumentException(s"the message ${m.name} has no body")
       body(m, oneof = false)
@@ -144,16 +171,16 @@ private[millrace] object Proto {
     }
     private def one(name: String, number: Int, kind: String, label: String, packed: Option[Boolean], m: Raw, above: List[String]): ProtoField = {
       val repeated = label == "repeated"
-      val implicitly = proto3 && label == ""
+      val implicitly = m.proto3 && label == ""
       def field(k: String, inner: ProtoMessage, symbols: Map[Int, String]) = {
-        val packs = repeated && packed.getOrElse(proto3) && !Set("string", "bytes", "message", "timestamp")(k)
+        val packs = repeated && packed.getOrElse(m.proto3) && !Set("string", "bytes", "message", "timestamp")(k)
         new ProtoField(name, number, k, repeated, packs, implicitly && inner == null && k != "timestamp", inner, symbols)
       }
       if (scalars(kind)) field(kind, null, Map.empty)
       else if (kind.stripPrefix(".") == "google.protobuf.Timestamp") field("timestamp", null, Map.empty)
       else {
         val scope = m.name.split('.')
-        val candidates = kind.stripPrefix(".") +: (scope.length to 0 by -1).map(n => (scope.take(n) :+ kind).mkString("."))
+        val candidates = if (kind.startsWith(".")) Seq(kind.drop(1)) else (scope.length to 0 by -1).map(n => (scope.take(n) :+ kind).mkString("."))
         candidates.find(c => messages.contains(c) || enums.contains(c)) match {
           case Some(c) if messages.contains(c) => field("message", made(messages(c), m.name :: above), Map.empty)
           case Some(c) => field("enum", null, enums(c))
@@ -165,8 +192,10 @@ private[millrace] object Proto {
 }
 
 /** Protobuf's binary form. A field that is not there is null, or its default where proto3 does not tell the two apart; a repeated one is an empty array. */
-private[millrace] final class ProtobufCodec(message: ProtoMessage, text: String, registry: Option[Registry]) extends Codec("protobuf", message.dataType) {
-  @transient private lazy val number = registry.map(_.id(text, "PROTOBUF"))
+private[millrace] final class ProtobufCodec(message: ProtoMessage, text: SchemaText, registry: Option[Registry], known: Option[Int]) extends Codec("protobuf", message.dataType) {
+  @transient private lazy val number = registry.map(r => known.getOrElse(r.id(text, "PROTOBUF")))
+  /** The name of the message that a schema's number and a path of indexes stand for. */
+  @transient private lazy val names = new java.util.HashMap[(Int, Seq[Int]), String]()
 
   override protected def write(v: Any): Array[Byte] = {
     val out = new ByteArrayOutputStream(128)
@@ -175,14 +204,23 @@ private[millrace] final class ProtobufCodec(message: ProtoMessage, text: String,
     out.toByteArray
   }
 
-  override protected def read(b: Array[Byte]): Any =
-    if (registry.isDefined) {
-      if (b.length < 6 || b(0) != 0) throw new BadBytes("the schema registry's header is missing")
+  override protected def read(b: Array[Byte]): Any = registry match {
+    case Some(r) =>
+      if (b.length < 6 || b(0) != 0) throw new BadBytes(s"the schema registry's header is missing (a zero byte, a number, a message): ${Registry.start(b)}")
       val in = new In(b, 5, b.length)
-      val indexes = in.zigzag() // the path of the message in its file; the schema tells the message already
-      (0L until indexes).foreach(_ => in.zigzag())
+      val length = in.zigzag()
+      if (length < 0 || length > b.length) throw new BadBytes(s"the registry's header has no sound path to its message: ${Registry.start(b)}")
+      val path = if (length == 0) Seq(0) else Seq.fill(length.toInt)(in.zigzag().toInt)
+      val id = Bytes.getInt(b, 1)
+      var name = names.get((id, path))
+      if (name == null) {
+        name = Proto.nameAt(r.schema(id), path).getOrElse(throw new BadBytes(s"the schema $id has no message at ${path.mkString("[", ", ", "]")}"))
+        names.put((id, path), name)
+      }
+      if (name != message.name) throw new BadBytes(s"the record is a $name, not a ${message.name}")
       readMessage(in, message)
-    } else readMessage(new In(b, 0, b.length), message)
+    case None => readMessage(new In(b, 0, b.length), message)
+  }
 
   private final class In(b: Array[Byte], var at: Int, val end: Int) {
     def more: Boolean = at < end

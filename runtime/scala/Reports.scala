@@ -56,7 +56,7 @@ private[millrace] final class RunTotals extends Serializable {
   val tasks = mutable.Map[(Int, Int, Int), TaskLine]()
   val logs = mutable.ArrayBuffer[LogLine]()
   val stores = mutable.Map[(String, Int), StoreLine]()
-  private def keep(lines: Iterable[LogLine]): Unit = { logs ++= lines; if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines) }
+  def keep(lines: Iterable[LogLine]): Unit = { logs ++= lines; if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines) }
 
   def add(r: TaskReport): Unit = {
     r.nodes.foreach { case (n, (i, o)) => val (a, b) = nodes.getOrElse(n, (0L, 0L)); nodes(n) = (a + i, b + o) }
@@ -155,6 +155,12 @@ object Reports {
       found.value.logs.clear()
     }
     Json.mapper.writeValueAsString(out)
+  }
+
+  /** Last words of tasks that ended between micro-batches. */
+  private[millrace] def say(run: String, lines: Seq[LogLine]): Unit = {
+    val found = runs.get(run)
+    if (found != null && lines.nonEmpty) found.synchronized(found.value.keep(lines))
   }
 
   /** Forgets a run. */

@@ -29,8 +29,14 @@ abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
 
   /** Takes one row of the topic. Returns the record, or null if it was dropped. */
   private[millrace] final def read(keyBytes: Array[Byte], valueBytes: Array[Byte], timestamp: Long, headers: Headers, task: SourceAccess): Record = {
-    val r = try new Record(spec.keyCodec.decode(keyBytes), spec.valueCodec.decode(valueBytes), timestamp, headers) catch {
-      case e: BadBytes => task.unreadable(this, e, spec.skipsBadBytes); return null
+    var part = "key"
+    val r = try {
+      val key = spec.keyCodec.decode(keyBytes)
+      part = "value"
+      new Record(key, spec.valueCodec.decode(valueBytes), timestamp, headers)
+    } catch {
+      case e: BadBytes => task.unreadable(this, new ParameterFailure(part, e), spec.skipsBadBytes); return null
+      case e: RegistryFailure => task.unreadable(this, new ParameterFailure(part, e), goOn = false); return null
     }
     val time = extracted(r, task)
     if (time >= 0) {

@@ -18,7 +18,7 @@ private[millrace] final case class TaskOptions(run: String, simulation: Boolean,
 }
 
 /** How Python workers of process nodes are started. */
-private[millrace] final case class WorkerOptions(python: String, path: String, timeoutMs: Long)
+private[millrace] final case class WorkerOptions(python: String, path: String, timeoutMs: Long, memoryMb: Long)
 
 /**
  * One task of one level at work: the nodes, their stores and clocks. Rows come in the order of their places; each is pushed through the graph, depth first,
@@ -163,8 +163,13 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   def resume(s: StateHandle): Unit = { state = s; stopped = false; out.clear() }
 
-  def close(): Unit = level.nodes.foreach { s =>
-    try nodes.get(s.id).close() catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", s.node: Any, e.getMessage) }
+  /** Ends the nodes and the Python process. Gives what they said. */
+  def close(): Seq[LogLine] = {
+    level.nodes.foreach { s =>
+      try nodes.get(s.id).close() catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", s.node: Any, e.getMessage) }
+    }
+    if (python != null) { if (python.busy) python.stop() else python.close(); python = null }
+    lines.asScala.toSeq
   }
 
   /** Processes the rows; the result is lazy, and the state is written when it has been drained. */
@@ -281,7 +286,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (python == null || !python.alive) python = new Worker(options.workers)
     python
   }
-  def closeWorker(): Unit = if (python != null) { python.close(); python = null }
+  def livingWorker: Worker = if (python != null && python.alive) python else null
   private var python: Worker = _
 
   override def dropped(node: Node, reason: String): Unit = drop(node.node, reason)
@@ -292,7 +297,16 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, taskId(node.spec.sub), message): _*)
     if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message))
   }
+  /** What user code prints, and what is wrong with it without stopping it. Very many lines are left out and counted. */
+  def say(node: Node, level: String, message: String): Unit =
+    if (lines.size >= TaskReport.mostLines) unsaid.merge(node.node, 1L, (a, b) => a + b)
+    else {
+      val words = Array[AnyRef](node.node, taskId(node.spec.sub), message)
+      if (level == "warning") StreamTask.logger.warn("{} {}: {}", words: _*) else StreamTask.logger.info("{} {}: {}", words: _*)
+      lines.add(new LogLine(level, node.node, message))
+    }
   private val lines = new java.util.ArrayList[LogLine]()
+  private val unsaid = new JHashMap[String, java.lang.Long]()
 
   override def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit = {
     val (t, p, o) = (recordTopic, recordPartition, recordOffset)
@@ -313,7 +327,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def failed(node: Node, e: Exception): Unit = meet(Faults.of("processing", node.node, e, record))
   override def unreadable(node: Node, e: Exception, goOn: Boolean): Unit = {
     val f = Faults.of("deserialization", node.node, e, record)
-    if (goOn) drop(f.node, f.kind) else meet(f)
+    if (goOn) drop(f.node, f.reason) else meet(f)
   }
   override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(Faults.of(kind, node.node, e, record))
   private def record: FaultRecord = new FaultRecord(if (recordTopic == null) null else recordTopic.toString, recordPartition, recordOffset, rawTimestamp, rawKey)
@@ -321,7 +335,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def meet(f: Fault): Unit = level.settings.handler(f.kind) match {
     case "continue" => drop(f.node, f.reason)
     case "dead_letter" =>
-      drop(f.node, f.kind)
+      drop(f.node, f.reason)
       if (originTopic != null || rawKey != null) {
         val headers = Faults.headers(rawHeaders, f, String.valueOf(recordTopic), recordPartition, recordOffset)
         emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, if (rawCodec == null) rawBytes else rawCodec.encode(rawPlain), rawTimestamp, headers, level.settings.deadLetterTopic))
@@ -406,6 +420,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     droppedBy.clear()
     lines.forEach(l => r.log(l))
     lines.clear()
+    unsaid.forEach { (node, n) =>
+      StreamTask.logger.warn("{} {}: {} more lines are left out", node, index: Any, n)
+      r.log(new LogLine("warning", node, s"$n more lines are left out"))
+    }
+    unsaid.clear()
     level.nodes.foreach(s => nodes.get(s.id).dumps.foreach { d => val c = stores.get(d.name); if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes) })
     level.nodes.map(_.sub).distinct.foreach { sub =>
       var n = 0L

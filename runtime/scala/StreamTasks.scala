@@ -20,7 +20,8 @@ import org.apache.spark.unsafe.types.UTF8String
  *     graph: the task graph (Graph.scala). Entries with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types)
  *       tells what its receivers get. `into` has the params `key` and `value` (types).
  *     options: {"run": name, "shuffle_partitions": n, "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
- *       settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000}
+ *       settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000: what one
+ *       call may take, "python_memory_mb": 2048: what the data of its process may take}
  *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
  *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
  *   release(run)                 ends the tasks of a run in this JVM, Python workers with them
@@ -33,7 +34,7 @@ object StreamTasks {
     val graph = Graph.parse(spark, graphJson)
     val n = j.get("shuffle_partitions").asInt
     val run = j.path("run").asText("run")
-    val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L))
+    val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L), j.path("python_memory_mb").asLong(2048L))
     val options = TaskOptions(run, j.path("simulation").asBoolean(false), n, python)
     val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
       j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
@@ -54,7 +55,9 @@ object StreamTasks {
 
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = Graph.parse(spark, graphJson)
 
-  def release(run: String): Unit = tasks.asScala.foreach { case (key, t) => if (key.attachment.startsWith(s"$run/")) { tasks.remove(key); t.task.close() } }
+  def release(run: String): Unit = tasks.asScala.foreach { case (key, t) => if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) Reports.say(run, t.task.close()) }
+  /** All tasks, where the JVM ends without having been told to. */
+  private[millrace] def releaseAll(): Unit = tasks.keySet.asScala.map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/'))).foreach(release)
 
   // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
 

@@ -16,8 +16,9 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * A Python process for the `process` nodes of one task. Frames of 4 bytes length and JSON go both ways, strictly in turns: Python sends what it has to say only
  * when it waits for an answer or is done, as a list in order; so stores, forwards and nested processors happen in the order of the program.
- *   to Python:   {"call": "start" | "process" | "punctuate", ...} or {"answer": ...}
- *   to us:       [[message, ...], null] and waiting for the last message's answer, or [[message, ...], {"done": true} | {"error": {...}}]
+ *   to Python:   {"call": "start" | "process" | "punctuate" | "close", ...} or {"answer": ...}
+ *   to us:       [[message, ...], null] and waiting for the last message's answer, or [[message, ...], {"done": true} | {"error": {...}, "lost": whether the
+ *                process must go}]
  */
 private[millrace] final class Worker(options: WorkerOptions) {
   val generation: Long = Worker.generations.incrementAndGet()
@@ -25,18 +26,41 @@ private[millrace] final class Worker(options: WorkerOptions) {
   private val in = new DataInputStream(new BufferedInputStream(process.getInputStream, 1 << 16))
   private val out = new DataOutputStream(new BufferedOutputStream(process.getOutputStream, 1 << 16))
   @volatile private var overdue = Long.MaxValue
+  @volatile private var calling: Thread = _
+  private var limit = 0L
   @volatile private var timedOut = false
   @volatile private var lost = false
   Worker.watched.put(this, this)
 
   def alive: Boolean = !lost && process.isAlive
 
-  /** Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. */
-  def call(node: PythonNode, m: ObjectNode): Unit = {
+  /**
+   * Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. The time limit is for what Python itself takes. Python
+   * keeps it as well, and then tells the line; here it is for code that Python cannot interrupt, so a little longer.
+   */
+  def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
+  /** The last call of a processor, which the end of a run waits for. */
+  def farewell(node: PythonNode, m: ObjectNode): Unit = {
+    val limit = Math.min(options.timeoutMs, Worker.farewellMs)
+    call(node, m.put("limit_ms", limit), limit)
+  }
+  private def call(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
+    val outer = calling
+    calling = Thread.currentThread
+    try converse(node, m, limitMs) finally calling = outer
+  }
+  /** Whether another thread is in a call. */
+  def busy: Boolean = calling != null && calling != Thread.currentThread
+
+  private def converse(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
+    var left = TimeUnit.MILLISECONDS.toNanos(limitMs + Worker.graceMs)
+    limit = limitMs
     write(m)
     var done = false
     while (!done) {
-      val frame = read(node)
+      val since = System.nanoTime()
+      val frame = read(node, left)
+      left -= System.nanoTime() - since
       val messages = frame.get(0)
       var answer: JsonNode = null
       var i = 0
@@ -51,6 +75,7 @@ private[millrace] final class Worker(options: WorkerOptions) {
         done = true
         if (end.has("error")) {
           val e = end.get("error")
+          if (end.path("lost").asBoolean) stop() // ended by the code, or without memory: what it holds cannot be trusted any more
           throw new ParameterFailure("code", new PythonFailure(e.path("type").asText, e.path("message").asText, e.path("traceback").asText))
         }
       }
@@ -65,8 +90,8 @@ private[millrace] final class Worker(options: WorkerOptions) {
     out.writeInt(b.length); out.write(b); out.flush()
   } catch { case e: java.io.IOException => fail(e) }
 
-  private def read(node: PythonNode): JsonNode = {
-    overdue = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.timeoutMs)
+  private def read(node: PythonNode, left: Long): JsonNode = {
+    overdue = System.nanoTime() + left
     try {
       val n = in.readInt()
       val b = new Array[Byte](n)
@@ -76,9 +101,13 @@ private[millrace] final class Worker(options: WorkerOptions) {
   }
 
   private def fail(e: Exception): Nothing = {
+    process.waitFor(1, TimeUnit.SECONDS) // the pipe ends a little before the process
+    val how = if (process.isAlive) "" else process.exitValue match {
+      case code if code > 128 => s" (by signal ${code - 128})"
+      case code => s" (exit code $code)"
+    }
     stop()
-    val message = if (timedOut) s"the call did not return within ${options.timeoutMs} ms; its Python process was ended"
-      else s"the Python process ended unexpectedly${if (process.isAlive) "" else s" (exit code ${process.exitValue})"}"
+    val message = if (timedOut) s"the call did not return within $limit ms; its Python process was ended" else s"the Python process ended unexpectedly$how"
     throw new ParameterFailure("code", new PythonFailure(if (timedOut) "TimeoutError" else "ProcessLost", message, String.valueOf(e)))
   }
 
@@ -89,13 +118,9 @@ private[millrace] final class Worker(options: WorkerOptions) {
     process.waitFor(2, TimeUnit.SECONDS)
   }
 
-  /** Lets Python call `close` of its processors. */
+  /** Ends the process; its processors have been closed. */
   def close(): Unit = if (alive) {
-    try {
-      write(Json.mapper.createObjectNode().put("call", "close"))
-      out.close()
-      if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly()
-    } catch { case _: Exception => process.destroyForcibly() }
+    try { out.close(); if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly() } catch { case _: Exception => process.destroyForcibly() }
     lost = true
     Worker.watched.remove(this)
   }
@@ -105,17 +130,20 @@ private[millrace] final class Worker(options: WorkerOptions) {
 
 private[millrace] object Worker {
   private val generations = new AtomicLong()
+  private val graceMs = 2000L
+  private val farewellMs = 5000L
   private val watched = new ConcurrentHashMap[Worker, Worker]()
   private val watchdog = new Thread(() => while (true) { Thread.sleep(50); val now = System.nanoTime(); watched.keySet.forEach(_.check(now)) }, "millrace-python-watchdog")
   watchdog.setDaemon(true)
   watchdog.start()
-  Runtime.getRuntime.addShutdownHook(new Thread(() => watched.keySet.forEach(_.process.destroyForcibly())))
+  Runtime.getRuntime.addShutdownHook(new Thread(() => { StreamTasks.releaseAll(); watched.keySet.forEach(_.process.destroyForcibly()) }))
 
   /** The worker's file is run by its path where it is known: importing the package would import Spark's. */
   private def start(o: WorkerOptions): Process = {
     val file = o.path.split(File.pathSeparator).filter(_.nonEmpty).map(p => new File(p, "millrace_runtime/worker.py")).find(_.isFile)
-    val command = file.map(f => Seq(o.python, "-u", f.getPath)).getOrElse(Seq(o.python, "-u", "-m", "millrace_runtime.worker"))
-    val b = new ProcessBuilder(command: _*).redirectError(ProcessBuilder.Redirect.INHERIT)
+    val command = o.python +: "-u" +: file.map(f => Seq(f.getPath)).getOrElse(Seq("-m", "millrace_runtime.worker"))
+    val b = new ProcessBuilder((command ++ Seq(o.timeoutMs.toString, o.memoryMb.toString)): _*).redirectError(ProcessBuilder.Redirect.INHERIT)
+    b.environment().keySet.removeIf(name => name.startsWith("MILLRACE_")) // secrets of the driver among them
     if (o.path.nonEmpty) b.environment().put("PYTHONPATH", o.path)
     b.environment().put("PYTHONHASHSEED", "0")
     try b.start() catch { case e: java.io.IOException => throw new PythonFailure("ProcessNotStarted", s"${o.python} could not be started: ${e.getMessage}", "") }

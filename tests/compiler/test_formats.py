@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -13,48 +11,18 @@ from millrace_compiler import compile_document
 from millrace_compiler.registries import HttpSchemas, NoSchema
 
 from tests.compiler.kit import OneTypeAnalyzer, document, faults, sink, stream
+from tests.registry import Registry, running
 
 ORDER = json.dumps(
     {"type": "record", "name": "Order", "fields": [{"name": "item", "type": "string"}]}
 )
 
 
-class RegistryDouble(ThreadingHTTPServer):
-    """Speaks as much of a schema registry's HTTP as is asked of it."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.subjects: dict[str, Any] = {"orders-value": {"schema": ORDER, "version": 3}}
-        self.asked: list[tuple[str, str | None]] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: RegistryDouble
-
-    def do_GET(self) -> None:
-        self.server.asked.append((self.path, self.headers.get("Authorization")))
-        subject = self.path.removeprefix("/subjects/").removesuffix("/versions/latest")
-        found = self.server.subjects.get(subject)
-        body = json.dumps(found if found is not None else {"error_code": 40401}).encode()
-        self.send_response(200 if found is not None else 404)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Says nothing."""
-
-
 @pytest.fixture
-def registry() -> Iterator[RegistryDouble]:
-    server = RegistryDouble()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+def registry() -> Iterator[Registry]:
+    with running() as server:
+        server.register("orders-value", ORDER)
+        yield server
 
 
 def reading(format_: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +37,7 @@ def test_a_schema_in_place_gives_the_type() -> None:
     assert "value=avro(" in (result.code or {})["job.py"]
 
 
-def test_a_registry_gives_the_type_and_is_asked_once(registry: RegistryDouble) -> None:
+def test_a_registry_gives_the_type_and_is_asked_once(registry: Registry) -> None:
     raw = reading({"format": "avro", "registry": registry.url, "subject": "orders-value"})
     schemas = HttpSchemas()
     for _ in range(3):
@@ -77,19 +45,67 @@ def test_a_registry_gives_the_type_and_is_asked_once(registry: RegistryDouble) -
     assert result.ok
     assert result.ports["in", "out"].value is not None
     assert result.ports["in", "out"].value.text == "STRUCT<item: STRING>"
-    assert registry.asked == [("/subjects/orders-value/versions/latest", None)]
+    assert registry.asked == [("GET", "/subjects/orders-value/versions/latest", None)]
     assert (
         f'avro(registry="{registry.url}", subject="orders-value")' in (result.code or {})["job.py"]
     )
 
 
-def test_a_password_in_the_address_is_sent_as_a_header(registry: RegistryDouble) -> None:
-    address = registry.url.replace("//", "//me:secret@")
-    HttpSchemas().latest(address, "orders-value")
-    assert registry.asked[0][1] == "Basic bWU6c2VjcmV0"
+def test_a_password_goes_to_the_registry_that_it_is_for_and_to_no_other(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.user = "me:s3cret"
+    monkeypatch.setenv("MILLRACE_REGISTRY_PASSWORDS", json.dumps({registry.url: "me:s3cret"}))
+    assert HttpSchemas().latest(registry.url, "orders-value").text == ORDER.replace(" ", "")
+    with running() as other:
+        other.register("orders-value", ORDER)
+        HttpSchemas().latest(other.url, "orders-value")
+        assert [sign for _, _, sign in other.asked] == [None]
 
 
-def test_a_subject_that_is_not_there_is_named_at_the_format(registry: RegistryDouble) -> None:
+def test_refused_credentials_are_told_without_showing_them(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry.user = "me:s3cret"
+    monkeypatch.setenv("MILLRACE_REGISTRY_PASSWORDS", json.dumps({registry.url: "me:wr0ng"}))
+    with pytest.raises(NoSchema, match=r"^it refuses the credentials \(status 401\)$"):
+        HttpSchemas().latest(registry.url, "orders-value")
+
+
+def test_a_password_in_the_address_is_refused_and_shown_nowhere(registry: Registry) -> None:
+    address = registry.url.replace("//", "//me:s3cret@")
+    raw = reading({"format": "avro", "registry": address, "subject": "orders-value"})
+    result = compile_document(raw, OneTypeAnalyzer(), HttpSchemas())
+    assert ("format_registry_secret", "in", "value") in [
+        (each.code, each.node, each.parameter) for each in result.diagnostics
+    ]
+    assert "s3cret" not in json.dumps([each.to_json() for each in result.diagnostics])
+    assert registry.asked == []
+
+
+def test_a_schema_that_refers_to_others_is_read_with_them(registry: Registry) -> None:
+    item = {"type": "record", "name": "Item", "namespace": "shop",
+            "fields": [{"name": "price", "type": "double"}]}  # fmt: skip
+    order = {"type": "record", "name": "Order", "namespace": "shop",
+             "fields": [{"name": "item", "type": "shop.Item"}]}  # fmt: skip
+    registry.register("items", json.dumps(item))
+    known = [{"name": "shop.Item", "subject": "items", "version": 1}]
+    registry.register("shop-orders", json.dumps(order), references=known)
+    raw = reading({"format": "avro", "registry": registry.url, "subject": "shop-orders"})
+    result = compile_document(raw, OneTypeAnalyzer(), HttpSchemas())
+    assert result.ports["in", "out"].value is not None
+    assert result.ports["in", "out"].value.text == "STRUCT<item: STRUCT<price: DOUBLE>>"
+
+
+def test_a_sinks_schema_in_the_registry_is_compared_with_the_data(registry: Registry) -> None:
+    format_ = {"format": "avro", "registry": registry.url, "subject": "orders-value"}
+    raw = document([stream(), sink(value=format_)], ["in > out"])
+    result = compile_document(raw, OneTypeAnalyzer(), HttpSchemas())
+    [found] = result.diagnostics
+    assert (found.code, found.node, found.parameter) == ("sink_format", "out", "value")
+
+
+def test_a_subject_that_is_not_there_is_named_at_the_format(registry: Registry) -> None:
     raw = reading({"format": "avro", "registry": registry.url, "subject": "nothing"})
     result = compile_document(raw, OneTypeAnalyzer(), HttpSchemas())
     [found] = result.diagnostics
@@ -108,14 +124,14 @@ def test_a_registry_that_cannot_be_asked_is_refused_with_a_reason(address: str) 
 
 
 @pytest.mark.parametrize("answer", [{}, [], {"schema": 3}])
-def test_an_answer_without_a_schema_is_refused(registry: RegistryDouble, answer: Any) -> None:
-    registry.subjects["odd"] = answer
+def test_an_answer_without_a_schema_is_refused(registry: Registry, answer: Any) -> None:
+    registry.odd_answer = answer
     with pytest.raises(NoSchema, match="no schema"):
-        HttpSchemas().latest(registry.url, "odd")
+        HttpSchemas().latest(registry.url, "orders-value")
 
 
 def test_only_allowed_registries_are_asked(
-    registry: RegistryDouble, monkeypatch: pytest.MonkeyPatch
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", "https://schemas.example, http://other")
     with pytest.raises(NoSchema, match="may be asked"):

@@ -71,6 +71,14 @@ class Pipe:
         self.send({"answer": value})
         return self.receive()
 
+    def end(self, node: str) -> tuple[list[Any], Any]:
+        """Closes the processor of a node."""
+        self.send(
+            {"call": "close", "node": node, "topic": None, "partition": -1, "offset": -1,
+             "stream_time": 7, "wall_clock": 0}
+        )  # fmt: skip
+        return self.receive()
+
     def close(self) -> str:
         """Ends the worker; gives what it wrote to standard error."""
         assert self.process.stdin is not None
@@ -162,10 +170,134 @@ def test_a_processor_of_another_node_runs_while_one_waits_for_a_store(pipe: Pipe
     assert end == {"done": True}
 
 
-def test_what_a_processor_prints_does_not_reach_the_pipe(pipe: Pipe) -> None:
-    pipe.start("class P(Processor):\n    def process(self, record): print('seen', record.value)\n")
+def test_what_a_processor_prints_are_lines_of_its_log(pipe: Pipe) -> None:
+    code = (
+        "import sys\n"
+        "class P(Processor):\n"
+        "    def process(self, record):\n"
+        "        print('seen', record.value)\n"
+        "        print('half', end='')\n"
+        "        print('careful', file=sys.stderr)\n"
+    )
+    pipe.start(code)
+    said = [["log", "info", "seen v"], ["log", "warning", "careful"], ["log", "info", "half"]]
+    assert pipe.record("v") == (said, {"done": True})
+
+
+def test_what_is_written_past_python_does_not_reach_the_pipe(pipe: Pipe) -> None:
+    code = "import os\nclass P(Processor):\n    def process(self, r): os.write(1, b'raw')\n"
+    pipe.start(code)
     assert pipe.record("v") == ([], {"done": True})
-    assert "seen v" in pipe.close()
+    assert "raw" in pipe.close()
+
+
+def test_a_very_long_line_is_cut_and_says_how_long_it_was(pipe: Pipe) -> None:
+    pipe.start("class P(Processor):\n    def process(self, r): print('x' * 50_000_000)\n")
+    [[_, _, line]], end = pipe.record("v")
+    assert end == {"done": True}
+    assert len(line) < 10_100
+    assert line.endswith("x ... (50000000 characters)")
+
+
+def test_very_many_forwards_come_in_frames_of_bounded_size(pipe: Pipe) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record):\n"
+        "        for _ in range(5000): self.context.forward(record)\n"
+    )
+    pipe.start(code)
+    messages, end = pipe.record("v")
+    sizes = [len(messages)]
+    while end is None:
+        messages, end = pipe.answer(None)
+        sizes.append(len(messages))
+    assert sizes == [2000, 2000, 1000]
+
+
+def test_another_thread_cannot_use_the_context(pipe: Pipe) -> None:
+    code = (
+        "import threading\n"
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record):\n"
+        "        found = []\n"
+        "        def work():\n"
+        "            try: self.context.forward(record)\n"
+        "            except RuntimeError as error: found.append(str(error))\n"
+        "        thread = threading.Thread(target=work)\n"
+        "        thread.start(); thread.join()\n"
+        "        self.context.forward(record.replace(value=found[0]))\n"
+    )
+    pipe.start(code)
+    [[_, body, _]], end = pipe.record("v")
+    assert body[1].endswith("by the thread that made the call")
+    assert end == {"done": True}
+
+
+def test_a_forked_child_cannot_write_to_the_pipe(pipe: Pipe) -> None:
+    code = (
+        "import os\n"
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record):\n"
+        "        child = os.fork()\n"
+        "        if child: os.waitpid(child, 0)\n"
+        "        self.context.forward(record)\n"
+    )
+    pipe.start(code)
+    messages, end = pipe.record("v")
+    assert [message[0] for message in messages] == ["forward"]
+    assert end == {"done": True}
+    assert pipe.record("w")[1] == {"done": True}
+
+
+def test_a_line_is_that_of_the_processors_own_code(pipe: Pipe) -> None:
+    code = (
+        "import json\n"
+        "class P(Processor):\n"
+        "    def process(self, record):\n"
+        "        json.loads('{')\n"
+    )
+    pipe.start(code)
+    _, end = pipe.record("v")
+    assert end["error"]["message"].startswith("JSONDecodeError: Expecting property name")
+    assert end["error"]["message"].endswith("(line 4)")
+
+
+def test_nothing_can_be_sent_when_the_task_has_ended(pipe: Pipe) -> None:
+    code = (
+        "class P(Processor):\n"
+        "    def init(self, context): self.context = context\n"
+        "    def process(self, record): pass\n"
+        "    def close(self): self.context.forward(Record('k', 'v', 1))\n"
+    )
+    pipe.start(code)
+    messages, end = pipe.end("n")
+    assert messages == []
+    assert end["error"]["message"].startswith("RuntimeError: close comes after the task's last")
+    assert end["error"]["message"].endswith("(line 4)")
+
+
+def test_a_thread_that_outlives_close_is_named_with_its_line(pipe: Pipe) -> None:
+    code = (
+        "import threading, time\n"
+        "class P(Processor):\n"
+        "    def init(self, context):\n"
+        "        threading.Thread(target=self.work, name='poller').start()\n"
+        "    def work(self):\n"
+        "        while True:\n"
+        "            time.sleep(60)\n"
+    )
+    pipe.start(code)
+    messages, end = pipe.end("n")
+    assert end == {"done": True}
+    assert messages == [
+        ["log", "warning",
+         "the thread poller still runs after close (line 7); it was ended with the process"]
+    ]  # fmt: skip
+    pipe.close()
+    assert pipe.process.returncode == 0
 
 
 def test_the_context_tells_the_record_in_work(pipe: Pipe) -> None:
@@ -207,6 +339,9 @@ def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
         ("forward(record.replace(value=5))", "TypeError: the value must be a str, not int 5"),
         ("forward(record, 'elsewhere')", "ValueError: there is no output 'elsewhere'; there are"),
         ("forward(record.replace(timestamp=-1))", "ValueError: a record's timestamp must be"),
+        ("forward(record.replace(headers=[('h', 'x')]))", "TypeError: the header h must be bytes"),
+        ("forward(record.replace(headers=['h']))", "TypeError: a header must be a pair"),
+        ("forward(record.replace(headers=[(1, b'')]))", "TypeError: the name of a header must"),
         ("forward('text')", "TypeError: what is forwarded must be a Record"),
         ("store('none')", "KeyError: \"no store 'none' is connected to this node"),
         ("store('counts').put(None, 1)", "ValueError: the key of counts must not be None"),

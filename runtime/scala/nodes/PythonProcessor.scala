@@ -126,11 +126,19 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
       if (s != null) s.cancel()
       null
     case "store" => stores(m.get(1).asText).serve(m.get(2).asText, m)
-    case "log" => context.log(this, m.get(1).asText); null
+    case "log" => task.say(this, m.get(1).asText, m.get(2).asText); null
     case other => throw new IllegalStateException(s"unknown message of the Python worker: $other")
   }
 
-  override def close(): Unit = if (task != null) task.closeWorker()
+  /** Lets the class close. What goes wrong in it stops nothing any more and is said at the node. */
+  override def close(): Unit = if (task != null) {
+    val w = task.livingWorker
+    if (w != null && w.generation == generation) {
+      if (w.busy) task.say(this, "warning", "the task ended in the middle of a call: close was not called")
+      else try w.farewell(this, message("close")) catch { case e: Exception => task.say(this, "warning", s"close failed: ${Faults.messageOf(e)}") }
+    }
+    generation = -1L
+  }
 }
 
 /** A store as Python reaches it. `m`: ["store", name, operation, arguments ...]. */

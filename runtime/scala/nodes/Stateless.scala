@@ -49,7 +49,9 @@ private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) 
 private final class MapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   private val layout = Layout.record(in.key, in.value)
-  val key: Option[Expr] = if (op == "map_values") None else Some(b.expr("key", layout))
+  /** A key that another node groups by is that node's parameter. */
+  private val parameter = if (op == "select_key" && b.id != b.node) "group_by" else "key"
+  val key: Option[Expr] = if (op == "map_values") None else Some(b.exprOf(b.text("key"), parameter, layout))
   val value: Option[Expr] = if (op == "select_key") None else Some(b.expr("value", layout))
   override val ports: Seq[(String, Port)] =
     Seq("out" -> StreamPort(key.map(e => KeyType(e.dataType)).getOrElse(in.key), value.map(_.dataType).getOrElse(in.value)))
@@ -194,18 +196,15 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   override val ports: Seq[(String, Port)] = Nil
   override def create(): Node = new Node(this) {
     override def process(r: Record, input: Int): Unit = {
-      val to = topic.getOrElse {
-        val t = topicOf.get(r, context)
-        if (t == null) throw new ParameterFailure("topic_expression", new NullPointerException("the topic is null"))
-        t.toString
-      }
-      val p = if (partition.isEmpty) null else partition.get(r, context).asInstanceOf[java.lang.Integer]
+      val to = topic.getOrElse(Destination.topic(topicOf.get(r, context).asInstanceOf[UTF8String]).toString)
+      val p = if (partition.isEmpty) null else Destination.partition(partition.get(r, context).asInstanceOf[java.lang.Integer])
       val chooses = windowed match { case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key); case _ => null }
       sent += 1
       val k = if (widerKey.isEmpty) r.key else widerKey.get(r, context)
       val v = if (widerValue.isEmpty) r.value else widerValue.get(r, context)
-      context.emit(new Outgoing(index, -1, keyCodec.encode(k), valueCodec.encode(v), r.timestamp, r.headers, to, p, chooses))
+      context.emit(new Outgoing(index, -1, encoded("key", keyCodec, k), encoded("value", valueCodec, v), r.timestamp, r.headers, to, p, chooses))
     }
+    private def encoded(p: String, c: Codec, v: Any): Array[Byte] = try c.encode(v) catch { case e: Exception => throw new ParameterFailure(p, e) }
   }
 }
 

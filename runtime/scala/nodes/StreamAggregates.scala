@@ -24,7 +24,7 @@ private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpe
   private[millrace] var sendOld = false
 
   private def recipe(b: Build, text: String, from: StreamPort): Recipe = new AggregateRecipe(
-    b.expr("initializer", Layout.nothing, Some(value)), b.exprOf(text, "aggregator", Layout.aggregator(value, from.key, from.value), Some(value)),
+    b.expr("initializer", Layout.nothing, Some(value)), b.exprOf(text, if (b.op == "cogroup") "inputs" else "aggregator", Layout.aggregator(value, from.key, from.value), Some(value)),
     b.opt("merger").map(_ => b.expr("merger", Layout.merger(from.key, value), Some(value))).orNull)
 
   override protected def enable(force: Boolean): Boolean = { sendOld = true; true }

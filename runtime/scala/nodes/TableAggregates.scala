@@ -6,8 +6,8 @@ import org.apache.spark.sql.types._
 private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
   private val in = b.table(0)
   private val parent = TableSpec.of(in)
-  private val keyOf = b.expr("key", Layout.record(in.key, in.value))
-  private val valueOf = b.expr("value", Layout.record(in.key, in.value))
+  private val keyOf = b.exprOf(b.text("key"), "group_by", Layout.record(in.key, in.value))
+  private val valueOf = b.exprOf(b.text("value"), "group_by", Layout.record(in.key, in.value))
   private val parentVersioned = parent.outputVersioned
   private val group = KeyType(keyOf.dataType)
   parent.enableSendingOldValues(force = true)

@@ -1,0 +1,132 @@
+"""What user code did wrong, as data: exceptions with their line, lines printed, threads left."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import traceback
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from millrace_runtime.worker import Channel
+
+HERE = Path(__file__).resolve().parent
+LONGEST_LINE = 10_000
+
+
+def lasting(error: BaseException) -> bool:
+    """Whether the process must not be used again: its memory or its state cannot be trusted."""
+    return isinstance(error, MemoryError | TimeoutError) or not isinstance(error, Exception)
+
+
+def told(error: BaseException, files: Collection[str]) -> dict[str, Any]:
+    """An exception as data: type, message with the line in user code, traceback.
+
+    `files` are the names under which user code was compiled. The traceback is without the
+    worker's own lines.
+    """
+    shown = traceback.TracebackException.from_exception(error)
+    for part in _chain(shown):
+        part.stack[:] = [frame for frame in part.stack if Path(frame.filename).parent != HERE]
+    lines = [frame.lineno for frame in shown.stack if frame.filename in files]
+    line = lines[-1] if lines else None
+    text = str(error)
+    if isinstance(error, SyntaxError):
+        text = str(error.msg)
+        if error.filename in files:
+            line = error.lineno
+        elif error.filename:
+            text += f" in {error.filename}, line {error.lineno}"
+    where = f" (line {line})" if line else ""
+    name = type(error).__name__
+    if isinstance(error, SystemExit):
+        text = f"the code ended the process with exit code {error.code or 0}"
+    elif isinstance(error, MemoryError) and not text:
+        text = "the process has no memory left"
+    return {
+        "type": name,
+        "message": f"{name}: {text}{where}" if text else f"{name}{where}",
+        "traceback": "".join(shown.format()),
+    }
+
+
+def _chain(first: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+    part: traceback.TracebackException | None = first
+    while part is not None:
+        yield part
+        part = part.__cause__ or part.__context__
+
+
+def leaked_threads(file: str) -> list[str]:
+    """A sentence for each thread that still runs code of a processor."""
+    frames = sys._current_frames()
+    found = []
+    for thread in threading.enumerate():
+        if thread is threading.main_thread():
+            continue
+        frame = frames.get(thread.ident or -1)
+        while frame is not None and frame.f_code.co_filename != file:
+            frame = frame.f_back
+        if frame is not None:
+            found.append(
+                f"the thread {thread.name} still runs after close (line {frame.f_lineno}); "
+                "it was ended with the process"
+            )
+    return found
+
+
+class Said(io.TextIOBase):
+    """Standard output or standard error of user code: lines of its node's log.
+
+    What other threads write goes to the process's own stream.
+    """
+
+    def __init__(self, channel: Channel, level: str, own: TextIO) -> None:
+        self._channel = channel
+        self._level = level
+        self._own = own
+        self._begun = ""
+        self._length = 0
+
+    def writable(self) -> bool:
+        """As a stream for output."""
+        return True
+
+    def fileno(self) -> int:
+        """Of the process's own stream, for code that writes past this one."""
+        return self._own.fileno()
+
+    def write(self, text: str) -> int:
+        """Complete lines are told at once, the rest with its newline or when the call ends."""
+        if not self._channel.called:
+            return self._own.write(text)
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self._begin(line)
+            self._say()
+        self._begin(rest)
+        return len(text)
+
+    def _begin(self, part: str) -> None:
+        self._length += len(part)
+        self._begun += part[: LONGEST_LINE - len(self._begun)]
+
+    def flush(self) -> None:
+        """Nothing waits but a line that has not ended."""
+        if not self._channel.called:
+            self._own.flush()
+
+    def end_line(self) -> None:
+        """Tells a line that has not ended."""
+        if self._length:
+            self._say()
+
+    def _say(self) -> None:
+        line, length = self._begun, self._length
+        self._begun, self._length = "", 0
+        if length > len(line):
+            line = f"{line} ... ({length} characters)"
+        self._channel.tell("log", self._level, line)

@@ -1,0 +1,124 @@
+package org.apache.spark.sql.millrace
+
+import java.net.URI
+import java.net.http.{HttpClient, HttpRequest, HttpResponse}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.time.Duration
+import java.util.Base64
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
+
+/** A schema registry that does not answer, or refuses. No record is to blame, so no handler passes a record over for it: the job stops. */
+final class RegistryFailure(message: String) extends RuntimeException(message)
+
+/** A schema as a registry keeps it. `before`: the texts that it refers to, each behind those that it needs itself. */
+private[millrace] final case class SchemaText(text: String, before: Seq[String] = Nil)
+
+/**
+ * A subject of a schema registry (Confluent's HTTP interface). Schemas never change under their number, so they are asked for once.
+ * Credentials are never part of the address: they come by `Registry.sign` or the variable MILLRACE_REGISTRY_PASSWORDS, for the addresses named with them.
+ */
+private[millrace] final case class Registry(url: String, subject: String) {
+  private def base: String = url.stripSuffix("/")
+  private def path(name: String): String = "/subjects/" + java.net.URLEncoder.encode(name, "UTF-8") + "/versions"
+
+  /** Number and text of the latest schema of the subject. Throws [[RegistryFailure]]. */
+  def latest: (Int, SchemaText) = {
+    val found = Registry.get(base, s"${path(subject)}/latest").getOrElse(throw Registry.failure(base, s"does not know the subject $subject"))
+    (found.path("id").asInt, text(found))
+  }
+  /** The schema of a number. Throws [[BadBytes]] for a number that the registry does not know: that is a record's fault. */
+  def schema(id: Int): SchemaText = {
+    val known = Registry.schemas.get((base, id))
+    if (known != null) known
+    else {
+      val found = text(Registry.get(base, s"/schemas/ids/$id").getOrElse(throw new BadBytes(s"the schema registry does not know the schema $id that the record names")))
+      Registry.schemas.put((base, id), found)
+      found
+    }
+  }
+  /** The number of a schema; it is registered if it was not. Throws [[RegistryFailure]]. */
+  def id(schema: SchemaText, kind: String): Int = {
+    val known = Registry.ids.get((base, subject, schema.text))
+    if (known != null) known
+    else {
+      val body = Json.mapper.createObjectNode().put("schema", schema.text)
+      if (kind != "AVRO") body.put("schemaType", kind)
+      val found: Integer = Registry.post(base, path(subject), Json.mapper.writeValueAsString(body)).path("id").asInt
+      Registry.ids.put((base, subject, schema.text), found)
+      found
+    }
+  }
+
+  private def text(answer: JsonNode): SchemaText = SchemaText(answer.path("schema").asText, references(answer, Nil).distinct)
+  private def references(answer: JsonNode, above: List[String]): Seq[String] = answer.path("references").elements.asScala.toSeq.flatMap { r =>
+    val name = r.path("subject").asText
+    if (above.contains(name)) Nil
+    else {
+      val found = Registry.get(base, s"${path(name)}/${r.path("version").asInt}")
+        .getOrElse(throw Registry.failure(base, s"does not know version ${r.path("version").asInt} of the subject $name, which another schema refers to"))
+      references(found, name :: above) :+ found.path("schema").asText
+    }
+  }
+}
+
+object Registry {
+  private val schemas = new ConcurrentHashMap[(String, Int), SchemaText]()
+  private val ids = new ConcurrentHashMap[(String, String, String), Integer]()
+  private val attempts = 3
+  private lazy val client = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).build()
+  @volatile private var passwords: Map[String, String] = read(System.getenv("MILLRACE_REGISTRY_PASSWORDS"))
+
+  /** `{"address": "user:password"}`; null for none. */
+  def sign(json: String): Unit = passwords = read(json)
+  private def read(json: String): Map[String, String] =
+    if (json == null || json.isBlank) Map.empty else Json.mapper.readTree(json).properties.asScala.map(e => e.getKey.stripSuffix("/") -> e.getValue.asText).toMap
+
+  /** The first bytes of a record, to be recognised by. */
+  private[millrace] def start(b: Array[Byte]): String = if (b.isEmpty) "there are no bytes" else b.take(5).map(x => f"$x%02x").mkString("it begins with ", " ", "")
+
+  private[millrace] def failure(base: String, what: String): RegistryFailure = {
+    val uri = try URI.create(base) catch { case _: IllegalArgumentException => null }
+    val place = if (uri == null || uri.getHost == null) "" else s" at ${uri.getHost}${if (uri.getPort < 0) "" else s":${uri.getPort}"}"
+    new RegistryFailure(s"the schema registry$place $what")
+  }
+
+  private def request(base: String, path: String): HttpRequest.Builder = {
+    val b = try HttpRequest.newBuilder(URI.create(base + path)) catch { case _: IllegalArgumentException => throw failure(base, "has no http or https address") }
+    b.timeout(Duration.ofSeconds(15)).header("Accept", "application/vnd.schemaregistry.v1+json")
+    passwords.find { case (address, _) => base == address || base.startsWith(address + "/") }
+      .foreach { case (_, pair) => b.header("Authorization", "Basic " + Base64.getEncoder.encodeToString(pair.getBytes(UTF_8))) }
+    b
+  }
+
+  /** The answer; none for what the registry does not have. What may pass (no connection, 429, 50x) is tried again. */
+  private def send(base: String, r: HttpRequest): Option[JsonNode] = {
+    var attempt = 0
+    while (true) {
+      attempt += 1
+      val answer = try Right(client.send(r, HttpResponse.BodyHandlers.ofString())) catch { case e: java.io.IOException => Left(e) }
+      answer match {
+        case Right(a) if a.statusCode / 100 == 2 =>
+          return Some(try Json.mapper.readTree(a.body) catch { case _: com.fasterxml.jackson.core.JsonProcessingException => throw failure(base, "gives an answer that is no JSON") })
+        case Right(a) if a.statusCode == 404 => return None
+        case Right(a) if a.statusCode == 401 || a.statusCode == 403 => throw failure(base, s"refuses the credentials (status ${a.statusCode})")
+        case Right(a) if a.statusCode / 100 == 4 && a.statusCode != 429 => throw failure(base, s"refuses the request (status ${a.statusCode}): ${said(a.body)}")
+        case Right(a) if attempt == attempts => throw failure(base, s"answers with status ${a.statusCode}: ${said(a.body)}")
+        case Left(e) if attempt == attempts => throw failure(base, s"cannot be reached (${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)})")
+        case _ => Thread.sleep(200L * attempt * attempt)
+      }
+    }
+    None
+  }
+  private def said(body: String): String =
+    (try Option(Json.mapper.readTree(body)).map(_.path("message").asText("")).getOrElse("") catch { case _: com.fasterxml.jackson.core.JsonProcessingException => body }).take(500)
+
+  private def get(base: String, path: String): Option[JsonNode] = send(base, request(base, path).GET().build())
+  private def post(base: String, path: String, body: String): JsonNode = {
+    val r = request(base, path).header("Content-Type", "application/vnd.schemaregistry.v1+json").POST(HttpRequest.BodyPublishers.ofString(body)).build()
+    send(base, r).getOrElse(throw failure(base, s"does not have $path"))
+  }
+}
