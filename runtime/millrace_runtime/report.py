@@ -19,6 +19,8 @@ from millrace_runtime.lineage import figures
 
 STREAM_LENGTH = 5_000
 HEARTBEAT_SECONDS = 1.0
+# A look asks one number of Java: a batch's figures wait this long at most.
+LOOK_SECONDS = 0.03
 OUTAGE_PAUSE_SECONDS = 2.0
 SNAPSHOT_SECONDS = 7 * 24 * 3600
 
@@ -106,9 +108,8 @@ class RedisReport:
         progress, self._progress = self._progress, None
         if progress is not None:
             with contextlib.suppress(Exception):
-                for level, node, message in progress.logs():
-                    self.log(level, message, node)
-                self._send(progress.event())
+                self._tell(progress)
+            self._wake.set()
 
     def close(self) -> None:
         """See Report."""
@@ -123,7 +124,7 @@ class RedisReport:
     def _work(self) -> None:
         """Sends what waits, and progress when a batch ended or a second has passed."""
         while not self._closed or self._waiting:
-            self._wake.wait(0.1)
+            self._wake.wait(LOOK_SECONDS)
             self._wake.clear()
             self._look()
             if not self._deliver():
@@ -137,12 +138,15 @@ class RedisReport:
             return
         with contextlib.suppress(Exception):  # the session may be going away
             if progress.moved() or time.monotonic() >= self._due:
-                self._waiting.append(progress.event())
+                self._tell(progress)
                 self._due = time.monotonic() + HEARTBEAT_SECONDS
-            for level, node, message in progress.logs():
-                self._waiting.append(
-                    {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
-                )
+
+    def _tell(self, progress: Progress) -> None:
+        for level, node, message in progress.logs():
+            self._waiting.append(
+                {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
+            )
+        self._waiting.append(progress.event())
 
     def _deliver(self) -> bool:
         while self._waiting:
@@ -178,8 +182,8 @@ class Progress:
 
     def moved(self) -> bool:
         """Whether a micro-batch ended since the last look."""
-        found = self._read()
-        batch = found["batchId"] if found else None
+        java = self._query._jsq.lastProgress()
+        batch = None if java is None else int(java.batchId())
         if batch == self._batch:
             return False
         self._batch = batch

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
-from millrace_runtime.main import explain, kafka_options, parser
+from millrace_runtime.main import Stages, explain, kafka_options, parser
 
 
 def test_client_settings_come_from_a_file_and_from_variables(tmp_path: Path) -> None:
@@ -74,3 +74,10 @@ def test_a_graph_that_the_operator_refuses_names_node_and_parameter() -> None:
         "parameter": "group_by",
         "message": "gives INT, needs BIGINT",
     }
+
+
+def test_a_start_tells_how_long_its_parts_took() -> None:
+    stages = Stages()
+    stages.done("Spark")
+    stages.done("topology")
+    assert stages.told() == "started in 0.0 s: Spark 0.0, topology 0.0"

@@ -58,3 +58,14 @@ def test_options_of_the_user_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dmine=1")
     assert archive.with_options(["-Xlog"]) == {"SPARK_SUBMIT_OPTS": "-Dmine=1 -Xlog"}
     assert archive.with_options([]) == {}
+
+
+def test_the_archive_of_drivers_goes_with_the_connector_on_their_class_path(
+    jar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "connector"
+    folder.mkdir()
+    monkeypatch.setenv("MILLRACE_JARS", str(folder))
+    before = archive.spark().path
+    (folder / "kafka-clients.jar").write_text("clients")
+    assert archive.spark().path != before
