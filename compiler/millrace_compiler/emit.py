@@ -136,6 +136,7 @@ class _Emitter:
             self._frames(sub)
         for level, sub in self._blocks():
             self._task(level, sub)
+        self._children()
         file = _Lines()
         file.add(self._docstring(), 0)
         file.blank()
@@ -246,6 +247,27 @@ class _Emitter:
             self._handovers(step, commented)
             self._comment(step, commented, 8)
             self._statement(step, self._task_call(step, level, sub), 8)
+
+    def _children(self) -> None:
+        """Levels are written one after the other; a record reaches its children in their order."""
+        steps = [s for s in self.plan.physical.steps.values() if s.id not in self.plan.plain]
+        known = {step.id for step in steps} - {step.id for step in self.plan.globals}
+        children: dict[str, dict[str, None]] = defaultdict(dict)
+        for step in steps:
+            for handle, _ in step.links:
+                if handle.step in known:
+                    children[handle.step][step.id] = None
+        told = False
+        for parent, found in children.items():
+            written = sorted(found, key=lambda c: (self.plan.levels[c], self.plan.of_step[c]))
+            if written == list(found):
+                continue
+            if not told:
+                self.body.blank()
+                self.body.add("# == Children in the order in which they get a record ==", 4)
+                told = True
+            call = _call("job.children", parent, *found)
+            self.body.add(layout(call, 4), 4, self.plan.physical.steps[parent].node)
 
     def _deep(self) -> bool:
         return any(self.plan.levels.values())

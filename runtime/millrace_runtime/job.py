@@ -93,6 +93,7 @@ class Job:
         self._subtopologies: set[int] = set()
         self._hops: dict[str, list[int]] = {}
         columns.gateway().Registry.sign(os.environ.get("MILLRACE_REGISTRY_PASSWORDS"))
+        self._children: dict[str, list[str]] = {}
         self._into_tasks: list[Callable[[], DataFrame]] = []
         # Of each input of the tasks: among how many tasks its topic-partitions are dealt in turn;
         # None for rows that go by their keys, or to all tasks.
@@ -351,6 +352,10 @@ class Job:
         self._subtopologies.add(number)
         return Task(self, number, level, tasks or self.tasks)
 
+    def children(self, parent: str, *children: str) -> None:
+        """The order in which a step's children get its records, where it is not that of calls."""
+        self._children[parent] = list(children)
+
     def reads(
         self,
         task: Task,
@@ -412,6 +417,7 @@ class Job:
         """Everything that was built, as one DataFrame of envelope rows for the sinks."""
         graph = {"tasks": self.shuffle_partitions, "settings": self.settings}
         graph["nodes"] = self.graph.nodes
+        graph["children"] = self._children
         if self._lineage is not None:
             graph["plain"] = self._lineage.summary(self._subtopologies)
         inputs = [make() for make in self._into_tasks] + self._task_inputs()

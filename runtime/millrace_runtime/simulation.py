@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import json
 import random
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,11 @@ class Memory:
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
     ) -> DataStreamWriter:
         """The query's writer with a sink that keeps rows."""
+        writer._jwrite = writer._jwrite.foreach(self.sink(graph, settings))
+        return writer
+
+    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> Any:
+        """The JVM's writer that keeps rows."""
         handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
         sinks = {
             str(dest): {"key": node["params"]["key"], "value": node["params"]["value"]}
@@ -93,9 +99,7 @@ class Memory:
         }
         told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": sinks}
         session = self._frame.sparkSession._jsparkSession
-        sink = columns.gateway().Simulation.writer(session, self.run, json.dumps(told))
-        writer._jwrite = writer._jwrite.foreach(sink)
-        return writer
+        return columns.gateway().Simulation.writer(session, self.run, json.dumps(told))
 
     def add(self, records: Sequence[dict[str, Any]]) -> None:
         """Makes records available, all of them to one micro-batch."""
@@ -121,6 +125,7 @@ class Result:
 
     outputs: list[dict[str, Any]]
     dropped: int = 0
+    drops: dict[str, int] = dataclasses.field(default_factory=dict)  # by node
     stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
     error: dict[str, Any] | None = None
     # What nodes said (peek, print, processors): [level, node, message].
@@ -167,6 +172,8 @@ class Cut:
 class Simulator:
     """Runs one job on input lines."""
 
+    environment = Memory
+
     def __init__(
         self,
         spark: SparkSession,
@@ -185,12 +192,11 @@ class Simulator:
         self.settings = dict(settings or {})
         self.partitions = dict(partitions or {})
         self._run = f"{name}-{uuid.uuid4().hex[:8]}"
-        self._memory = Memory(spark, self._run)
+        self._memory = self.environment(spark, self._run)
         job = Job(spark, self._memory, name=name, settings=settings, tasks=tasks, run=self._run)
         topology(job)
         self._job = job
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        self._plan: Plan = job.plan()
         self._folder = Path(tempfile.mkdtemp(prefix="millrace-", dir=session.local_dir()))
         self._query: Any = None
         self._sequence = 0
@@ -198,27 +204,32 @@ class Simulator:
         self._offsets: dict[tuple[str, int], int] = {}
         self._line_of: dict[int, int] = {}
 
+    @functools.cached_property
+    def _plan(self) -> Plan:
+        return self._job.plan()
+
     def run(self, lines: Sequence[Line]) -> Result:
         """Feeds the lines, batch by batch, until nothing moves any more."""
-        result = Result([])
-        try:
-            self._start()
-            for batch in self.cut.batches(list(enumerate(lines, 1))):
-                self._feed(batch, result)
-                if self.restart_each:
-                    self._restart()
-            self._finish(result)
-        except _Halted as halted:
-            # Of the line whose record stopped the job nothing is shown: a real job takes that
-            # line again when it is started again.
-            result.outputs = [out for out in result.outputs if out["after"] < halted.line]
-            stopped = StreamStopped(halted.fault).as_dict()
-            result.error = {"kind": "stopped", **stopped, "after": halted.line}
-        finally:
-            result.logs = self.close()
+        result = self.run_batches(self.cut.batches(list(enumerate(lines, 1))))
         if self.cut.kind != "each":
             for output in result.outputs:
                 del output["after"]
+        return result
+
+    def run_batches(self, batches: Iterable[list[tuple[int, Line]]]) -> Result:
+        """Feeds numbered lines in micro-batches; `after` of an output is its line's number."""
+        result = Result([])
+        try:
+            self._start()
+            for batch in batches:
+                self._feed(batch, result)
+                if self.restart_each:
+                    self._restart()
+            self._finish(self._process([self._dump()]), result)
+        except Halted as halted:
+            halted.note(result)
+        finally:
+            result.logs = self.close()
         return result
 
     def close(self) -> list[list[str]]:
@@ -333,11 +344,11 @@ class Simulator:
             for row in rows:
                 line = self._line_of[row["merge"]]
                 if row["dest"] == STOP:
-                    raise _Halted(json.loads(row["fault"]), line)
+                    raise Halted(json.loads(row["fault"]), line)
                 topic = row["topic"]
                 if topic is None:  # a print
                     continue
-                result.outputs.append({"after": line, **_shown(row)})
+                result.outputs.append({"after": line, **shown(row)})
                 if self._job.formats_of(topic) is not None:
                     again.append(self._looped(row, topic, line))
             rows = self._process(again) if again else []
@@ -355,29 +366,41 @@ class Simulator:
             row["headers"], line,
         )  # fmt: skip
 
-    def _finish(self, result: Result) -> None:
+    def _dump(self) -> dict[str, Any]:
+        return self._control({"dump": True}, 0)
+
+    def _finish(self, rows: Iterable[dict[str, Any]], result: Result) -> None:
         """Contents of the named stores, and the number of dropped records."""
         stores: dict[str, dict[str, dict[str, Any]]] = {}
-        for row in self._process([self._control({"dump": True}, 0)]):
+        for row in rows:
             if row["dest"] != DUMP:
                 continue
             entry = row["value"]
             key = json.dumps(entry["key"], sort_keys=True, ensure_ascii=False)
             stores.setdefault(row["topic"], {})[key] = entry
         for name in _named_stores(self._plan.graph):
-            rows = stores.get(name, {})
-            result.stores[name] = [rows[key] for key in sorted(rows)]
+            found = stores.get(name, {})
+            result.stores[name] = [found[key] for key in sorted(found)]
         statistics = json.loads(columns.gateway().Reports.statistics(self._run))
         result.dropped = statistics["dropped"]
+        result.drops = {
+            node: sum(told["dropped"].values()) for node, told in statistics["nodes"].items()
+        }
 
 
-class _Halted(Exception):
+class Halted(Exception):
     """A record stopped the job; `line` is the input line that it came of."""
 
     def __init__(self, fault: dict[str, Any], line: int) -> None:
         super().__init__(str(fault.get("message")))
         self.fault = fault
         self.line = line
+
+    def note(self, result: Result) -> None:
+        """Of the line nothing is shown: a real job takes it again when it is started again."""
+        result.outputs = [out for out in result.outputs if out["after"] < self.line]
+        stopped = StreamStopped(self.fault).as_dict()
+        result.error = {"kind": "stopped", **stopped, "after": self.line}
 
 
 def _named_stores(graph: dict[str, Any]) -> list[str]:
@@ -410,7 +433,7 @@ def _header(text: str | None) -> str | None:
         return text
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+def shown(row: dict[str, Any]) -> dict[str, Any]:
     """The output line of a row; a dead letter is shown without what says why it is one."""
     line = {name: row[name] for name in ("topic", "key", "value", "timestamp")}
     headers = {

@@ -179,6 +179,8 @@ abstract class Node(val spec: NodeSpec) {
   def init(c: TaskContext): Unit = ()
   /** `input`: the number of the parent (0: left, 1: right of a join). */
   def process(r: Record, input: Int): Unit
+  /** A table's update before its turn: see [[NodeSpec.keeps]]. */
+  def remember(r: Record, input: Int): Unit = ()
   /** Called when the task ends on this machine. */
   def close(): Unit = ()
   /** Contents of the stores that this node shows: see [[StoreDump]]. */

@@ -77,6 +77,8 @@ abstract class NodeSpec(b: Build) extends Serializable {
   def ports: Seq[(String, Port)]
   /** True of an input that is only looked up: its updates cause nothing by themselves. */
   def reads(input: Int): Boolean = false
+  /** True of an input that is looked up as well: its updates cause something, and what it keeps of them may be read before. */
+  def keeps(input: Int): Boolean = false
   /** Ports for inputs, as the parents have them. */
   val inputs: Seq[Port] = b.inputs
   def create(): Node
@@ -266,9 +268,13 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
     byId(b.id) = make(b)
     unwrapped(b.id) = b.unwrapped.toSet
   }
+  /** Children get a record in the order of the graph, unless `children` names another. */
+  private lazy val ranks: Map[String, Map[String, Int]] = root.path("children").properties.asScala
+    .map(e => e.getKey -> e.getValue.elements.asScala.map(_.asText).zipWithIndex.toMap).toMap
+  private def rank(parent: String, child: String): Int = ranks.get(parent).flatMap(_.get(child)).getOrElse(0)
   val specs: IndexedSeq[NodeSpec] = byId.values.toIndexedSeq
   specs.foreach {
-    case h: HopSpec => h.receivers = specs.flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => Graph.dest(c.index, input) }).toArray
+    case h: HopSpec => h.receivers = specs.sortBy(c => rank(h.id, c.id)).flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => Graph.dest(c.index, input) }).toArray
     case _ =>
   }
 
@@ -284,15 +290,15 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
     specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input),
-      s.reads(input)) })
-      .filter(e => e.fromLevel == n || e.toLevel == n).toArray, settings,
+      s.reads(input), s.keeps(input)) })
+      .filter(e => e.fromLevel == n || e.toLevel == n).sortBy(e => rank(e.from, e.to)).toArray, settings,
     specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
     specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet, n == levels.last)
 }
 
-/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`: see [[NodeSpec.reads]]. */
+/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`, `keeps`: see [[NodeSpec]]. */
 private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
-    val hop: Boolean, val unwrap: Boolean, val reads: Boolean) extends Serializable
+    val hop: Boolean, val unwrap: Boolean, val reads: Boolean, val keeps: Boolean) extends Serializable
 
 /**
  * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones: `continued` get their records from one of
@@ -314,6 +320,9 @@ object Graph {
 
   /** Rows for input `i` of a node: its index, and the input above 16 bits. */
   private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)
+
+  /** With a dest: a table's update that the input is only to keep, for who looks it up before it comes. */
+  private[millrace] val keep: Int = 1 << 30
 
   /** Steps that are no part of a stream task whatever their mark says. */
   private val dataFrameOps = Set("read_stream", "write", "sink")

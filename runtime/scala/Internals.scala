@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncode
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, UnaryNode}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types._
@@ -79,6 +80,7 @@ private[millrace] object Internals {
     r
   }
 
+  def attributes(schema: StructType): Seq[Attribute] = DataTypeUtils.toAttributes(schema)
   def column(e: Expression): Column = classic.ExpressionUtils.column(e)
   def expression(c: Column): Expression = classic.ExpressionUtils.expression(c)
   def classicSession(spark: SparkSession): classic.SparkSession = spark.asInstanceOf[classic.SparkSession]

@@ -21,6 +21,8 @@ import org.apache.spark.unsafe.types.UTF8String
  *   open(spark, run)            the DataFrame of Kafka's columns and `merge`; the same one after a restart, its data is kept until close
  *   add(run, lines)             JSON array of {"topic", "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers": [[name, base64 or null]]}:
  *                               becomes available at once, as one addition
+ *   still(spark, run)           a DataFrame, no stream, of what `hold` is given before it runs
+ *   hold(run, lines, cuts, restartEach)  lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch
  *   writer(spark, run, sinks)   ForeachWriter over envelope rows. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format, "level": n}}}
  *                               for sinks of DataFrames; those of stream tasks are known from attach
  *   take(run)                   JSON array of what came since the last call, in the order in which it reached the topics: {"dest", "topic", "partition", "key", "value" (JSON),
@@ -35,6 +37,8 @@ object Simulation {
 
   private[millrace] final class Shown(val key: Codec, val value: Codec, val level: Int)
   private final class Run(val stream: MemoryStream[InternalRow]) {
+    val held = new java.util.ArrayList[InternalRow]()
+    @volatile var cuts: (Seq[Long], Boolean) = (Nil, false)
     val written = new java.util.ArrayList[Out]()
     val sinks = new ConcurrentHashMap[Integer, Shown]()
   }
@@ -52,14 +56,27 @@ object Simulation {
   def open(spark: SparkSession, run: String): Dataset[Row] =
     runs.computeIfAbsent(run, _ => new Run(MemoryStream[InternalRow](spark, 1)(Internals.encoder(sourceSchema)))).stream.toDF()
 
-  def add(run: String, lines: String): Unit = {
+  def add(run: String, lines: String): Unit = of(run).stream.addData(parse(lines))
+
+  def still(spark: SparkSession, run: String): Dataset[Row] = {
+    val session = Internals.classicSession(spark)
+    val rows = session.sparkContext.parallelize(Seq(run), 1).flatMap(r => of(r).held.asScala.toSeq)
+    session.internalCreateDataFrame(rows, sourceSchema)
+  }
+
+  def hold(run: String, lines: String, cuts: String, restartEach: Boolean): Unit = {
+    of(run).held.addAll(parse(lines).asJava)
+    of(run).cuts = (Json.mapper.readTree(cuts).elements.asScala.map(_.asLong).toSeq, restartEach)
+  }
+  private[millrace] def cuts(run: String): (Seq[Long], Boolean) = of(run).cuts
+
+  private def parse(lines: String): Seq[InternalRow] = {
     def bytes(j: JsonNode): Array[Byte] = if (j == null || j.isNull) null else Base64.getDecoder.decode(j.asText)
-    val rows = Json.mapper.readTree(lines).elements.asScala.map { l =>
+    Json.mapper.readTree(lines).elements.asScala.map { l =>
       val headers = l.path("headers").elements.asScala.map(h => new Header(h.get(0).asText, bytes(h.get(1)))).toArray
       new GenericInternalRow(Array[Any](bytes(l.get("key")), bytes(l.get("value")), UTF8String.fromString(l.get("topic").asText), l.path("partition").asInt(0),
         l.path("offset").asLong(0), l.path("timestamp").asLong(0) * 1000L, 0, Envelope.array(headers), l.path("merge").asLong(0))): InternalRow
     }.toSeq
-    of(run).stream.addData(rows)
   }
 
   /** The sinks of a stream task; only where a simulation of that name is open. */

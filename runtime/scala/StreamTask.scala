@@ -75,15 +75,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def wire(): Unit = {
     level.nodes.foreach { s =>
       val node = nodes.get(s.id)
-      // First to who only reads the table, on a later level: its copy must know an update before what the same record causes arrives there.
+      // First to who keeps a copy of the table, on a later level: it must know an update before what the same record causes arrives there.
       val (ordered, readers) = level.edges.filter(e => e.from == s.id && !e.hop).partition(e => e.toLevel == level.level || !e.reads)
-      val out = readers ++ ordered
-      val links = out.map { e =>
-        if (e.toLevel == level.level) new Link(nodes.get(e.to), e.input, e.unwrap)
-        else new Link(new WireNode(s, e.dest, portOf(e.from, e.port)), 0)
-      }
-      node.links = links
-      node.portLinks = s.ports.map { case (port, _) => port -> links.indices.filter(i => out(i).port == port).map(links(_)).toArray }.toMap
+      val kept = if (ordered.length + readers.length == 1) Array.empty[Edge] else ordered.filter(e => e.toLevel != level.level && e.keeps)
+      def wired(e: Edge, dest: Int) = e.port -> new Link(new WireNode(s, dest, portOf(e.from, e.port)), 0)
+      val links = (kept.map(e => wired(e, e.dest | Graph.keep)) ++ readers.map(e => wired(e, e.dest)) ++ ordered.map { e =>
+        if (e.toLevel == level.level) e.port -> new Link(nodes.get(e.to), e.input, e.unwrap) else wired(e, e.dest)
+      }).toSeq
+      node.links = links.map(_._2).toArray
+      node.portLinks = s.ports.map { case (port, _) => port -> links.collect { case (`port`, link) => link }.toArray }.toMap
       node.parents = s.parents.map(p => nodes.get(p._1)).toArray
       node match {
         case source: SourceNode => entrances.put(s.index, new SourceEntrance(source))
@@ -93,6 +93,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     }
     level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
       entrances.put(e.dest, new PackedEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap))
+      if (e.keeps) entrances.put(e.dest | Graph.keep, new KeepingEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port)))
     }
   }
 
@@ -131,6 +132,16 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       rawCodec = valueCodec; rawPlain = plain
       this.streamTime.advance(rawTimestamp)
       node.receive(new Record(codec.decode(rawKey), if (unwrap) plain else v, rawTimestamp, rawHeaders), input)
+    }
+  }
+  /** Takes what an input is to know before its turn; nothing else happens by it. */
+  private final class KeepingEntrance(node: Node, input: Int, port: Port) extends Entrance(node) {
+    private val codec = Codec.key(port.key)
+    private val packer = new Packer(Packer.changeType(port.value))
+    override def take(row: InternalRow): Unit = {
+      taken -= 1
+      val change = Packed.unpack(packer, Envelope.binary(row, Envelope.VALUE), port.value, changes = true)
+      node.remember(new Record(codec.decode(rawKey), change, rawTimestamp, rawHeaders), input)
     }
   }
   /** Sends records to the same task of a later level. */

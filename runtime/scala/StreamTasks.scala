@@ -42,10 +42,11 @@ object StreamTasks {
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec, s.level)); case _ => }
     var rows: classic.Dataset[Row] = source.select(Envelope.schema.fieldNames.map(source.col).toIndexedSeq: _*)
+    if (!source.isStreaming) return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
     val direct = j.path("direct_tasks").asInt(0)
     graph.levels.zipWithIndex.foreach { case (l, at) =>
       val level = graph.level(l, settings)
-      val processor = new LevelProcessor(level, options, attachment, statistics)
+      val processor = new LevelProcessor(level.level, new Shipped(level), options, attachment, statistics)
       val ordered = if (at == 0 && direct > 0 && DirectTasks.fits(rows)) Internals.direct(rows, direct, n) else Internals.ordered(rows, n)
       rows = ordered.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(ordered.schema))
         .transformWithState(processor, TimeMode.None(), OutputMode.Append())(Internals.encoder(Envelope.schema)).toDF()
@@ -88,7 +89,7 @@ object StreamTasks {
 }
 
 /** One level in Spark: transformWithState over the tasks. */
-private[millrace] final class LevelProcessor(level: LevelSpec, options: TaskOptions, attachment: String, statistics: RunAccumulator)
+private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec], options: TaskOptions, attachment: String, statistics: RunAccumulator)
     extends StatefulProcessor[Int, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
@@ -97,9 +98,20 @@ private[millrace] final class LevelProcessor(level: LevelSpec, options: TaskOpti
 
   override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] = {
     val state = new MapHandle(map)
-    val living = StreamTasks.take(StreamTasks.TaskKey(attachment, level.level, salt), state, () => new StreamTask(level, options.indexOf(salt), salt, options))
+    val living = StreamTasks.take(StreamTasks.TaskKey(attachment, level, salt), state, () => new StreamTask(spec.read(), options.indexOf(salt), salt, options))
     living.task.run(rows, () => { statistics.add(living.task.report()); living.clean = true })
   }
+}
+
+/**
+ * Serialised once by the driver, and read only where a task begins: Spark serialises what an operator refers to several times a micro-batch and reads it in
+ * every task, which for a large graph of nodes costs more than the records do.
+ */
+private[millrace] final class Shipped[T <: java.io.Serializable](value: T) extends Serializable {
+  private val bytes = org.apache.spark.util.Utils.serialize(value)
+
+  /** A value of the caller's own. */
+  def read(): T = org.apache.spark.util.Utils.deserialize[T](bytes, Thread.currentThread.getContextClassLoader)
 }
 
 private[millrace] object LevelProcessor {

@@ -352,6 +352,23 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, str | None, str | None]]] = 
         join("stream_table", stream("l"), table("r"), grace=2),
         ("join_grace", "join", "grace"),
     ),
+    "a grace on a step over a versioned table": (
+        with_store(
+            document(
+                [
+                    stream("l"),
+                    table("r"),
+                    node("some", "filter", predicate="true"),
+                    node("join", "join.stream_table", type="inner", joiner="left", grace=2),
+                    sink(),
+                ],
+                ["l > join.left", "r > some", "some > join.right", "join > out"],
+            ),
+            "r",
+            store("rows", "versioned", history_retention=5),
+        ),
+        ("join_grace", "join", "grace"),
+    ),
     "a join that is not co-partitioned": (
         join("table_table", table("l"), table("r"), topics={"l": 2, "r": 3}),
         ("not_copartitioned", "join", "right"),

@@ -124,6 +124,13 @@ def _verify(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-
     p.add_argument("--inputs", metavar="IN.jsonl", help="one record a line")
     p.add_argument("--random", type=int, metavar="N", help="N random topologies instead")
     p.add_argument("--seed", type=int, default=1, metavar="S", help="of the first of them (1)")
+    p.add_argument("--first", type=int, default=0, metavar="K", help="number of the first (0)")
+    p.add_argument(
+        "--pack", type=int, default=24, metavar="N", help="how many share a query (24); 1: none"
+    )
+    p.add_argument(
+        "--unbatched", action="store_true", help="without Spark's own micro-batches: far faster"
+    )
     p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
     _cutting(p)
     p.set_defaults(command=_lazily("verifying", "verify_command"))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec
@@ -35,18 +36,22 @@ from tools.cli.documents import (
     session_analyzer,
     tell,
 )
+from tools.cli.packing import Pack
+from tools.cli.unbatched import UnbatchedSimulator
 
 
 class Warm:
     """One warm session in which documents are compiled and run, one after the other or two.
 
     A process has one Spark session: all that are open share it, the last one ends it.
+    `unbatched`: the operator runs without Spark's micro-batches around it, for tests.
     """
 
     _open = 0
 
-    def __init__(self, cores: int = 1) -> None:
+    def __init__(self, cores: int = 1, *, unbatched: bool = False) -> None:
         Warm._open += 1
+        self._simulators = UnbatchedSimulator if unbatched else Simulator
         self.spark = simulation_session(f"local[{cores}]")
         self.analyzer: Analyzer = session_analyzer(self.spark)
         self._compiling = threading.Lock()
@@ -72,26 +77,53 @@ class Warm:
         restart_each: bool = False,
     ) -> Result:
         """Runs compiled code on input lines, in a session of its own settings."""
-        try:
-            simulator = Simulator(
-                self.spark.newSession(),
-                topology_of(compilation),
-                name=str(document.get("name") or "simulation"),
-                settings=document.get("settings") or {},
-                partitions={
-                    name: int(topic.get("partitions", 1))
-                    for name, topic in (document.get("topics") or {}).items()
-                },
-                cut=cut,
-                restart_each=restart_each,
-            )
+        with _explained():
+            simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
             return simulator.run(lines)
-        except MillraceError:
+
+    def simulate_pack(self, pack: Pack, cut: Cut, *, restart_each: bool = False) -> Result:
+        """Runs several documents as one; see `Pack.results`."""
+        document = pack.document
+        compilation = self.compile(document)
+        if not compilation.ok:
+            raise Refused(compilation.diagnostics)
+        with _explained():
+            simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
+            return simulator.run_batches(pack.batches(cut))
+
+    def _simulator(
+        self,
+        document: dict[str, Any],
+        compilation: Compilation,
+        cut: Cut,
+        *,
+        restart_each: bool,
+    ) -> Simulator:
+        return self._simulators(
+            self.spark.newSession(),
+            topology_of(compilation),
+            name=str(document.get("name") or "simulation"),
+            settings=document.get("settings") or {},
+            partitions={
+                name: int(topic.get("partitions", 1))
+                for name, topic in (document.get("topics") or {}).items()
+            },
+            cut=cut,
+            restart_each=restart_each,
+        )
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Whatever Spark raises comes out as a MillraceError."""
+    try:
+        yield
+    except MillraceError:
+        raise
+    except Exception as error:
+        if os.environ.get("MILLRACE_DEBUG"):
             raise
-        except Exception as error:
-            if os.environ.get("MILLRACE_DEBUG"):
-                raise
-            raise explain(error) from None
+        raise explain(error) from None
 
 
 def topology_of(compilation: Compilation) -> Topology:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler import Refused
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 
 from tools.cli.comparing import differences
 from tools.cli.documents import read_document, read_lines
 from tools.cli.oracle import Oracle
+from tools.cli.packing import Pack, packable, packs
 from tools.cli.simulating import Warm, run_scenario
 from tools.oracle import fuzz
 
@@ -65,37 +69,27 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"seed-{arguments.seed}-{arguments.cut.replace(':', '-')}"
     name += "-restart" if arguments.restart_each else ""
+    name += "-unbatched" if arguments.unbatched else ""
     seen = _Seen(folder / f"{name}.jsonl")
-    warm: Warm | None = None
-    oracle: Oracle | None = None
+    first: int = arguments.first
+    pending = [n for n in range(first, first + arguments.random) if n not in seen.results]
     started = time.monotonic()
-    try:
-        for number in range(arguments.random):
-            if number in seen.results:
-                continue
-            warm = warm or Warm()
-            oracle = oracle or Oracle()
-            scenario = fuzz.scenario(arguments.seed, number)
-            if cut.kind != "each" and "all" not in scenario["cuts"]:
-                seen.note(number, "left out")
-                continue
-            try:
-                found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
-            except MillraceError as error:
-                seen.note(number, f"not run: {error.message}")
-                continue
-            if found:
-                kept = folder / f"{scenario['id']}.json"
-                kept.write_text(
-                    json.dumps(scenario, ensure_ascii=False, indent=1), encoding="utf-8"
-                )
-                print(f"{scenario['id']} differs ({kept}): {found[0]}", flush=True)
-            seen.note(number, "differs" if found else "equal")
-    finally:
-        if oracle is not None:
-            oracle.close()
-        if warm is not None:
-            warm.close()
+    if pending:
+        with (
+            contextlib.closing(Warm(unbatched=arguments.unbatched)) as warm,
+            Oracle(remember=folder / "oracle") as oracle,
+        ):
+            run = _Random(warm, oracle, cut, arguments.restart_each, arguments.pack)
+            for start in range(0, len(pending), 4 * run.size):
+                for number, result in run.over(arguments.seed, pending[start:][: 4 * run.size]):
+                    seen.note(number, result)
+                for scenario, found in run.differing:
+                    kept = folder / f"{scenario['id']}.json"
+                    kept.write_text(
+                        json.dumps(scenario, ensure_ascii=False, indent=1), encoding="utf-8"
+                    )
+                    print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
+                run.differing.clear()
     counts = seen.counts()
     print(
         f"{counts['equal']} equal, {counts['differs']} differ, {counts['other']} not compared, "
@@ -103,6 +97,71 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
         file=sys.stderr,
     )
     return 1 if counts["differs"] else 0
+
+
+class _Random:
+    """Compares random scenarios, many to a query; what differs there is looked at alone."""
+
+    def __init__(self, warm: Warm, oracle: Oracle, cut: Cut, restart_each: bool, size: int) -> None:
+        self._warm = warm
+        self._oracle = oracle
+        self._cut = cut
+        self._restart_each = restart_each
+        self.size = size
+        self.differing: list[tuple[dict[str, Any], str]] = []
+
+    def over(self, seed: int, numbers: list[int]) -> Iterator[tuple[int, str]]:
+        """The numbers with what came of each, in any order."""
+        wanted: dict[str, int] = {}
+        scenarios = []
+        for number in numbers:
+            scenario = fuzz.scenario(seed, number)
+            if self._cut.kind != "each" and "all" not in scenario["cuts"]:
+                yield number, "left out"
+                continue
+            try:
+                scenario["expected"] = self._oracle.run(scenario)
+            except MillraceError as error:
+                yield number, f"not run: {error.message}"
+                continue
+            wanted[scenario["id"]] = number
+            scenarios.append(scenario)
+        together = [each for each in scenarios if self.size > 1 and packable(each)]
+        alone = [each for each in scenarios if not (self.size > 1 and packable(each))]
+        for group in packs(together, self.size):
+            for scenario, found in self._pack(group):
+                if found == []:
+                    yield wanted[scenario["id"]], "equal"
+                else:
+                    alone.append(scenario)
+        for scenario in alone:
+            result = run_scenario(self._warm, scenario, self._cut, restart_each=self._restart_each)
+            found = differences(scenario, result, self._cut.kind)
+            beside = scenario.pop("beside", [])
+            if found or beside:
+                self.differing.append((scenario, (found or [f"only in a pack: {beside[0]}"])[0]))
+            yield wanted[scenario["id"]], "differs" if found or beside else "equal"
+
+    def _pack(
+        self, group: list[dict[str, Any]]
+    ) -> Iterator[tuple[dict[str, Any], list[str] | None]]:
+        """Each scenario with what differs; None where the pack as a whole did not run."""
+        pack = Pack(group)
+        try:
+            result = self._warm.simulate_pack(pack, self._cut, restart_each=self._restart_each)
+        except (MillraceError, Refused) as error:
+            print(f"a pack did not run: {error}", file=sys.stderr)
+            yield from ((scenario, None) for scenario in group)
+            return
+        if result.error is not None:
+            print(f"a pack stopped: {result.error['message']}", file=sys.stderr)
+            yield from ((scenario, None) for scenario in group)
+            return
+        for scenario, part in zip(group, pack.results(result), strict=True):
+            found = differences(scenario, part, self._cut.kind)
+            if found:
+                scenario["beside"] = found
+            yield scenario, found
 
 
 class _Seen:

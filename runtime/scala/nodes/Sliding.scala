@@ -27,6 +27,8 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
     else {
       val close = clocks(input).advance(r.timestamp) - grace
       if (r.timestamp + difference < close) dropped("late")
+      else if (difference == 0) // Kafka Streams takes such a graph, and cannot make the first window
+        throw new IllegalArgumentException("a sliding window with difference 0 has no length: no record can be counted in it")
       else {
         val work = new Work(r, keys.encode(r.key), close, inputs(input))
         if (r.timestamp < difference) work.early()

@@ -22,6 +22,7 @@ private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with Ta
   override def outputVersioned: Boolean = false
   override def history: java.lang.Long = null
   override def closingDelay: Long = parent.closingDelay
+  override def keeps(input: Int): Boolean = true
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, in.value, this))
   override def create(): Node = new Suppress(this)
 }
@@ -47,6 +48,8 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     records = c.clock(s"$id:records")
     bytes = c.clock(s"$id:bytes")
   }
+
+  override def remember(r: Record, in: Int): Unit = input.observe(r)
 
   override def process(r: Record, in: Int): Unit = {
     input.observe(r)

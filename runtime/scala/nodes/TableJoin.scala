@@ -31,6 +31,7 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
   override val closingDelay: Long =
     if (leftTable.closingDelay < 0 || rightTable.closingDelay < 0) -1L else math.max(leftTable.closingDelay, rightTable.closingDelay)
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(left.key, joiner.dataType, this))
+  override def keeps(input: Int): Boolean = true
   override def create(): Node = new TableJoin(this)
 }
 
@@ -38,6 +39,8 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
   private val sides = Array(TableInput.of(this, 0), TableInput.of(this, 1))
   private val own = if (s.store.named) new OwnTable(this, s.left.key, s.joiner.dataType, s.store) else null
   override def init(c: TaskContext): Unit = { sides.foreach(_.init(c)); if (own != null) own.init(c) }
+
+  override def remember(r: Record, input: Int): Unit = sides(input).observe(r)
 
   override def process(r: Record, input: Int): Unit = {
     sides(input).observe(r)

@@ -178,6 +178,7 @@ private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) wit
   override def readable(): Unit = if (!store.named) parent.readable()
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = if (store.named) store.history else parent.history
+  override def keeps(input: Int): Boolean = true
   override def closingDelay: Long = parent.closingDelay
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, value, this))
 }
@@ -191,6 +192,8 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
   protected def apply(key: Any, value: Any, at: Record): Any
   /** True if an update without old and new value is not worth telling. */
   protected def quiet: Boolean
+
+  override def remember(r: Record, in: Int): Unit = input.observe(r)
 
   override def process(r: Record, in: Int): Unit = {
     input.observe(r)

@@ -23,10 +23,15 @@ class StreamOrTable(Operator):
     plain = True
 
     def result(self, scope: Scope, port: Port) -> Port:
-        """The port after the operator; its store is checked, and decides on versions."""
+        """The port after the operator; its store is checked, and decides on versions.
+
+        Without a store of its own the step's table counts as not versioned, although what it is
+        asked for is answered by the versioned table before it, as of any time.
+        """
         check_store(scope, self.takes_store if port.role == "table" else (), port)
-        if port.role == "table" and self.store:
-            return replace(port, versioned=self.store.kind == "store.versioned")
+        if port.role == "table":
+            versioned = bool(self.store and self.store.kind == "store.versioned")
+            return replace(port, versioned=versioned)
         return port
 
     def lower_over(self, to: NodeLowering, *args: object) -> Handle:

@@ -1,0 +1,76 @@
+package org.apache.spark.sql.millrace
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.{Dataset, ForeachWriter, Row}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.BoundReference
+import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
+import org.apache.spark.sql.catalyst.expressions.{Ascending, SortOrder}
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.classic
+
+/**
+ * The chain of levels over rows that are all there: the same tasks, stores and clocks, cut into the same micro-batches and restarted from the same state, in this
+ * thread and without Spark's own micro-batches around them, which cost a hundred times what a handful of records does. For tests of the operator by the thousand.
+ */
+private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
+  private final class Place(level: LevelSpec, salt: Int) {
+    private val state = new HeldState
+    private var task: StreamTask = _
+    def run(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+      if (task == null) { task = new StreamTask(new Shipped(level).read(), options.indexOf(salt), salt, options); task.open(state) } else task.resume(state)
+      task.run(rows, () => statistics.add(task.report()))
+    }
+    def restart(): Unit = if (task != null) { task.close(); task = null }
+  }
+  private val places = mutable.Map[(Int, Int), Place]()
+  private val order = new LazilyGeneratedOrdering(Envelope.order.map { name =>
+    val at = Envelope.schema.fieldIndex(name)
+    SortOrder(BoundReference(at, Envelope.schema(at).dataType, nullable = true), Ascending)
+  })
+
+  /** What comes out of all rows; `cuts`: the last `merge` of each micro-batch. Behind a STOP nothing is done. */
+  def run(rows: Array[InternalRow], cuts: Seq[Long], restartEach: Boolean): Seq[InternalRow] = {
+    val out = mutable.ArrayBuffer[InternalRow]()
+    var from = Long.MinValue
+    try cuts.iterator.takeWhile(_ => !out.exists(_.getInt(Envelope.DEST) == Envelope.STOP)).foreach { to =>
+      out ++= levels.foldLeft(rows.filter { r => val m = r.getLong(Envelope.MERGE); m > from && m <= to })(level)
+      from = to
+      if (restartEach) places.values.foreach(_.restart())
+    } finally places.values.foreach(_.restart())
+    out.toSeq
+  }
+
+  private def level(rows: Array[InternalRow], level: LevelSpec): Array[InternalRow] =
+    rows.groupBy(_.getInt(Envelope.TASK)).toArray.sortBy(_._1).flatMap { case (salt, own) =>
+      places.getOrElseUpdate((level.level, salt), new Place(level, salt)).run(own.sorted(order).iterator).toArray[InternalRow]
+    }
+}
+
+/** State as Spark holds it, in memory: bytes under bytes. */
+private[millrace] final class HeldState extends StateHandle {
+  private val rows = new java.util.HashMap[(String, Bytes), (Array[Byte], Long)]()
+  override def get(store: String, key: Array[Byte]): (Array[Byte], Long) = rows.get((store, new Bytes(key)))
+  override def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit = rows.put((store, new Bytes(key.clone())), (value.clone(), timestamp))
+  override def delete(store: String, key: Array[Byte]): Unit = rows.remove((store, new Bytes(key)))
+  override def all: Iterator[(String, Array[Byte], Array[Byte], Long)] = rows.asScala.iterator.map { case ((store, key), (value, time)) => (store, key.array, value, time) }
+}
+
+object Unbatched {
+  /** The levels on a DataFrame that is no stream: works at once. */
+  private[millrace] def attach(source: classic.Dataset[Row], levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator): Dataset[Row] = {
+    val rows = source.queryExecution.toRdd.map(_.copy()).collect()
+    val (cuts, restartEach) = Simulation.cuts(options.run)
+    val out = new Unbatched(levels, options, statistics).run(rows, cuts, restartEach)
+    classic.Dataset.ofRows(source.sparkSession, LocalRelation(Internals.attributes(Envelope.schema), out, isStreaming = false))
+  }
+
+  /** Gives a DataFrame's rows to a writer, as a streaming query would (py4j). */
+  def drain(rows: Dataset[Row], writer: ForeachWriter[Row]): Unit = {
+    writer.open(0L, 0L)
+    rows.collect().foreach(writer.process)
+    writer.close(null)
+  }
+}
