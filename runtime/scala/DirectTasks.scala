@@ -81,15 +81,15 @@ private final class DirectTasksRDD(rows: RDD[InternalRow], groups: Array[Array[I
   }
 }
 
-/** Merges sorted iterators. A row that was given stays valid until the next one is asked for, as those of its own iterator do. */
+/** Merges sorted iterators. A row that was handed stays valid until the next one is asked for, as those of its own iterator do. */
 private[millrace] final class HeadMerge(inputs: Array[Iterator[InternalRow]], order: Ordering[InternalRow]) extends Iterator[InternalRow] {
   private final class Head(val number: Int) { var row: InternalRow = _ }
   private val heads = new PriorityQueue[Head](inputs.length, (a: Head, b: Head) => { val c = order.compare(a.row, b.row); if (c != 0) c else Integer.compare(a.number, b.number) })
-  private var given: Head = _
+  private var handed: Head = _
   inputs.indices.foreach(i => refill(new Head(i)))
 
   private def refill(h: Head): Unit = if (inputs(h.number).hasNext) { h.row = inputs(h.number).next(); heads.add(h) }
-  private def advance(): Unit = if (given != null) { val h = given; given = null; refill(h) }
+  private def advance(): Unit = if (handed != null) { val h = handed; handed = null; refill(h) }
   override def hasNext: Boolean = { advance(); !heads.isEmpty }
-  override def next(): InternalRow = { advance(); given = heads.remove(); given.row }
+  override def next(): InternalRow = { advance(); handed = heads.remove(); handed.row }
 }

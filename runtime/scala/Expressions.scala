@@ -172,7 +172,7 @@ object Expressions {
         Compiled(bound, nullable(bound.dataType), layout.columns.indices.filter(i => used(layout.columns(i)._1)).toArray, throwable(bound))
       } catch {
         case e: ParseException =>
-          val at = e.getQueryContext.headOption.map(_.startIndex).filter(_ >= 0).getOrElse(offsetOf(text, e.line.getOrElse(1), e.startPosition.getOrElse(0)))
+          val at = offsetOf(text, e.line.getOrElse(1), e.startPosition.getOrElse(0))
           throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("PARSE_SYNTAX_ERROR"), math.min(at, text.length), text.length)
         case e: AnalysisException =>
           val c = e.getQueryContext.headOption
