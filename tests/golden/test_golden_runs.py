@@ -16,7 +16,7 @@ from millrace_compiler.types import DataType
 HERE = Path(__file__).parent
 WRITING = os.environ.get("MILLRACE_WRITE_GOLDENS") == "1"
 NAMES = sorted(path.parent.name for path in HERE.glob("*/topology.json"))
-VALUES: dict[str, Any] = {"STRING": "a b", "INT": 3, "BIGINT": 5, "DOUBLE": 1.5, "BOOLEAN": True}
+VALUES: dict[str, Any] = {"STRING": "a-b", "INT": 3, "BIGINT": 5, "DOUBLE": 1.5, "BOOLEAN": True}
 
 
 def sample(type_: DataType | None) -> Any:

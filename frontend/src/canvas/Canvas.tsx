@@ -267,8 +267,8 @@ function CanvasInside() {
         <Tools />
         <ConnectionHint />
         <PeopleOnNodes />
+        <EmptyCanvas />
       </ReactFlow>
-      <EmptyCanvas />
       {addMenu === null ? null : <AddMenu {...addMenu} onClose={closeAdd} />}
       {context === null ? null : <ContextMenu place={context} onClose={() => setContext(null)} />}
     </div>
