@@ -2,7 +2,7 @@
 
 Asked are the latest schemas of subjects, over the registry's HTTP interface. Answers, also bad
 ones, are kept for a while, so that compiling at every keystroke asks once. Credentials come by the
-variable MILLRACE_REGISTRY_PASSWORDS (`{"https://registry": "user:password"}`) and go to the
+variable MILLRACE_REGISTRY_PASSWORDS (`{"https://schemas.example": "user:password"}`) and go to the
 addresses named there alone; in a document they are refused.
 """
 

@@ -147,12 +147,12 @@ def test_neither_schema_nor_registry_is_refused(name: str) -> None:
 
 
 def test_a_sink_may_leave_the_schema_to_the_registry() -> None:
-    format_ = {"format": "avro", "registry": "http://registry", "subject": "out-value"}
+    format_ = {"format": "avro", "registry": "http://schemas.example", "subject": "out-value"}
     raw = document([stream(), sink(value=format_)], ["in > out"])
     result = compile_document(raw, OneTypeAnalyzer())
     assert result.ok
     assert (
-        'value=avro(registry="http://registry", subject="out-value")'
+        'value=avro(registry="http://schemas.example", subject="out-value")'
         in (result.code or {})["job.py"]
     )
 

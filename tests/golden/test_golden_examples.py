@@ -48,15 +48,6 @@ def test_golden_examples_are_what_kafka_streams_does() -> None:
         write_pages()
 
 
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
-
-
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.skipif(WRITING, reason="examples are being recorded, not run")

@@ -29,15 +29,6 @@ def sample(type_: DataType | None) -> Any:
     return VALUES[type_.name]
 
 
-@pytest.fixture(scope="module")
-def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
-
-    session = Warm()
-    yield session
-    session.close()
-
-
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.skipif(WRITING, reason="goldens are being written, not run")
