@@ -14,47 +14,23 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
-from millrace_runtime.environment import Environment, Timed
+from millrace_runtime.envelope import (
+    CONTROL,
+    default_format,
+    envelope,
+    packed,
+    sql_type,
+    union,
+)
+from millrace_runtime.environment import Environment
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.graph import Graph
 from millrace_runtime.lineage import Lineage, follow
+from millrace_runtime.readings import Reading, addressed, source_envelope, timed
 from millrace_runtime.steps import guarded
 from millrace_runtime.streams import Stream
 from millrace_runtime.task import Task
-
-CONTROL = -2
-
-# The columns of every row between sources, levels and sinks, in their order.
-ENVELOPE: dict[str, str] = {
-    "task": "INT",
-    "dest": "INT",
-    "merge": "BIGINT",
-    "topic": "STRING",
-    "partition": "INT",
-    "offset": "BIGINT",
-    "path": "BINARY",
-    "key": "BINARY",
-    "value": "BINARY",
-    "timestamp": "BIGINT",
-    "headers": "ARRAY<STRUCT<key: STRING, value: BINARY>>",
-    "out_topic": "STRING",
-    "out_partition": "INT",
-    "partition_key": "BINARY",
-    "fault": "STRING",
-}
-
-
-@dataclasses.dataclass(frozen=True)
-class Reading:
-    """A source node of a stream task: which records it takes, and on which tasks."""
-
-    task: Task
-    dest: int
-    topics: tuple[str, ...]
-    pattern: str | None
-    start: str
-    everywhere: bool
 
 
 @dataclasses.dataclass
@@ -203,7 +179,7 @@ class Job:
         }
         df = guarded(df, results, named)
         self._into_sinks.append(
-            self._envelope(
+            envelope(
                 df, dest=F.lit(dest), task=F.lit(0), key=F.col("_out_key"),
                 value=F.col("_out_value"), out_topic=F.col("_out_topic"),
                 out_partition=F.col("_out_partition"),
@@ -220,7 +196,7 @@ class Job:
             "sink", id, node or id, 0, 0, print=True, label=label, key=key, value=value
         )
         self._into_sinks.append(
-            self._envelope(
+            envelope(
                 df, dest=F.lit(dest), task=F.lit(0), key=columns.encode(F.col("key"), key),
                 value=columns.encode(F.col("value"), value),
             )
@@ -242,22 +218,20 @@ class Job:
         named = node or id
         self._ends(df, id, named)
         self.graph.add(
-            "repartition", id, named, 0, 0, key=_sql_type(df, "key"),
-            value=_sql_type(df, "value"), partitions=partitions, keep_null_keys=keep_null_keys,
+            "repartition", id, named, 0, 0, key=sql_type(df, "key"),
+            value=sql_type(df, "value"), partitions=partitions, keep_null_keys=keep_null_keys,
         )  # fmt: skip
         if not keep_null_keys:
             df = df.where(F.col("_fault").isNotNull() | F.col("key").isNotNull())
-        df = self._packed(df, named)
+        df = packed(df, named)
 
         def rows() -> DataFrame:
             # A record that ends the job ends every task at the same place: what comes after it
             # must wait in all of them, or it would be written before what it comes after.
             own = F.array(columns.partition_for(F.col("_out_key"), partitions))
             every = F.array(*(F.lit(n) for n in range(self.shuffle_partitions)))
-            addressed = df.withColumn(
-                "_task", F.explode(F.when(self._ends_job(), every).otherwise(own))
-            )
-            return self._to_tasks(addressed, F.col("_task"), self._hops.get(id, []))
+            sent = df.withColumn("_task", F.explode(F.when(self._ends_job(), every).otherwise(own)))
+            return self._to_tasks(sent, F.col("_task"), self._hops.get(id, []))
 
         self._into_tasks.append(rows)
         self._dealt.append(None)
@@ -267,10 +241,10 @@ class Job:
         named = node or id
         self._ends(df, id, named, task.sub)
         dest = self.graph.add(
-            "into", id, named, task.sub, task.level, key=_sql_type(df, "key"),
-            value=_sql_type(df, "value"),
+            "into", id, named, task.sub, task.level, key=sql_type(df, "key"),
+            value=sql_type(df, "value"),
         )  # fmt: skip
-        df = self._packed(df, named)
+        df = packed(df, named)
         tasks = task.tasks
         self._into_tasks.append(
             lambda: self._to_tasks(df, F.col("partition") % F.lit(tasks), [dest])
@@ -292,57 +266,16 @@ class Job:
         kind = F.get_json_object(F.col("_fault"), "$.kind")
         return F.col("_fault").isNotNull() & ~kind.isin("dropped", *handled)
 
-    def _packed(self, df: DataFrame, node: str) -> DataFrame:
-        return guarded(
-            df,
-            {
-                "_out_key": (columns.encode(F.col("key"), default_format(df, "key")), "key"),
-                "_out_value": (columns.pack(F.col("value")), "value"),
-            },
-            node,
-        )
-
     def _to_tasks(self, df: DataFrame, task: Column, dests: Sequence[int]) -> DataFrame:
         dest = F.lit(dests[0]) if len(dests) == 1 else F.explode(F.array(*map(F.lit, dests)))
         df = df.withColumn("_dest", dest)
-        return self._envelope(
+        return envelope(
             df,
             dest=F.col("_dest"),
             task=columns.salt(task, self.shuffle_partitions),
             key=F.col("_out_key"),
             value=F.col("_out_value"),
         )
-
-    def _envelope(
-        self,
-        df: DataFrame,
-        *,
-        dest: Column,
-        task: Column,
-        key: Column,
-        value: Column,
-        out_topic: Column | None = None,
-        out_partition: Column | None = None,
-    ) -> DataFrame:
-        sound = F.col("_fault").isNull()
-        made = {
-            "task": task,
-            "dest": dest,
-            "merge": F.col("_merge"),
-            "topic": F.col("topic"),
-            "partition": F.col("partition"),
-            "offset": F.col("offset"),
-            "path": F.col("_path"),
-            "key": F.when(sound, key).otherwise(F.col("_raw_key")),
-            "value": F.when(sound, value).otherwise(F.col("_raw_value")),
-            "timestamp": F.unix_millis("timestamp"),
-            "headers": F.col("_headers"),
-            "out_topic": out_topic if out_topic is not None else F.lit(None),
-            "out_partition": out_partition if out_partition is not None else F.lit(None),
-            "partition_key": F.lit(None),
-            "fault": F.col("_fault"),
-        }
-        return df.select(*(made[name].cast(kind).alias(name) for name, kind in ENVELOPE.items()))
 
     # -- stream tasks ----------------------------------------------------------------------------
 
@@ -423,10 +356,10 @@ class Job:
         inputs = [make() for make in self._into_tasks] + self._task_inputs()
         outputs = list(self._into_sinks)
         if inputs:
-            outputs.append(self._attach(_union(inputs), graph))
+            outputs.append(self._attach(union(inputs), graph))
         if not outputs:
             raise ValueError("the topology has no sink: nothing would run")
-        return Plan(_union(outputs), graph, self.shuffle_partitions)
+        return Plan(union(outputs), graph, self.shuffle_partitions)
 
     def _task_inputs(self) -> list[DataFrame]:
         """Rows for the source nodes of stream tasks: one read per start position."""
@@ -436,72 +369,21 @@ class Job:
             topics = tuple(dict.fromkeys(topic for r in readings for topic in r.topics))
             patterns = [r.pattern for r in readings if r.pattern]
             raw = self.environment.read(
-                topics, "|".join(patterns) or None, start, self._timed(readings)
+                topics,
+                "|".join(patterns) or None,
+                start,
+                timed(readings, self._readings, self.graph.nodes),
             )
-            made.append(self._addressed(raw, readings))
+            made.append(addressed(raw, readings, self.shuffle_partitions))
             dealt = {None if reading.everywhere else reading.task.tasks for reading in readings}
             self._dealt.append(dealt.pop() if len(dealt) == 1 else None)
         control = self.environment.control()
         if control is not None and (made or self._into_tasks):
             every = F.explode(F.array(*(F.lit(i) for i in range(self.shuffle_partitions))))
-            addressed = control.withColumn("_task", every).withColumn("_dest", F.lit(CONTROL))
-            made.append(self._source_envelope(addressed))
+            ticks = control.withColumn("_task", every).withColumn("_dest", F.lit(CONTROL))
+            made.append(source_envelope(ticks, self.shuffle_partitions))
             self._dealt.append(None)
         return made
-
-    def _timed(self, readings: list[Reading]) -> list[Timed]:
-        """The sources that extract timestamps, where a task has several inputs to choose from."""
-        inputs: dict[int, set[str]] = {}
-        for reading in self._readings:
-            named = {*reading.topics, *([reading.pattern] if reading.pattern else [])}
-            inputs.setdefault(reading.task.sub, set()).update(named)
-        found = []
-        for reading in readings:
-            params = self.graph.nodes[reading.dest]["params"]
-            expression = params.get("timestamp")
-            if expression and (len(inputs[reading.task.sub]) > 1 or reading.pattern):
-                found.append(
-                    Timed(
-                        reading.topics, reading.pattern, params["key"], params["value"], expression
-                    )
-                )
-        return found
-
-    def _addressed(self, raw: DataFrame, readings: list[Reading]) -> DataFrame:
-        """One row per record and source node that reads it, with the task that takes it."""
-        targets = []
-        for reading in readings:
-            takes = F.col("topic").isin(*reading.topics) if reading.topics else F.lit(False)
-            if reading.pattern:
-                takes = takes | F.col("topic").rlike(f"^(?:{reading.pattern})$")
-            if reading.everywhere:
-                tasks = F.array(*(F.lit(i) for i in range(self.shuffle_partitions)))
-            else:
-                tasks = F.array(F.col("partition") % F.lit(reading.task.tasks))
-            entries = F.transform(tasks, _entry(reading.dest))
-            targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
-        only = readings[0]
-        if len(readings) == 1 and not only.everywhere:
-            addressed = raw.withColumn("_task", F.col("partition") % F.lit(only.task.tasks))
-            addressed = addressed.withColumn("_dest", F.lit(only.dest))
-        else:
-            addressed = raw.withColumn("_target", F.explode(F.concat(*targets)))
-            addressed = addressed.withColumn("_task", F.col("_target.task"))
-            addressed = addressed.withColumn("_dest", F.col("_target.dest"))
-        return self._source_envelope(addressed)
-
-    def _source_envelope(self, df: DataFrame) -> DataFrame:
-        made = {
-            "task": columns.salt(F.col("_task"), self.shuffle_partitions),
-            "dest": F.col("_dest"),
-            "path": F.lit(b""),
-            "timestamp": F.unix_millis("timestamp"),
-        }
-        kept = ("merge", "topic", "partition", "offset", "key", "value", "headers")
-        made.update({name: F.col(name) for name in kept})
-        return df.select(
-            *(made.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in ENVELOPE.items())
-        )
 
     def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
         options = {
@@ -537,44 +419,3 @@ def _limits(environment: Mapping[str, str]) -> dict[str, int]:
             )
         found[option] = int(text)
     return found
-
-
-def _entry(dest: int) -> Callable[[Column], Column]:
-    """A task's entry of a record; a lambda with two parameters would get the element's index."""
-    return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
-
-
-def entries_type() -> str:
-    """The type of a list of (task, node) addresses."""
-    return "ARRAY<STRUCT<task: INT, dest: INT>>"
-
-
-def _sql_type(df: DataFrame, column: str) -> str:
-    java = df._jdf.schema().apply(column).dataType()
-    return str(java.sql())
-
-
-_FORMATS = {
-    "string": "string",
-    "int": "integer",
-    "bigint": "long",
-    "float": "float",
-    "double": "double",
-    "boolean": "boolean",
-    "binary": "bytes",
-}
-
-
-def default_format(df: DataFrame, column: str) -> Format:
-    """The format that fits a column's type: its own, or JSON."""
-    kind = df.schema[column].dataType.simpleString()
-    if kind in _FORMATS:
-        return {"format": _FORMATS[kind]}
-    return {"format": "json", "schema": _sql_type(df, column)}
-
-
-def _union(parts: Sequence[DataFrame]) -> DataFrame:
-    result = parts[0]
-    for part in parts[1:]:
-        result = result.unionByName(part)
-    return result

@@ -1,0 +1,97 @@
+"""What the source nodes of stream tasks read, and which of their tasks take a record."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+
+from millrace_runtime import columns
+from millrace_runtime.envelope import ENVELOPE
+from millrace_runtime.environment import Timed
+
+if TYPE_CHECKING:
+    from millrace_runtime.task import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """A source node of a stream task: which records it takes, and on which tasks."""
+
+    task: Task
+    dest: int
+    topics: tuple[str, ...]
+    pattern: str | None
+    start: str
+    everywhere: bool
+
+
+def timed(
+    readings: Sequence[Reading], every: Sequence[Reading], nodes: Sequence[dict[str, Any]]
+) -> list[Timed]:
+    """The sources that extract timestamps, where a task has several inputs to choose from."""
+    inputs: dict[int, set[str]] = {}
+    for reading in every:
+        named = {*reading.topics, *([reading.pattern] if reading.pattern else [])}
+        inputs.setdefault(reading.task.sub, set()).update(named)
+    found = []
+    for reading in readings:
+        params = nodes[reading.dest]["params"]
+        expression = params.get("timestamp")
+        if expression and (len(inputs[reading.task.sub]) > 1 or reading.pattern):
+            found.append(
+                Timed(reading.topics, reading.pattern, params["key"], params["value"], expression)
+            )
+    return found
+
+
+def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> DataFrame:
+    """One row per record and source node that reads it, with the task that takes it."""
+    targets = []
+    for reading in readings:
+        takes = F.col("topic").isin(*reading.topics) if reading.topics else F.lit(False)
+        if reading.pattern:
+            takes = takes | F.col("topic").rlike(f"^(?:{reading.pattern})$")
+        if reading.everywhere:
+            tasks = F.array(*(F.lit(i) for i in range(partitions)))
+        else:
+            tasks = F.array(F.col("partition") % F.lit(reading.task.tasks))
+        entries = F.transform(tasks, _entry(reading.dest))
+        targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
+    only = readings[0]
+    if len(readings) == 1 and not only.everywhere:
+        rows = raw.withColumn("_task", F.col("partition") % F.lit(only.task.tasks))
+        rows = rows.withColumn("_dest", F.lit(only.dest))
+    else:
+        rows = raw.withColumn("_target", F.explode(F.concat(*targets)))
+        rows = rows.withColumn("_task", F.col("_target.task"))
+        rows = rows.withColumn("_dest", F.col("_target.dest"))
+    return source_envelope(rows, partitions)
+
+
+def source_envelope(df: DataFrame, partitions: int) -> DataFrame:
+    """Raw records with `_task` and `_dest` as rows of the envelope."""
+    made = {
+        "task": columns.salt(F.col("_task"), partitions),
+        "dest": F.col("_dest"),
+        "path": F.lit(b""),
+        "timestamp": F.unix_millis("timestamp"),
+    }
+    kept = ("merge", "topic", "partition", "offset", "key", "value", "headers")
+    made.update({name: F.col(name) for name in kept})
+    return df.select(
+        *(made.get(name, F.lit(None)).cast(kind).alias(name) for name, kind in ENVELOPE.items())
+    )
+
+
+def _entry(dest: int) -> Callable[[Column], Column]:
+    """A task's entry of a record; a lambda with two parameters would get the element's index."""
+    return lambda task: F.struct(task.alias("task"), F.lit(dest).alias("dest"))
+
+
+def entries_type() -> str:
+    """The type of a list of (task, node) addresses."""
+    return "ARRAY<STRUCT<task: INT, dest: INT>>"
