@@ -318,10 +318,13 @@ class NodeLowering:
         return [(table, "shared")]
 
     def materialize(self, table: Handle) -> None:
-        """Makes the operators whose rows are asked for keep them [KT2]."""
+        """Makes the operators whose rows are asked for keep them [KT2].
+
+        The rows of a join of tables are made anew from both sides; those are asked instead.
+        """
         for name in table.readers:
             step = self.graph.steps[name]
-            if not step.stores and step.op in ("table", "to_table", "join_table"):
+            if not step.stores and step.op in ("table", "to_table", "foreign_key_resolve"):
                 step.stores = (step.node,)
 
     # ---- values ---------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
-from millrace_compiler.lowering import Physical, Repartition, Step
+from millrace_compiler.lowering import Physical, Step
 from millrace_compiler.operator import Operator
 from millrace_compiler.parameters import java_pattern
 
@@ -177,25 +177,27 @@ def _partitions(
     of_step: dict[str, int],
     report: Report,
 ) -> dict[str, int]:
-    """Partitions of repartition topics: as asked for, else as wide as the sources [RP3]."""
+    """Partitions of repartition topics: as asked for, else as wide as the sources [RP3].
+
+    As Kafka Streams does it: round after round, a topic gets the width of the widest source, among
+    those whose width is known by then, of the sub-topology that writes it.
+    """
     known = {t.topic: t.partitions for t in physical.topics.values() if t.partitions}
-
-    def feeding(topic: Repartition) -> list[str]:
-        steps = subs[of_step[topic.writer]].steps
-        return [t for step in steps if step.source for t in step.topics if t in physical.topics]
-
-    unknown = [topic for topic in physical.topics.values() if topic.topic not in known]
-    while unknown:
-        ready = [t for t in unknown if all(name in known for name in feeding(t))]
-        # Topics that feed each other in a circle: what is known of one of them decides.
-        chosen = ready or unknown[:1]
-        for topic in chosen:
-            sources = [step for step in subs[of_step[topic.writer]].steps if step.source]
-            sources = [
-                s for s in sources if not (set(s.topics) & set(physical.topics) - set(known))
+    progress = True
+    while progress:
+        progress = False
+        for topic in (t for sub in subs for t in sub.sources if t in physical.topics):
+            if topic in known:
+                continue
+            steps = subs[of_step[physical.topics[topic].writer]].steps
+            open_ = set(physical.topics) - set(known)
+            widths = [
+                _width(document, step, known)
+                for step in steps
+                if step.source and not open_ & set(step.topics)
             ]
-            known[topic.topic] = max((_width(document, s, known) for s in sources), default=1)
-        unknown = [topic for topic in unknown if topic.topic not in known]
+            if widths:
+                known[topic], progress = max(widths), True
     _copartition(document, physical, known, report)
     return {name: known.get(name, 1) for name in physical.topics}
 

@@ -5,11 +5,21 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, Refused, describe
 
-from tests.compiler.kit import OneTypeAnalyzer, document, line, node, sink, stream
+from tests.compiler.kit import (
+    OneTypeAnalyzer,
+    document,
+    line,
+    node,
+    sink,
+    store,
+    stream,
+    table,
+)
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -100,3 +110,70 @@ def test_every_node_is_described_with_how_it_runs_and_what_it_promises() -> None
         assert told["guarantee"].endswith(".")
         assert told["why"].endswith(".")
         assert told["guarantee"] in found.promises
+
+
+def stores_of(raw: dict[str, Any]) -> list[str]:
+    subs = describe(raw, OneTypeAnalyzer()).plan.subtopologies
+    return sorted(name for sub in subs for name in sub.stores)
+
+
+def test_a_join_of_tables_keeps_no_rows_that_it_can_make_anew() -> None:
+    joined = node("join", "join.table_table", joiner="left")
+    edges = ["a > join.left", "b > join.right", "join > late"]
+    raw = document(
+        [table("a"), table("b"), joined, node("late", "suppress", until="time_limit", limit=1)],
+        edges,
+    )
+    assert stores_of(raw) == ["a", "b", "late-store"]
+
+
+def test_a_join_by_foreign_key_keeps_its_rows_where_they_are_asked_for() -> None:
+    joined = node("join", "join.foreign_key", foreign_key="value", joiner="left")
+    edges = ["a > join.left", "b > join.right"]
+    raw = document([table("a"), table("b"), joined, sink()], [*edges, "join > out"])
+    assert stores_of(raw) == ["a", "b", "join-subscription-store"]
+    asked = document(
+        [
+            table("a"),
+            table("b"),
+            joined,
+            stream(),
+            node("look", "join.stream_table", joiner="left"),
+        ],
+        [*edges, "in > look.left", "join > look.right"],
+    )
+    assert stores_of(asked) == ["a", "b", "join", "join-subscription-store"]
+
+
+def test_a_repartition_topic_is_as_wide_as_what_is_known_of_its_writers_sources() -> None:
+    # The second grouping's writer also reads a topic that it feeds itself.
+    code = "class Run(Processor):\n    def process(self, record):\n        pass\n"
+    run = {"code": code, "class_name": "Run", "output": {"key": "STRING", "value": "STRING"}}
+    raw = document(
+        [
+            stream("a"),
+            stream("b"),
+            node("first", "process", **run),
+            node("second", "process", **run),
+            store(key_type="STRING", value_type="STRING"),
+            node("other", "select_key", key="value"),
+            node("both", "join.stream_stream", before=1, after=1, joiner="left"),
+            node("count", "count", group_by={"key": "value"}),
+        ],
+        [
+            "a > first",
+            "b > second",
+            "rows > first.store",
+            "rows > second.store",
+            "a > other",
+            "other > both.left",
+            "b > both.right",
+            "b > count",
+        ],
+        topics={"a": 3, "b": 3},
+    )
+    topics = describe(raw, OneTypeAnalyzer()).plan.internal_topics()
+    assert {t["name"]: t["partitions"] for t in topics if t["kind"] == "repartition"} == {
+        "both-left-repartition": 3,
+        "count-repartition": 3,
+    }

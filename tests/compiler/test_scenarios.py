@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from millrace_compiler import Analyzer, compile_document, describe
+
+from tools.cli.comparing import differences
 
 FOLDER = Path(__file__).parents[1] / "conformance" / "scenarios"
 SCENARIOS = {
@@ -34,35 +35,7 @@ def test_a_scenario_is_accepted_or_refused_as_recorded(name: str, analyzer: Anal
 @pytest.mark.parametrize("name", [n for n, s in SCENARIOS.items() if s["compare"] == "describe"])
 def test_a_description_has_the_recorded_parts(name: str, analyzer: Analyzer) -> None:
     scenario = SCENARIOS[name]
-    expected = scenario["expected"]
     if refused(scenario):
         return
     found = describe(scenario["topology"], analyzer).to_json()
-    named = {
-        node["params"]["name"]
-        for node in scenario["topology"]["nodes"]
-        if node["kind"].startswith("store.")
-    }
-
-    def shape(description: Any) -> Counter[str]:
-        internal = {topic["name"] for topic in description["internal_topics"]}
-        return Counter(
-            json.dumps(
-                [
-                    sorted(t for t in sub["sources"] if t not in internal),
-                    sorted(t for t in sub["sinks"] if t not in internal),
-                    sorted(s for s in sub["stores"] if s in named),
-                    sum(t in internal for t in sub["sources"]),
-                    sub["tasks"],
-                ]
-            )
-            for sub in description["subtopologies"]
-        )
-
-    assert shape(found) == shape(expected)
-
-    def widths(description: Any) -> list[int]:
-        topics = description["internal_topics"]
-        return sorted(t["partitions"] for t in topics if t["kind"] == "repartition")
-
-    assert widths(found) == widths(expected)
+    assert differences(scenario, found, "each") == []

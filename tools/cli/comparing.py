@@ -163,28 +163,38 @@ def _described(
 
 
 def _shape(described: dict[str, Any], topology: dict[str, Any]) -> list[str]:
-    """Sub-topologies and repartition topics without the names that each side gives by itself."""
+    """Sub-topologies and internal topics, without the names that each side gives by itself.
+
+    Such are the names of stores that no store node names, and of what belongs to them; those are
+    counted. A number of a sub-topology is none of its properties: Kafka Streams gives it by the
+    order of its sources' names.
+    """
     internal = {topic["name"] for topic in described.get("internal_topics", [])}
     named = {
         node["params"].get("name")
         for node in topology["nodes"]
         if node["kind"].startswith("store.")
     }
+    changelogs = {f"{name}-changelog" for name in named}
     shapes = [
         "sub-topology "
         + _text(
             {
-                "sources": sorted(t for t in sub.get("sources", []) if t not in internal),
-                "sinks": sorted(t for t in sub.get("sinks", []) if t not in internal),
+                "nodes": sorted(sub.get("nodes", [])),
+                "sources": sorted(sub.get("sources", [])),
+                "sinks": sorted(sub.get("sinks", [])),
                 "repartition_sources": sum(t in internal for t in sub.get("sources", [])),
                 "stores": sorted(store for store in sub.get("stores", []) if store in named),
+                "unnamed_stores": sum(store not in named for store in sub.get("stores", [])),
                 "tasks": sub.get("tasks"),
             }
         )
         for sub in described.get("subtopologies", [])
     ]
-    return shapes + [
-        f"repartition topic with {topic.get('partitions')} partitions"
-        for topic in described.get("internal_topics", [])
-        if topic.get("kind") == "repartition"
-    ]
+    for topic in described.get("internal_topics", []):
+        if topic.get("kind") == "repartition":
+            shapes.append(f"repartition topic {topic['name']}: {topic.get('partitions')}")
+        else:
+            name = topic["name"] if topic["name"] in changelogs else "without a name"
+            shapes.append(f"changelog {name}")
+    return shapes

@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 from millrace_compiler import (
-    Refused,
     bundle_files,
     compile_document,
     describe,
@@ -39,14 +38,10 @@ def compile_command(arguments: argparse.Namespace) -> int:
 
 
 def describe_command(arguments: argparse.Namespace) -> int:
-    """Prints what Topology#describe would."""
-    try:
-        document = read_document(arguments.document)
-        with analyzer() as known:
-            description = describe(document, known)
-    except Refused as refused:
-        tell([each.to_json() for each in refused.diagnostics], as_json=arguments.json)
-        return 2
+    """Prints what Topology#describe would. Raises Refused for a graph that is refused."""
+    document = read_document(arguments.document)
+    with analyzer() as known:
+        description = describe(document, known)
     if arguments.json:
         told = description.to_json(guarantees=arguments.guarantees)
         print(json.dumps(told, ensure_ascii=False, indent=2))

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from millrace_compiler import AnalyzerUnavailable, DocumentError
+from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
 from millrace_runtime.errors import MillraceError, StreamStopped
 
 from tools.cli.documents import diagnostics_of, tell
@@ -25,6 +25,10 @@ def main(argv: Sequence[str]) -> int:
         return 3 if isinstance(error, StreamStopped) else 2
     except DocumentError as error:
         tell(diagnostics_of(error), as_json=getattr(arguments, "json", False))
+        return 2
+    except Refused as refused:
+        as_json = getattr(arguments, "json", False)
+        tell([each.to_json() for each in refused.diagnostics], as_json=as_json)
         return 2
     except AnalyzerUnavailable as error:
         print(error, file=sys.stderr)
@@ -130,6 +134,11 @@ def _verify(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-
     )
     p.add_argument(
         "--unbatched", action="store_true", help="without Spark's own micro-batches: far faster"
+    )
+    p.add_argument(
+        "--describe",
+        action="store_true",
+        help="compare what both say of the topology's parts; nothing runs",
     )
     p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
     _cutting(p)

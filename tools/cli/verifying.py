@@ -7,16 +7,18 @@ import contextlib
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler import Refused
+from millrace_compiler import Refused, compile_document
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 
 from tools.cli.comparing import differences
-from tools.cli.documents import read_document, read_lines
+from tools.cli.describing import described_scenario, verify_description
+from tools.cli.documents import analyzer, read_document, read_lines
 from tools.cli.oracle import Oracle
 from tools.cli.packing import Pack, packable, packs
 from tools.cli.simulating import Warm, run_scenario
@@ -24,10 +26,12 @@ from tools.oracle import fuzz
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
-    """Exit 0: equal; 1: something differs."""
+    """Exit 0: equal; 1: something differs. With --describe nothing runs: see `describing`."""
     cut = Cut.parse(arguments.cut)
     if arguments.random is not None:
-        return _random(arguments, cut)
+        return _descriptions(arguments) if arguments.describe else _random(arguments, cut)
+    if arguments.document and arguments.describe:
+        return _description(arguments)
     if not arguments.document or not arguments.inputs:
         raise MillraceError(
             "option_missing", "Give a document and --inputs IN.jsonl, or --random N."
@@ -97,6 +101,51 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
         file=sys.stderr,
     )
     return 1 if counts["differs"] else 0
+
+
+def _descriptions(arguments: argparse.Namespace) -> int:
+    """Random documents, described by both; those that differ are kept."""
+    folder = Path(arguments.keep or Path(".millrace") / "verify")
+    folder.mkdir(parents=True, exist_ok=True)
+    counts: Counter[str] = Counter()
+    started = time.monotonic()
+    with analyzer() as known, Oracle(remember=folder / "oracle") as oracle:
+        for number in range(arguments.first, arguments.first + arguments.random):
+            scenario = described_scenario(arguments.seed, number)
+            found = verify_description(oracle, known, scenario)
+            counts["differ" if found else "equal"] += 1
+            if found:
+                kept = folder / f"{scenario['id']}.json"
+                text = json.dumps(scenario, ensure_ascii=False, indent=1)
+                kept.write_text(text, encoding="utf-8")
+                print(f"{scenario['id']} differs ({kept}): {found[0]}", flush=True)
+    print(
+        f"{counts['equal']} descriptions equal, {counts['differ']} differ, "
+        f"{time.monotonic() - started:.0f} s",
+        file=sys.stderr,
+    )
+    return 1 if counts["differ"] else 0
+
+
+def _description(arguments: argparse.Namespace) -> int:
+    """One document, described by both."""
+    document = read_document(arguments.document)
+    with analyzer() as known:
+        compile_document(document, known).require()
+        kinds = {node["id"]: node["kind"] for node in document["nodes"]}
+        processors = {id_: "PassOn" for id_, kind in kinds.items() if kind.startswith("process")}
+        scenario = {
+            "id": "document",
+            "topology": document,
+            "oracle_processors": processors,
+            "compare": "describe",
+        }
+        with Oracle() as oracle:
+            found = verify_description(oracle, known, scenario)
+    for difference in found:
+        print(difference)
+    print("equal" if not found else f"{len(found)} differences", file=sys.stderr)
+    return 1 if found else 0
 
 
 class _Random:

@@ -93,7 +93,7 @@ class JoinForeignKey(Join):
             links=[(lookup, "hop"), (left, "direct")],
             source=True,
             topics=(f"{answering}-topic",),
-            stores=to.store_names(always=True),
+            stores=to.store_names(always=False),
         )
         to.topic(f"{answering}-topic", lookup.step, handle.step)
         to.together(left, handle)
