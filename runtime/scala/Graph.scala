@@ -290,15 +290,16 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
     specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input),
-      s.reads(input), s.keeps(input)) })
+      s.reads(input), s.keeps(input), spec(p) match { case h: HopSpec => h.external; case _ => false }) })
       .filter(e => e.fromLevel == n || e.toLevel == n).sortBy(e => rank(e.from, e.to)).toArray, settings,
     specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
     specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet, n == levels.last)
 }
 
-/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`, `keeps`: see [[NodeSpec]]. */
+/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`, `keeps`: see [[NodeSpec]]; `external`: see [[HopSpec]]. */
 private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
-    val hop: Boolean, val unwrap: Boolean, val reads: Boolean, val keeps: Boolean) extends Serializable
+    val hop: Boolean, val unwrap: Boolean, val reads: Boolean, val keeps: Boolean,
+    val external: Boolean) extends Serializable
 
 /**
  * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones: `continued` get their records from one of

@@ -23,7 +23,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *                               becomes available at once, as one addition
  *   still(spark, run)           a DataFrame, no stream, of what `hold` is given before it runs
  *   hold(run, lines, cuts, restartEach)  lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch
- *   writer(spark, run, sinks)   ForeachWriter over envelope rows. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format, "level": n}}}
+ *   writer(spark, run, sinks)   ForeachWriter over envelope rows. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format}}}
  *                               for sinks of DataFrames; those of stream tasks are known from attach
  *   take(run)                   JSON array of what came since the last call, in the order in which it reached the topics: {"dest", "topic", "partition", "key", "value" (JSON),
  *                               "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault")
@@ -35,7 +35,7 @@ object Simulation {
   private[millrace] val sourceSchema: StructType = new StructType().add("key", BinaryType).add("value", BinaryType).add("topic", StringType).add("partition", IntegerType)
     .add("offset", LongType).add("timestamp", TimestampType).add("timestampType", IntegerType).add("headers", Envelope.headerType).add("merge", LongType)
 
-  private[millrace] final class Shown(val key: Codec, val value: Codec, val level: Int)
+  private[millrace] final class Shown(val key: Codec, val value: Codec)
   private final class Run(val stream: MemoryStream[InternalRow]) {
     val held = new java.util.ArrayList[InternalRow]()
     @volatile var cuts: (Seq[Long], Boolean) = (Nil, false)
@@ -86,7 +86,7 @@ object Simulation {
     val j = Json.mapper.readTree(sinks)
     j.path("sinks").properties.asScala.foreach { e =>
       def codec(p: String) = Codec.parse(e.getValue.get(p), Some(StringType))
-      of(run).sinks.put(e.getKey.toInt, new Shown(codec("key"), codec("value"), e.getValue.path("level").asInt(0)))
+      of(run).sinks.put(e.getKey.toInt, new Shown(codec("key"), codec("value")))
     }
     new SimulationWriter(run, Graph.settings(j), Reports.of(spark, run))
   }
@@ -96,7 +96,6 @@ object Simulation {
   def take(run: String): String = {
     val r = of(run)
     val all = r.written.synchronized { val a = r.written.asScala.toArray; r.written.clear(); a }
-    def level(o: Out): Int = if (o.dest < 0) 0 else { val s = r.sinks.get(o.dest); if (s == null) 0 else s.level }
     def origin(a: Out, b: Out): Int = {
       var c = java.lang.Long.compare(a.merge, b.merge)
       if (c == 0) c = String.valueOf(a.topic).compareTo(String.valueOf(b.topic))
@@ -106,7 +105,6 @@ object Simulation {
     }
     java.util.Arrays.sort(all, (a: Out, b: Out) => {
       var c = origin(a, b)
-      if (c == 0) c = Integer.compare(level(a), level(b))
       if (c == 0) c = java.util.Arrays.compareUnsigned(a.path, b.path)
       c
     })

@@ -52,6 +52,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private var originMerge = 0L
   private var originPath: Array[Byte] = Array.emptyByteArray
   private var emitted = 0
+  private val turns = if (options.simulation) new Turns(level.level) else null
   private var rawKey: Array[Byte] = _
   private var rawBytes: Array[Byte] = _
   /** Of a packed row: what encodes its value, should it become a dead letter. */
@@ -92,13 +93,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       }
     }
     level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
-      entrances.put(e.dest, new PackedEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap))
+      entrances.put(e.dest, new PackedEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap, e.external))
       if (e.keeps) entrances.put(e.dest | Graph.keep, new KeepingEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port)))
     }
   }
 
   private abstract class Entrance(val node: Node) {
     val sub: Int = node.spec.sub
+    /** True where a DataFrame sent the rows through a topic. */
+    val external: Boolean = false
     /** Rows since the last report. */
     var taken = 0L
     lazy val streamTime: Clock = StreamTask.this.streamTime(sub)
@@ -121,7 +124,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (r != null) { source.received -= 1; this.streamTime.advance(r.timestamp); source.receive(r, 0) }
     }
   }
-  private final class PackedEntrance(node: Node, input: Int, port: Port, unwrap: Boolean) extends Entrance(node) {
+  private final class PackedEntrance(node: Node, input: Int, port: Port, unwrap: Boolean, override val external: Boolean = false) extends Entrance(node) {
     private val codec = Codec.key(port.key)
     private val changes = port.isInstanceOf[TablePort] || port.isInstanceOf[GroupedPort]
     private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
@@ -204,6 +207,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (e == null) out.add(row)
       else {
         enter(row)
+        if (turns != null && e.external) originPath = turns.next(originPath, dest, index, rawTimestamp)
         try {
           if (row.isNullAt(Envelope.FAULT)) { e.taken += 1; e.take(row); punctuate(e) }
           else upstream(row)
@@ -220,7 +224,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
 
   private def enter(row: InternalRow): Unit = {
-    originMerge = row.getLong(Envelope.MERGE)
+    val merge = row.getLong(Envelope.MERGE)
+    if (turns != null && merge != originMerge) turns.begin()
+    originMerge = merge
     if (row.isNullAt(Envelope.TOPIC)) originTopic = null
     else { val t = row.getUTF8String(Envelope.TOPIC); if (!t.equals(originTopic)) originTopic = t.clone() }
     originPartition = row.getInt(Envelope.PARTITION)
@@ -326,8 +332,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
 
   override def emit(o: Outgoing): Unit = {
-    val path = java.util.Arrays.copyOf(originPath, originPath.length + 4)
-    Bytes.putInt(path, originPath.length, if (o.hop) emitted | Int.MinValue else emitted)
+    val path =
+      if (!o.hop) Turns.beside(originPath, emitted)
+      else if (turns != null) turns.next(originPath, o.dest, o.task, o.timestamp)
+      else Turns.after(originPath, emitted)
     emitted += 1
     val task = if (o.task < 0) salt else options.salt(o.task)
     out.add(Envelope.row(o, task, originMerge, originTopic, originPartition, originOffset, path))

@@ -40,7 +40,7 @@ object StreamTasks {
       j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
     val statistics = Reports.of(spark, run)
     val attachment = s"$run/${java.util.UUID.randomUUID}"
-    graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec, s.level)); case _ => }
+    graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec)); case _ => }
     var rows: classic.Dataset[Row] = source.select(Envelope.schema.fieldNames.map(source.col).toIndexedSeq: _*)
     if (!source.isStreaming) return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
     val direct = j.path("direct_tasks").asInt(0)

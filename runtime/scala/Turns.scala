@@ -1,0 +1,69 @@
+package org.apache.spark.sql.millrace
+
+import java.util.{HashMap => JHashMap}
+
+/**
+ * Paths of rows, so that sorting by them gives the order in which a task takes them. A path starts with the turn of the record that is in work: nothing for the
+ * input record itself, else that of the latest topic in between. Behind it stand the numbers, 4 bytes each, of what the record causes without another topic.
+ */
+private[millrace] object Turns {
+  /** Marks what goes through a topic: it comes after all else that the same record causes, since a task takes it up only when the record is done. */
+  private val behind = 0x80
+  /** Mark, timestamp, generation, level, number. */
+  private val size = 1 + 8 + 1 + 1 + 4
+
+  def beside(path: Array[Byte], number: Int): Array[Byte] = append(path, number)
+  def after(path: Array[Byte], number: Int): Array[Byte] = append(path, number | Int.MinValue)
+
+  private def append(path: Array[Byte], number: Int): Array[Byte] = {
+    val p = java.util.Arrays.copyOf(path, path.length + 4)
+    Bytes.putInt(p, path.length, number)
+    p
+  }
+
+  private def time(turn: Array[Byte], at: Int): Long = Bytes.getLong(turn, at + 1)
+  private def generation(turn: Array[Byte], at: Int): Int = turn(at + 9) & 0xff
+}
+
+/**
+ * A simulation's order: the one of Kafka Streams' test driver, a single task that reads the internal topics as well and takes, of what waits in all of them,
+ * the record with the smallest timestamp [PL1]. Of a topic the first record comes first, so one with a high timestamp holds up those behind it.
+ *
+ * A turn lists, from the highest timestamp down, what had to come before the record and waited longest: a record belongs below those that it depends on (the
+ * record that sent it, the one before it in its topic) and that have a higher timestamp than its own. Of equal timestamps those come first that lie fewer topics away.
+ */
+private[millrace] final class Turns(level: Int) {
+  import Turns._
+  private val last = new JHashMap[(Int, Int), Array[Byte]]()
+  private var sent = 0
+
+  /** Another input record is in work. */
+  def begin(): Unit = { last.clear(); sent = 0 }
+
+  /** The turn of a record that the record with that path sends through the topic of `dest` to a task. */
+  def next(path: Array[Byte], dest: Int, task: Int, timestamp: Long): Array[Byte] = {
+    val sender = turn(path)
+    val previous = last.get((dest, task))
+    val latest = if (previous != null && Bytes.compare(previous, sender) > 0) previous else sender
+    var kept = 0
+    while (kept < latest.length && time(latest, kept) > timestamp) kept += size
+    def equal(t: Array[Byte]): Boolean =
+      t != null && t.length > kept && time(t, kept) == timestamp && java.util.Arrays.equals(t, 0, kept, latest, 0, kept)
+    val away = Math.max(if (equal(sender)) generation(sender, kept) + 1 else 0, if (equal(previous)) generation(previous, kept) else 0)
+    val made = java.util.Arrays.copyOf(latest, kept + size)
+    made(kept) = behind.toByte
+    Bytes.putLong(made, kept + 1, timestamp)
+    made(kept + 9) = Math.min(away, 255).toByte
+    made(kept + 10) = level.toByte
+    Bytes.putInt(made, kept + 11, sent)
+    sent += 1
+    last.put((dest, task), made)
+    made
+  }
+
+  private def turn(path: Array[Byte]): Array[Byte] = {
+    var end = 0
+    while (end < path.length && (path(end) & behind) != 0) end += size
+    java.util.Arrays.copyOf(path, end)
+  }
+}
