@@ -130,6 +130,9 @@ def _verify(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-
     p.add_argument("--seed", type=int, default=1, metavar="S", help="of the first of them (1)")
     p.add_argument("--first", type=int, default=0, metavar="K", help="number of the first (0)")
     p.add_argument(
+        "--wide", action="store_true", help="topologies of more kinds and parameters: W1-0000"
+    )
+    p.add_argument(
         "--pack", type=int, default=24, metavar="N", help="how many share a query (24); 1: none"
     )
     p.add_argument(

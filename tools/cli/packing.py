@@ -32,9 +32,20 @@ def packable(scenario: Scenario) -> bool:
     settings = scenario["topology"].get("settings") or {}
     if "dead_letter_topic" in settings or scenario["expected"].get("error"):
         return False
-    if any("topic" not in line for line in scenario["inputs"]):
+    if any("topic" not in line for line in scenario["inputs"]) or loops(scenario["topology"]):
         return False
     return all(_packable(node.get("params") or {}) for node in scenario["topology"]["nodes"])
+
+
+def loops(topology: dict[str, Any]) -> bool:
+    """Whether the topology reads a topic that it writes."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for node in topology["nodes"]:
+        params = node.get("params") or {}
+        topics = {*params.get("topics", []), params.get("topic")}
+        (written if node["kind"].startswith("sink.") else read).update(topics - {None})
+    return not read.isdisjoint(written)
 
 
 def _packable(params: dict[str, Any]) -> bool:

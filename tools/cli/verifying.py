@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from millrace_compiler import Refused, compile_document
 from millrace_runtime.errors import MillraceError
@@ -20,7 +21,7 @@ from tools.cli.comparing import differences
 from tools.cli.describing import described_scenario, verify_description
 from tools.cli.documents import analyzer, read_document, read_lines
 from tools.cli.oracle import Oracle
-from tools.cli.packing import Pack, packable, packs
+from tools.cli.packing import Pack, loops, packable, packs
 from tools.cli.simulating import Warm, run_scenario
 from tools.oracle import fuzz
 
@@ -71,7 +72,7 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
     """Random scenarios; those that differ are kept, and those seen before are not run again."""
     folder = Path(arguments.keep or Path(".millrace") / "verify")
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"seed-{arguments.seed}-{arguments.cut.replace(':', '-')}"
+    name = f"seed-{'W' if arguments.wide else ''}{arguments.seed}-{arguments.cut.replace(':', '-')}"
     name += "-restart" if arguments.restart_each else ""
     name += "-unbatched" if arguments.unbatched else ""
     seen = _Seen(folder / f"{name}.jsonl")
@@ -82,19 +83,24 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
         with (
             contextlib.closing(Warm(unbatched=arguments.unbatched)) as warm,
             Oracle(remember=folder / "oracle") as oracle,
+            _Random(warm, oracle, cut, arguments.restart_each, arguments.pack) as run,
         ):
-            run = _Random(warm, oracle, cut, arguments.restart_each, arguments.pack)
             for start in range(0, len(pending), 4 * run.size):
-                for number, result in run.over(arguments.seed, pending[start:][: 4 * run.size]):
+                numbers = pending[start:][: 4 * run.size]
+                scenarios = {
+                    n: fuzz.scenario(arguments.seed, n, wide=arguments.wide) for n in numbers
+                }
+                for number, result in run.over(scenarios):
                     seen.note(number, result)
-                for scenario, found in run.differing:
-                    kept = folder / f"{scenario['id']}.json"
-                    kept.write_text(
-                        json.dumps(scenario, ensure_ascii=False, indent=1), encoding="utf-8"
-                    )
-                    print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
-                run.differing.clear()
+                    for scenario, found in run.differing:
+                        kept = folder / f"{scenario['id']}.json"
+                        kept.write_text(
+                            json.dumps(scenario, ensure_ascii=False, indent=1), encoding="utf-8"
+                        )
+                        print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
+                    run.differing.clear()
     counts = seen.counts()
+    print(_coverage(seen, arguments.seed, wide=arguments.wide), file=sys.stderr)
     print(
         f"{counts['equal']} equal, {counts['differs']} differ, {counts['other']} not compared, "
         f"{time.monotonic() - started:.0f} s",
@@ -148,6 +154,16 @@ def _description(arguments: argparse.Namespace) -> int:
     return 1 if found else 0
 
 
+def _coverage(seen: _Seen, seed: int, *, wide: bool) -> str:
+    """Of each kind of node: in how many of the compared topologies it was."""
+    held: Counter[str] = Counter()
+    for number, result in seen.results.items():
+        if result in ("equal", "differs"):
+            nodes = fuzz.scenario(seed, number, wide=wide)["topology"]["nodes"]
+            held.update({node["kind"] for node in nodes})
+    return "\n".join(f"{count:6} with {kind}" for kind, count in sorted(held.items()))
+
+
 class _Random:
     """Compares random scenarios, many to a query; what differs there is looked at alone."""
 
@@ -157,14 +173,20 @@ class _Random:
         self._cut = cut
         self._restart_each = restart_each
         self.size = size
+        self._held = contextlib.ExitStack()
         self.differing: list[tuple[dict[str, Any], str]] = []
 
-    def over(self, seed: int, numbers: list[int]) -> Iterator[tuple[int, str]]:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def over(self, numbered: dict[int, dict[str, Any]]) -> Iterator[tuple[int, str]]:
         """The numbers with what came of each, in any order."""
         wanted: dict[str, int] = {}
         scenarios = []
-        for number in numbers:
-            scenario = fuzz.scenario(seed, number)
+        for number, scenario in numbered.items():
             if self._cut.kind != "each" and "all" not in scenario["cuts"]:
                 yield number, "left out"
                 continue
@@ -184,12 +206,18 @@ class _Random:
                 else:
                     alone.append(scenario)
         for scenario in alone:
-            result = run_scenario(self._warm, scenario, self._cut, restart_each=self._restart_each)
+            warm = self._batched if loops(scenario["topology"]) else self._warm
+            result = run_scenario(warm, scenario, self._cut, restart_each=self._restart_each)
             found = differences(scenario, result, self._cut.kind)
             beside = scenario.pop("beside", [])
             if found or beside:
                 self.differing.append((scenario, (found or [f"only in a pack: {beside[0]}"])[0]))
             yield wanted[scenario["id"]], "differs" if found or beside else "equal"
+
+    @functools.cached_property
+    def _batched(self) -> Warm:
+        """With Spark's micro-batches: one after the other has what the topology itself wrote."""
+        return self._held.enter_context(contextlib.closing(Warm()))
 
     def _pack(
         self, group: list[dict[str, Any]]
