@@ -13,7 +13,7 @@ import socket
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -37,12 +37,16 @@ class ExpressionRequest:
 
 @dataclass(frozen=True)
 class ExpressionError:
-    """Why Spark refuses an expression. ``start`` and ``stop`` are character offsets in its text."""
+    """Why Spark refuses an expression. ``start`` and ``stop`` are character offsets in its text.
+
+    ``condition`` is Spark's error condition, or the operator's own; ``facts`` are what it names.
+    """
 
     message: str
     condition: str | None = None
     start: int | None = None
     stop: int | None = None
+    facts: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,13 @@ class ExpressionResult:
         found = None
         if isinstance(error, dict):
             start, stop = error.get("start"), error.get("stop")
-            condition = error.get("condition")
+            condition, facts = error.get("condition"), error.get("facts")
             found = ExpressionError(
                 str(error.get("message", "the expression is refused")),
                 condition if isinstance(condition, str) else None,
                 start if isinstance(start, int) else None,
                 stop if isinstance(stop, int) else None,
+                {str(k): str(v) for k, v in facts.items()} if isinstance(facts, dict) else {},
             )
         return ExpressionResult(
             type_ if isinstance(type_, str) else None,
@@ -84,6 +89,7 @@ class ExpressionResult:
                 "condition": error.condition,
                 "start": error.start,
                 "stop": error.stop,
+                "facts": dict(error.facts),
             }
             if error
             else None,

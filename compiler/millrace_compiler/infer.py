@@ -7,25 +7,18 @@ does not stop the pass: its outputs keep what can still be said of them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from millrace_compiler.analysis import (
-    Analyzer,
-    ExpressionError,
-    ExpressionRequest,
-    ExpressionResult,
-)
-from millrace_compiler.diagnostics import Diagnostic, Position, Report
+from millrace_compiler.analysis import Analyzer, ExpressionRequest, ExpressionResult
+from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.expression_faults import certain, fault_of
 from millrace_compiler.graph import Graph
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.ports import Port
 from millrace_compiler.types import DataType, NoType, parse_type
 
 Ports = dict[tuple[str, str], Port]
-_MISMATCH = re.compile(r"gives (.+), needs (.+)", re.DOTALL)
-_SYNTAX = ("PARSE", "_LEGACY_ERROR_TEMP_PARSE", "INVALID_TYPED_LITERAL")
 
 
 @dataclass
@@ -152,39 +145,14 @@ class _Pass:
             except NoType:
                 return None
         unknown = any(type_ is None for _, type_ in ask.columns)
-        condition = error.condition or ""
-        if unknown and not condition.startswith(_SYNTAX):
-            return ask.expects
-        position = _position(ask.text, error)
-        mismatch = _MISMATCH.fullmatch(error.message)
-        code = "expression"
-        data: dict[str, object] = {"reason": _reason(ask.text, error)}
-        if mismatch:
-            code, data = "expression_type", {"found": mismatch[1], "needed": mismatch[2]}
-        elif condition.startswith(_SYNTAX):
-            code = "expression_syntax"
-        self.report.put(Diagnostic(code, operator.id, ask.parameter, ask.path, position, data))
+        if not unknown or certain(error):
+            fault = fault_of(ask.text, ask.columns, error)
+            self.report.put(
+                Diagnostic(
+                    fault.code, operator.id, ask.parameter, ask.path, fault.position, fault.data
+                )
+            )
         return ask.expects
-
-
-def _position(text: str, error: ExpressionError) -> Position | None:
-    """Where the fault is; at least one character, also for what is missing at the end."""
-    if error.start is None or error.start < 0:
-        return None
-    start = max(0, min(error.start, len(text) - 1))
-    return Position(start, max(start + 1, min(error.stop or 0, len(text))))
-
-
-def _reason(text: str, error: ExpressionError) -> str:
-    """Spark's words, or what can be said where it has none. Ends with a stop."""
-    if error.message:
-        return error.message if error.message.endswith(".") else f"{error.message}."
-    if error.start is not None and error.start >= len(text):
-        return "it ends too early."
-    if (error.condition or "").startswith(_SYNTAX) and error.start is not None:
-        word = text[max(0, error.start) : error.stop or len(text)].strip()
-        return f"“{word[:40]}” is not expected there."
-    return f"{(error.condition or 'it is not valid').replace('_', ' ').lower()}."
 
 
 def _request(ask: Ask) -> ExpressionRequest:

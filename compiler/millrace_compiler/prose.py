@@ -147,6 +147,92 @@ PROSE: dict[str, Prose] = {
     # ---- expressions ----------------------------------------------------------------------
     "expression_empty": Prose("The expression is empty.", "Write a Spark SQL expression."),
     "expression_syntax": Prose("This is not Spark SQL: {reason}", "Mend the marked place."),
+    "expression_character": Prose(
+        "“{found}” is not a character of SQL.", "Write {plain} in its place."
+    ),
+    "expression_unclosed": Prose("“{needed}” is missing at the end.", "Add it where it belongs."),
+    "expression_open_quote": Prose("A text begins with {quote} and does not end.", "Add {quote}."),
+    "expression_ends": Prose("The expression ends too early.", "Complete it."),
+    "expression_statement": Prose(
+        "This is a statement, not an expression.",
+        "Write only what gives the value, without SELECT or FROM.",
+    ),
+    "expression_function": Prose("There is no function “{found}”.", "Did you mean {nearest}?"),
+    "expression_function_other": Prose(
+        "There is no function “{found}”.", "Use one of Spark's built-in functions."
+    ),
+    "expression_column": Prose(
+        "There is no column “{found}” here.", "Did you mean {nearest}? Columns here: {known}."
+    ),
+    "expression_column_other": Prose(
+        "There is no column “{found}” here.", "Columns here: {known}."
+    ),
+    "expression_no_columns": Prose(
+        "There is no column “{found}” here.", "An initializer sees no columns; give a constant."
+    ),
+    "expression_field": Prose(
+        "There is no field “{found}”.", "Did you mean {nearest}? Fields there: {known}."
+    ),
+    "expression_field_other": Prose("There is no field “{found}”.", "Fields there: {known}."),
+    "expression_no_parts": Prose(
+        "{base} is {type}, which has no parts.", "Only a STRUCT, an ARRAY or a MAP has parts."
+    ),
+    "expression_arguments": Prose(
+        "{function} takes {needed}, but is given {found}.", "Call it as {usage}."
+    ),
+    "expression_sides": Prose(
+        "The left side is {left}, the right side {right}.",
+        "Convert one of them, for instance with CAST(… AS …).",
+    ),
+    "expression_operand": Prose(
+        "{needed} is needed here, but this is {found}.", "Convert it, or use another operator."
+    ),
+    "expression_argument": Prose(
+        "The {argument} is {found}, but {needed} is needed.",
+        "Convert it, for instance with CAST(… AS …).",
+    ),
+    "expression_cast": Prose(
+        "{found} cannot be converted to {needed}.", "Convert its parts, or choose another type."
+    ),
+    "expression_data_type": Prose(
+        "There is no type “{found}”.", "Write one such as BIGINT, STRING or DECIMAL(10, 2)."
+    ),
+    "expression_aggregate": Prose(
+        "{found} looks at many records, but an expression sees one.",
+        "Use an aggregation, such as “Count” or “Aggregate”.",
+    ),
+    "expression_generator": Prose(
+        "{found} makes several rows, but an expression gives one value.",
+        "Give the array itself to “Flat map” or “Flat map values”.",
+    ),
+    "expression_window": Prose(
+        "{found} is for windows over many records, but an expression sees one.",
+        "Use the window of an aggregation.",
+    ),
+    "expression_subquery": Prose(
+        "This asks a query, but an expression sees one record only.",
+        "Bring the other data in by a join.",
+    ),
+    "expression_present_time": Prose(
+        "{found} asks for the present time; a record that is processed again must give the same.",
+        "Use the column timestamp.",
+    ),
+    "expression_random": Prose(
+        "{found} gives another value each time; a record that is processed again must give the "
+        "same.",
+        "Derive it from the record, for instance with xxhash64(key, value).",
+    ),
+    "expression_star": Prose(
+        "“{found}” stands for many columns, but an expression gives one value.",
+        "Name the columns, for instance in struct(…).",
+    ),
+    "expression_parameter": Prose(
+        "“{found}” is a parameter of a statement; there is nothing to fill in for it.",
+        "Write the value itself, text between single quotes.",
+    ),
+    "expression_deep": Prose(
+        "The expression is nested too deeply.", "Split it over several nodes."
+    ),
     "expression": Prose("Spark refuses the expression: {reason}", "Mend the marked place."),
     "expression_type": Prose(
         "The expression gives {found}, needs {needed}.",

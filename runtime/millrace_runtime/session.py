@@ -23,6 +23,8 @@ LOCAL_CHECKPOINTS = "org.apache.spark.sql.millrace.LocalCheckpoints"
 SEMANTICS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
+    # An expression is what it says: ${env:HOME} in it would read what belongs to the machine.
+    "spark.sql.variable.substitute": "false",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
+import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, Star, UnresolvedFunction}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.parser.ParseException
@@ -105,8 +106,17 @@ object Expressions {
       override def removeEldestEntry(e: java.util.Map.Entry[(String, Layout, Option[DataType]), Compiled]): Boolean = size > 5000
     })
 
-  /** Why a text was refused: `condition` is Spark's error condition or one of ours; offsets are characters of the text, [start, stop), or -1. */
-  final class Invalid(val reason: String, val condition: String, val start: Int = -1, val stop: Int = -1) extends RuntimeException(reason)
+  /**
+   * Why a text was refused: `condition` is Spark's error condition or one of ours, `facts` what its message names. Offsets are Unicode
+   * characters (code points) of the text, [start, stop), or -1.
+   */
+  final class Invalid(val reason: String, val condition: String, val start: Int = -1, val stop: Int = -1, val facts: Map[String, String] = Map.empty)
+    extends RuntimeException(reason)
+
+  private def invalid(at: Expression, reason: String, condition: String): Invalid = {
+    val origin = at.origin
+    new Invalid(reason, condition, origin.startIndex.getOrElse(-1), origin.stopIndex.fold(-1)(_ + 1), Map("found" -> at.prettyName))
+  }
 
   /** Types are nullable throughout: a value that comes back from a store or from Kafka may lack anything. */
   def nullable(t: DataType): DataType = t match {
@@ -140,6 +150,7 @@ object Expressions {
     val conf = session.sessionState.conf.clone()
     conf.setConf(SQLConf.ANSI_ENABLED, true)
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "UTC")
+    conf.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false) // ${env:...} would read what belongs to the machine
     SQLConf.withExistingConf(conf) {
       try {
         val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
@@ -158,7 +169,10 @@ object Expressions {
         }
         plan.foreach(_.expressions.foreach(_.foreach(refuse)))
         val expression = inline(plan).head
-        if (!expression.deterministic) throw new Invalid("is not deterministic: a record that is processed again must give the same", "NOT_DETERMINISTIC")
+        if (!expression.deterministic) {
+          val culprit = expression.find(x => !x.deterministic && x.children.forall(_.deterministic)).getOrElse(expression)
+          throw invalid(culprit, "is not deterministic: a record that is processed again must give the same", "NOT_DETERMINISTIC")
+        }
         val used = expression.references.map(_.name).toSet
         val optimised =
           try inline(state.optimizer.execute(plan)).head catch {
@@ -172,32 +186,60 @@ object Expressions {
         Compiled(bound, nullable(bound.dataType), layout.columns.indices.filter(i => used(layout.columns(i)._1)).toArray, throwable(bound))
       } catch {
         case e: ParseException =>
+          val length = text.codePointCount(0, text.length)
           val at = offsetOf(text, e.line.getOrElse(1), e.startPosition.getOrElse(0))
-          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("PARSE_SYNTAX_ERROR"), math.min(at, text.length), text.length)
+          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("PARSE_SYNTAX_ERROR"), math.min(at, length), length, facts(e))
         case e: AnalysisException =>
           val c = e.getQueryContext.headOption
-          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("ANALYSIS"), c.map(_.startIndex).getOrElse(-1), c.map(_.stopIndex + 1).getOrElse(-1))
+          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("ANALYSIS"), c.map(_.startIndex).getOrElse(-1), c.map(_.stopIndex + 1).getOrElse(-1), facts(e))
+        case e: Invalid => throw e
+        case NonFatal(e) => // such as a number with too many digits
+          val told = e match { case t: org.apache.spark.SparkThrowable => (Option(t.getCondition), facts(t)); case _ => (None, Map.empty[String, String]) }
+          throw new Invalid(tidy(e), told._1.getOrElse("ANALYSIS"), facts = told._2)
+        case _: StackOverflowError => throw new Invalid("is nested too deeply", "TOO_DEEP")
       }
     }
   }
 
+  private def facts(e: org.apache.spark.SparkThrowable): Map[String, String] =
+    Option(e.getMessageParameters).fold(Map.empty[String, String])(_.asScala.toMap.filter(_._2 != null))
+
   private def throwable(e: Expression): Boolean = e.exists(_.throwable)
 
+  /** What is known from names alone; Spark's analysis would speak of plans there. */
   private def refuseUnresolved(e: Expression): Unit = e match {
-    case s: org.apache.spark.sql.catalyst.analysis.Star => throw new Invalid(s"must give one value, not `${s.sql}`", "ONE_VALUE")
+    case s: Star => throw invalid(s, "must give one value", "ONE_VALUE")
+    case s: SubqueryExpression => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
+    case f: UnresolvedFunction if f.nameParts.size == 1 =>
+      val name = f.nameParts.head.toLowerCase(java.util.Locale.ROOT)
+      if (Set("window", "session_window")(name)) throw invalid(f, "is for windows over many records (use the window of an aggregation node)", "WINDOW")
+      FunctionRegistry.expressions.get(name).map(_._1.getGroup) match {
+        case Some("generator_funcs") => throw generator(f)
+        case Some("agg_funcs" | "window_funcs") => throw aggregates(f)
+        case _ =>
+      }
+    case w: WindowExpression => throw aggregates(w)
+    case w: UnresolvedWindowExpression => throw aggregates(w)
     case _ =>
   }
 
+  private def aggregates(e: Expression): Invalid =
+    invalid(e, "aggregates over many records; an expression sees one record (use an aggregation node)", "AGGREGATE")
+
+  private def generator(e: Expression): Invalid =
+    invalid(e, "makes several rows; an expression gives one value (use flat_map or flat_map_values)", "GENERATOR")
+
   private def refuse(e: Expression): Unit = e match {
-    case _: AggregateExpression | _: WindowExpression => throw new Invalid("aggregates over many records; an expression sees one record (use an aggregation node)", "AGGREGATE")
-    case _: Generator => throw new Invalid("makes several rows; an expression gives one value (use flat_map or flat_map_values)", "GENERATOR")
-    case s if SubqueryExpression.hasSubquery(s) => throw new Invalid("has a subquery; an expression sees one record only", "SUBQUERY")
-    case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp =>
-      throw new Invalid("asks for the present time: a record that is processed again must give the same (use the column `timestamp`)", "CURRENT_TIME")
-    case t if t.getClass.getSimpleName.startsWith("CurrentTime") =>
-      throw new Invalid("asks for the present time: a record that is processed again must give the same (use the column `timestamp`)", "CURRENT_TIME")
+    case _: AggregateExpression | _: WindowExpression => throw aggregates(e)
+    case _: Generator => throw generator(e)
+    case s if SubqueryExpression.hasSubquery(s) => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
+    case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp => throw presentTime(e)
+    case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] => throw presentTime(t)
     case _ =>
   }
+
+  private def presentTime(e: Expression): Invalid =
+    invalid(e, "asks for the present time: a record that is processed again must give the same (use the column `timestamp`)", "CURRENT_TIME")
 
   /** Projections that the analyzer or the optimizer stacked become one list of expressions over the columns. */
   private def inline(p: LogicalPlan): Seq[Expression] = p match {
@@ -222,11 +264,12 @@ object Expressions {
     case (a, b) => Cast.canUpCast(a, b)
   }
 
+  /** The place of a line's column in the whole text. The parser counts columns in code points. */
   private def offsetOf(text: String, line: Int, column: Int): Int = {
     var at = 0
     var l = 1
     while (l < line && at >= 0) { at = text.indexOf('\n', at) + 1; if (at == 0) at = -1; l += 1 }
-    math.max(0, at) + column
+    text.codePointCount(0, math.max(0, at)) + column
   }
   private def firstLine(e: Throwable): String = String.valueOf(e.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("")
 
@@ -268,6 +311,8 @@ object Expressions {
   private def refused(out: ObjectNode, e: Invalid): Unit = {
     out.putNull("type"); out.put("nullable", true); out.put("throwable", false); out.putArray("columns")
     out.putObject("error").put("message", e.reason).put("condition", e.condition).put("start", e.start).put("stop", e.stop)
+    val facts = out.get("error").asInstanceOf[ObjectNode].putObject("facts")
+    e.facts.foreach { case (name, value) => facts.put(name, value) }
   }
 
   private[millrace] def text(s: String): UTF8String = if (s == null) null else UTF8String.fromString(s)

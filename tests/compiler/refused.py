@@ -151,11 +151,11 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, str | None, str | None]]] = 
     ),
     "a column that is not there": (
         line(node("keep", "filter", predicate="value.amount > 10")),
-        ("expression", "keep", "predicate"),
+        ("expression_no_parts", "keep", "predicate"),
     ),
     "an expression that is no SQL": (
         line(node("keep", "filter", predicate="value >")),
-        ("expression_syntax", "keep", "predicate"),
+        ("expression_ends", "keep", "predicate"),
     ),
     "a predicate that is not a yes or no": (
         line(node("keep", "filter", predicate="concat(value, 'x')")),
@@ -163,11 +163,11 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, str | None, str | None]]] = 
     ),
     "an aggregate function": (
         line(node("keep", "filter", predicate="count(value) > 1")),
-        ("expression", "keep", "predicate"),
+        ("expression_aggregate", "keep", "predicate"),
     ),
     "a random number": (
         line(node("keep", "filter", predicate="rand() > 0.5")),
-        ("expression", "keep", "predicate"),
+        ("expression_random", "keep", "predicate"),
     ),
     "an array that is none": (
         line(node("words", "flat_map_values", values="upper(value)")),
@@ -596,11 +596,11 @@ REFUSED: dict[str, tuple[dict[str, Any], tuple[str, str | None, str | None]]] = 
     ),
     "a new key that does not resolve": (
         line(node("pair", "map", key="value.id", value="value")),
-        ("expression", "pair", "key"),
+        ("expression_no_parts", "pair", "key"),
     ),
     "a new value that does not resolve": (
         line(node("more", "map_values", value="uper(value)")),
-        ("expression", "more", "value"),
+        ("expression_function", "more", "value"),
     ),
     "a message that is no text": (
         line(node("seen", "peek", message="length(value)")),

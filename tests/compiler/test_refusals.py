@@ -99,7 +99,7 @@ def test_ten_faults_give_ten_diagnostics_each_at_its_place(analyzer: Analyzer) -
             ("parameter_missing", "named", "value"),
             ("duration_too_short", "count", "window"),
             ("suppress_window", "quiet", "until"),
-            ("expression", "joined", "joiner"),
+            ("expression_no_parts", "joined", "joiner"),
             ("not_copartitioned", "tables", "right"),
             ("input_missing", "lonely", "in"),
             ("sink_format", "out", "value"),

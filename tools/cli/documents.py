@@ -175,9 +175,12 @@ def tell(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> Non
         print(json.dumps({"diagnostics": diagnostics}, ensure_ascii=False), file=sys.stderr)
         return
     for each in diagnostics:
-        where = ".".join(part for part in (each.get("node"), each.get("parameter")) if part)
+        where = (
+            ".".join(x for x in (each.get("node"), each.get("path") or each.get("parameter")) if x)
+            or "the document"
+        )
+        at = each.get("position")
+        place = f" (characters {at['start'] + 1} to {at['stop']})" if at else ""
         hint = f" {each['hint']}" if each.get("hint") else ""
         severity = each.get("severity", "error")
-        print(
-            f"{severity}: {where + ': ' if where else ''}{each['message']}{hint}", file=sys.stderr
-        )
+        print(f"{severity}: {where}{place}: {each['message']}{hint}", file=sys.stderr)

@@ -3,7 +3,7 @@ import type { CompileResult, Diagnostic } from "../designer/compile";
 import { emptyDocument, type TopologyDocument } from "../graph/document";
 import { columnsOf } from "./columns";
 import { completions } from "./editor/complete";
-import { about, at, elsewhere } from "./problems";
+import { about, at, elsewhere, offsetOf } from "./problems";
 import { durationText } from "./widgets/simple";
 import { asText, moved, withPart } from "./widgets/widget";
 
@@ -126,6 +126,14 @@ describe("problems of fields", () => {
     expect(
       elsewhere(about(all, "branches"), ["branches[0].predicate", "branches[1].port"]),
     ).toHaveLength(1);
+  });
+});
+
+describe("places", () => {
+  test("characters beyond the first plane are two units of a text", () => {
+    const text = "'😀' || itme";
+    expect(text.slice(offsetOf(text, 7), offsetOf(text, 11))).toBe("itme");
+    expect([0, 1, 2, 3, 99].map((each) => offsetOf("a😀b", each))).toEqual([0, 1, 3, 4, 4]);
   });
 });
 

@@ -28,3 +28,12 @@ export function elsewhere(
 ): Diagnostic[] {
   return diagnostics.filter((each) => !paths.includes(placeOf(each)));
 }
+
+/** Where a text's n-th character begins: the server counts characters, JavaScript half of some. */
+export function offsetOf(text: string, characters: number): number {
+  let at = 0;
+  for (let left = characters; left > 0 && at < text.length; left--) {
+    at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  }
+  return at;
+}

@@ -9,6 +9,7 @@ import { drawSelection, EditorView, keymap, placeholder } from "@codemirror/view
 import { tags } from "@lezer/highlight";
 import { openDialog } from "../../commands/dialogs";
 import type { Diagnostic } from "../../designer/compile";
+import { offsetOf } from "../problems";
 
 const highlight = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "var(--m-code-string)" },
@@ -171,9 +172,10 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
     view.dispatch(setDiagnostics(view.state, []));
     return;
   }
+  const text = view.state.doc.toString();
   const marks: Mark[] = diagnostics.map((each) => {
-    const from = Math.max(0, Math.min(each.position?.start ?? 0, length));
-    const to = Math.max(from, Math.min(each.position?.stop ?? length, length));
+    const from = offsetOf(text, each.position?.start ?? 0);
+    const to = Math.max(from, offsetOf(text, each.position?.stop ?? length));
     return {
       from: from === to && from > 0 ? from - 1 : from,
       to: from === to && from === 0 ? Math.min(1, length) : to,
