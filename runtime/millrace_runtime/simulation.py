@@ -41,6 +41,7 @@ SETTINGS = {
     "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.lightweightPlanChangeValidation": "false",
     "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.minBatchesToRetain": "2",
@@ -49,10 +50,14 @@ SETTINGS = {
 
 def simulation_session(master: str = "local[1]") -> SparkSession:
     """A warm session for any number of simulations, one after the other."""
-    return session.create(
+    made = session.create(
         "millrace-simulation", master=master, settings=SETTINGS,
         java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m"),
     )  # fmt: skip
+    # Every operator with state sends all of Hadoop's thousand defaults to its tasks, with every
+    # micro-batch. What reads a setting that is not there takes the same default from its code.
+    made.sparkContext._jsc.hadoopConfiguration().clear()
+    return made
 
 
 class Memory:
@@ -86,11 +91,11 @@ class Memory:
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
     ) -> DataStreamWriter:
         """The query's writer with a sink that keeps rows."""
-        writer._jwrite = writer._jwrite.foreach(self.sink(graph, settings))
-        return writer
+        self.sink(graph, settings)
+        return writer.format(columns.gateway().Simulation.format()).option("run", self.run)
 
-    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> Any:
-        """The JVM's writer that keeps rows."""
+    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> None:
+        """Makes what keeps rows in the JVM."""
         handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
         sinks = {
             str(dest): {"key": node["params"]["key"], "value": node["params"]["value"]}
@@ -99,7 +104,7 @@ class Memory:
         }
         told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": sinks}
         session = self._frame.sparkSession._jsparkSession
-        return columns.gateway().Simulation.writer(session, self.run, json.dumps(told))
+        columns.gateway().Simulation.sink(session, self.run, json.dumps(told))
 
     def add(self, records: Sequence[dict[str, Any]]) -> None:
         """Makes records available, all of them to one micro-batch."""

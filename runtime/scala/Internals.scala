@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.{AgnosticEncoder, ExpressionEncoder, RowEncoder}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, EmptyBlock, ExprCode, FalseLiteral, JavaCode}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RepartitionByExpression, UnaryNode}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Repartition, RepartitionByExpression, UnaryNode}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
@@ -52,9 +52,9 @@ private[millrace] object Internals {
     ExpressionEncoder[InternalRow](RowEncoder.encoderFor(schema).asInstanceOf[AgnosticEncoder[InternalRow]], fields, RowThrough(Nil))
   }
 
-  /** Hash partitions rows by `task` into n partitions, sorted by the envelope's order. */
+  /** Hash partitions rows by `task` into n partitions, sorted by the envelope's order. One partition takes all rows as they come: nothing is to be shuffled. */
   def ordered(df: classic.Dataset[Row], n: Int): classic.Dataset[Row] =
-    planned(df)((plan, order) => LocalOrder(order, RepartitionByExpression(Seq(order.head.child), plan, Some(n))))
+    planned(df)((plan, order) => LocalOrder(order, if (n == 1) Repartition(1, shuffle = false, plan) else RepartitionByExpression(Seq(order.head.child), plan, Some(n))))
 
   /** The same without a shuffle, for rows of one source whose `task` is that of their partition modulo `tasks`. */
   def direct(df: classic.Dataset[Row], tasks: Int, n: Int): classic.Dataset[Row] = planned(df)((plan, order) => DirectTasks(order, tasks, n, plan))

@@ -101,18 +101,27 @@ private[millrace] final class PlainSink(val node: String, val label: String) ext
 private[millrace] final case class SinkSettings(client: Map[String, String], exactlyOnce: Boolean, plain: Map[Int, PlainSink], settings: Settings, statistics: RunAccumulator)
 
 /** Found by Spark by its name. */
-class KafkaSinkProvider extends TableProvider {
-  override def inferSchema(options: CaseInsensitiveStringMap): StructType = new StructType()
-  override def getTable(schema: StructType, partitioning: Array[Transform], properties: java.util.Map[String, String]): Table =
-    new KafkaSinkTable(KafkaSink.settings(properties.get("sink")))
+class KafkaSinkProvider extends SinkProvider {
+  override private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite = {
+    val sink = KafkaSink.settings(options.get("sink"))
+    new KafkaStreamingWrite(sink, _)
+  }
 }
 
-private[millrace] final class KafkaSinkTable(sink: SinkSettings) extends Table with SupportsWrite {
-  override def name: String = "kafka"
-  override def schema: StructType = new StructType()
-  override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
-  override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
-    override def build(): Write = new Write { override def toStreaming: StreamingWrite = new KafkaStreamingWrite(sink, info.queryId) }
+/** A sink that takes the envelope's rows as they are; nothing but a streaming query writes to it. */
+private[millrace] abstract class SinkProvider extends TableProvider {
+  /** From the options of the query's writer: what the query of an id writes with. */
+  private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite
+
+  override def inferSchema(options: CaseInsensitiveStringMap): StructType = new StructType()
+  override def getTable(ignored: StructType, partitioning: Array[Transform], options: java.util.Map[String, String]): Table = new Table with SupportsWrite {
+    private val writeOf = write(options)
+    override def name: String = "millrace"
+    override def schema: StructType = new StructType()
+    override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
+    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
+      override def build(): Write = new Write { override def toStreaming: StreamingWrite = writeOf(info.queryId) }
+    }
   }
 }
 

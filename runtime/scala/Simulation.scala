@@ -9,9 +9,11 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
 
-import org.apache.spark.sql.{Dataset, ForeachWriter, Row, SparkSession}
+import org.apache.spark.sql.{Dataset, Row, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.connector.write.{DataWriter, PhysicalWriteInfo, WriterCommitMessage}
+import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
@@ -23,7 +25,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *                               becomes available at once, as one addition
  *   still(spark, run)           a DataFrame, no stream, of what `hold` is given before it runs
  *   hold(run, lines, cuts, restartEach)  lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch
- *   writer(spark, run, sinks)   ForeachWriter over envelope rows. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format}}}
+ *   sink(spark, run, sinks)     what a query writes to by `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format}}}
  *                               for sinks of DataFrames; those of stream tasks are known from attach
  *   take(run)                   JSON array of what came since the last call, in the order in which it reached the topics: {"dest", "topic", "partition", "key", "value" (JSON),
  *                               "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault")
@@ -39,6 +41,7 @@ object Simulation {
   private final class Run(val stream: MemoryStream[InternalRow]) {
     val held = new java.util.ArrayList[InternalRow]()
     @volatile var cuts: (Seq[Long], Boolean) = (Nil, false)
+    @volatile var sink: SimulationSink = _
     val written = new java.util.ArrayList[Out]()
     val sinks = new ConcurrentHashMap[Integer, Shown]()
   }
@@ -82,14 +85,17 @@ object Simulation {
   /** The sinks of a stream task; only where a simulation of that name is open. */
   private[millrace] def register(run: String, dest: Int, shown: Shown): Unit = { val r = runs.get(run); if (r != null) r.sinks.put(dest, shown) }
 
-  def writer(spark: SparkSession, run: String, sinks: String): ForeachWriter[Row] = {
+  val format: String = classOf[SimulationProvider].getName
+
+  def sink(spark: SparkSession, run: String, sinks: String): Unit = {
     val j = Json.mapper.readTree(sinks)
     j.path("sinks").properties.asScala.foreach { e =>
       def codec(p: String) = Codec.parse(e.getValue.get(p), Some(StringType))
       of(run).sinks.put(e.getKey.toInt, new Shown(codec("key"), codec("value")))
     }
-    new SimulationWriter(run, Graph.settings(j), Reports.of(spark, run))
+    of(run).sink = new SimulationSink(run, Graph.settings(j), Reports.of(spark, run))
   }
+  private[millrace] def sinkOf(run: String): SimulationSink = of(run).sink
 
   private[millrace] def collect(run: String, rows: java.util.ArrayList[Out]): Unit = { val r = runs.get(run); if (r != null) r.written.synchronized(r.written.addAll(rows)) }
 
@@ -144,23 +150,35 @@ object Simulation {
   def close(run: String): Unit = { runs.remove(run); StreamTasks.release(run); Reports.close(run) }
 }
 
-/** Keeps rows until the partition's micro-batch is whole. */
-private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator) extends ForeachWriter[Row] {
-  @transient private var rows: java.util.ArrayList[Simulation.Out] = _
-  override def open(partition: Long, epoch: Long): Boolean = { rows = new java.util.ArrayList(); true }
-  override def process(r: Row): Unit = { val s = SinkRow.met(SinkRow.of(r), settings, statistics); if (s != null) rows.add(s) }
-  override def close(error: Throwable): Unit = if (error == null && rows != null) Simulation.collect(run, rows)
+/** Found by Spark by its name. */
+class SimulationProvider extends SinkProvider {
+  override private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite = {
+    val sink = Simulation.sinkOf(options.get("run"))
+    _ => sink
+  }
 }
+
+/** Keeps rows in this JVM. */
+private[millrace] final class SimulationSink(run: String, settings: Settings, statistics: RunAccumulator) extends StreamingWrite with StreamingDataWriterFactory {
+  override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = this
+  override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
+  override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
+  override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] = new SimulationWriter(run, settings, statistics)
+  def writer(): DataWriter[InternalRow] = createWriter(0, 0L, 0L)
+}
+
+/** Keeps rows until the partition's micro-batch is whole. */
+private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator) extends DataWriter[InternalRow] {
+  private val rows = new java.util.ArrayList[Simulation.Out]()
+  override def write(r: InternalRow): Unit = { val s = SinkRow.met(SinkRow.of(r), settings, statistics); if (s != null) rows.add(s) }
+  override def commit(): WriterCommitMessage = { Simulation.collect(run, rows); Kept }
+  override def abort(): Unit = ()
+  override def close(): Unit = ()
+}
+private[millrace] case object Kept extends WriterCommitMessage
 
 /** An envelope row as a sink takes it. */
 private[millrace] object SinkRow {
-  private def bytes(r: Row, i: Int): Array[Byte] = if (r.isNullAt(i)) null else r.getAs[Array[Byte]](i)
-
-  def of(r: Row): Simulation.Out = new Simulation.Out(r.getInt(Envelope.DEST), r.getLong(Envelope.MERGE), r.getString(Envelope.TOPIC), if (r.isNullAt(Envelope.PARTITION)) -1 else r.getInt(Envelope.PARTITION),
-    if (r.isNullAt(Envelope.OFFSET)) -1L else r.getLong(Envelope.OFFSET), { val p = bytes(r, Envelope.PATH); if (p == null) Array.emptyByteArray else p }, bytes(r, Envelope.KEY), bytes(r, Envelope.VALUE),
-    if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP), headers(r), r.getString(Envelope.OUT_TOPIC),
-    if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)), bytes(r, Envelope.PARTITION_KEY), r.getString(Envelope.FAULT))
-
   def of(r: InternalRow): Simulation.Out = {
     def text(i: Int): String = if (r.isNullAt(i)) null else r.getUTF8String(i).toString
     new Simulation.Out(r.getInt(Envelope.DEST), r.getLong(Envelope.MERGE), text(Envelope.TOPIC), if (r.isNullAt(Envelope.PARTITION)) -1 else r.getInt(Envelope.PARTITION),
@@ -169,9 +187,6 @@ private[millrace] object SinkRow {
       Envelope.headers(r).map(h => (h.key, h.value)).toSeq, text(Envelope.OUT_TOPIC), if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)),
       Envelope.binary(r, Envelope.PARTITION_KEY), text(Envelope.FAULT))
   }
-
-  private def headers(r: Row): Seq[(String, Array[Byte])] =
-    if (r.isNullAt(Envelope.HEADERS)) Nil else r.getSeq[Row](Envelope.HEADERS).map(h => (h.getString(0), bytes(h, 1))).toSeq
 
   /** A row whose DataFrame step failed meets the handler here: null if it is dropped, a dead letter, or a STOP. */
   def met(o: Simulation.Out, settings: Settings, statistics: RunAccumulator): Simulation.Out = {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.millrace
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.{Dataset, ForeachWriter, Row}
+import org.apache.spark.sql.{Dataset, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.BoundReference
 import org.apache.spark.sql.catalyst.expressions.codegen.LazilyGeneratedOrdering
@@ -67,10 +67,10 @@ object Unbatched {
     classic.Dataset.ofRows(source.sparkSession, LocalRelation(Internals.attributes(Envelope.schema), out, isStreaming = false))
   }
 
-  /** Gives a DataFrame's rows to a writer, as a streaming query would (py4j). */
-  def drain(rows: Dataset[Row], writer: ForeachWriter[Row]): Unit = {
-    writer.open(0L, 0L)
-    rows.collect().foreach(writer.process)
-    writer.close(null)
+  /** Gives a DataFrame's rows to the run's sink, as a streaming query would (py4j). */
+  def drain(rows: Dataset[Row], run: String): Unit = {
+    val writer = Simulation.sinkOf(run).writer()
+    rows.asInstanceOf[classic.Dataset[Row]].queryExecution.toRdd.map(_.copy()).collect().foreach(writer.write)
+    writer.commit()
   }
 }

@@ -59,8 +59,8 @@ class UnbatchedSimulator(Simulator):
         cuts.append(self._sequence)
         try:
             self._memory.hold(records, cuts, restart_each=self.restart_each)
-            writer = self._memory.sink(self._plan.graph, self.settings)
-            columns.gateway().Unbatched.drain(self._plan.rows._jdf, writer)
+            self._memory.sink(self._plan.graph, self.settings)
+            columns.gateway().Unbatched.drain(self._plan.rows._jdf, self._run)
             rows = self._memory.take()
             self._note(rows, result)
             self._finish(rows, result)
