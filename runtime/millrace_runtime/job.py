@@ -15,7 +15,6 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 
 from millrace_runtime import columns
 from millrace_runtime.envelope import (
-    CONTROL,
     default_format,
     envelope,
     packed,
@@ -27,7 +26,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.graph import Graph
 from millrace_runtime.lineage import Lineage, follow
-from millrace_runtime.readings import Reading, addressed, source_envelope, timed
+from millrace_runtime.readings import Reading, addressed, ticks, timed
 from millrace_runtime.steps import guarded
 from millrace_runtime.streams import Stream
 from millrace_runtime.task import Task
@@ -379,9 +378,7 @@ class Job:
             self._dealt.append(dealt.pop() if len(dealt) == 1 else None)
         control = self.environment.control()
         if control is not None and (made or self._into_tasks):
-            every = F.explode(F.array(*(F.lit(i) for i in range(self.shuffle_partitions))))
-            ticks = control.withColumn("_task", every).withColumn("_dest", F.lit(CONTROL))
-            made.append(source_envelope(ticks, self.shuffle_partitions))
+            made.append(ticks(control, self.shuffle_partitions))
             self._dealt.append(None)
         return made
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns
-from millrace_runtime.envelope import ENVELOPE
+from millrace_runtime.envelope import CONTROL, ENVELOPE
 from millrace_runtime.environment import Timed
 
 if TYPE_CHECKING:
@@ -63,20 +63,26 @@ def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> D
         targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
     only = readings[0]
     if len(readings) == 1 and not only.everywhere:
-        rows = raw.withColumn("_task", F.col("partition") % F.lit(only.task.tasks))
-        rows = rows.withColumn("_dest", F.lit(only.dest))
-    else:
-        rows = raw.withColumn("_target", F.explode(F.concat(*targets)))
-        rows = rows.withColumn("_task", F.col("_target.task"))
-        rows = rows.withColumn("_dest", F.col("_target.dest"))
-    return source_envelope(rows, partitions)
+        task = F.col("partition") % F.lit(only.task.tasks)
+        return source_envelope(raw, partitions, task, F.lit(only.dest))
+    rows = raw.select("*", F.inline(F.concat(*targets)).alias("_task", "_dest"))
+    return source_envelope(rows, partitions, F.col("_task"), F.col("_dest"))
 
 
-def source_envelope(df: DataFrame, partitions: int) -> DataFrame:
-    """Raw records with `_task` and `_dest` as rows of the envelope."""
+def ticks(control: DataFrame, partitions: int) -> DataFrame:
+    """Rows of the wall clock, one for each task."""
+    if partitions == 1:
+        return source_envelope(control, 1, F.lit(0), F.lit(CONTROL))
+    every = F.explode(F.sequence(F.lit(0), F.lit(partitions - 1)))
+    rows = control.select("*", every.alias("_task"))
+    return source_envelope(rows, partitions, F.col("_task"), F.lit(CONTROL))
+
+
+def source_envelope(df: DataFrame, partitions: int, task: Column, dest: Column) -> DataFrame:
+    """Raw records as rows of the envelope, for a node of a task."""
     made = {
-        "task": columns.salt(F.col("_task"), partitions),
-        "dest": F.col("_dest"),
+        "task": columns.salt(task, partitions),
+        "dest": dest,
         "path": F.lit(b""),
         "timestamp": F.unix_millis("timestamp"),
     }
