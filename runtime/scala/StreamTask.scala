@@ -52,7 +52,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private var originMerge = 0L
   private var originPath: Array[Byte] = Array.emptyByteArray
   private var emitted = 0
-  private val turns = if (options.simulation) new Turns(level.level) else null
+  private val turns = if (options.simulation) new Turns(level.level, index, options.partitions) else null
   private var rawKey: Array[Byte] = _
   private var rawBytes: Array[Byte] = _
   /** Of a packed row: what encodes its value, should it become a dead letter. */
@@ -207,7 +207,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (e == null) out.add(row)
       else {
         enter(row)
-        if (turns != null && e.external) originPath = turns.next(originPath, dest, index, rawTimestamp)
+        if (turns != null && e.external) originPath = turns.arrived(originPath, dest, rawTimestamp)
         try {
           if (row.isNullAt(Envelope.FAULT)) { e.taken += 1; e.take(row); punctuate(e) }
           else upstream(row)

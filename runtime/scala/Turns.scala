@@ -31,8 +31,10 @@ private[millrace] object Turns {
  *
  * A turn lists, from the highest timestamp down, what had to come before the record and waited longest: a record belongs below those that it depends on (the
  * record that sent it, the one before it in its topic) and that have a higher timestamp than its own. Of equal timestamps those come first that lie fewer topics away.
+ *
+ * The test driver has one task. Of several, each counts what it sends; no two send the same number.
  */
-private[millrace] final class Turns(level: Int) {
+private[millrace] final class Turns(level: Int, index: Int, tasks: Int) {
   import Turns._
   private val last = new JHashMap[(Int, Int), Array[Byte]]()
   private var sent = 0
@@ -40,8 +42,21 @@ private[millrace] final class Turns(level: Int) {
   /** Another input record is in work. */
   def begin(): Unit = { last.clear(); sent = 0 }
 
+  /** The path of a record that a DataFrame sent through a topic: its turn, and its own path behind it, which tells it from all that its input record caused. */
+  def arrived(path: Array[Byte], dest: Int, timestamp: Long): Array[Byte] = {
+    val made = next(Array.emptyByteArray, dest, index, timestamp, 0)
+    val whole = java.util.Arrays.copyOf(made, made.length + path.length)
+    System.arraycopy(path, 0, whole, made.length, path.length)
+    whole
+  }
+
   /** The turn of a record that the record with that path sends through the topic of `dest` to a task. */
   def next(path: Array[Byte], dest: Int, task: Int, timestamp: Long): Array[Byte] = {
+    sent += 1
+    next(path, dest, task, timestamp, sent * tasks + index)
+  }
+
+  private def next(path: Array[Byte], dest: Int, task: Int, timestamp: Long, number: Int): Array[Byte] = {
     val sender = turn(path)
     val previous = last.get((dest, task))
     val latest = if (previous != null && Bytes.compare(previous, sender) > 0) previous else sender
@@ -55,8 +70,7 @@ private[millrace] final class Turns(level: Int) {
     Bytes.putLong(made, kept + 1, timestamp)
     made(kept + 9) = Math.min(away, 255).toByte
     made(kept + 10) = level.toByte
-    Bytes.putInt(made, kept + 11, sent)
-    sent += 1
+    Bytes.putInt(made, kept + 11, number)
     last.put((dest, task), made)
     made
   }
