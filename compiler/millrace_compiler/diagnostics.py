@@ -18,6 +18,7 @@ Severity = Literal["error", "warning"]
 Blocks = Literal["compile", "deploy"]
 
 _SHOWN = 60
+_LONGEST = 600
 
 
 def shown(value: object) -> str:
@@ -85,12 +86,22 @@ class Diagnostic:
     @property
     def message(self) -> str:
         """What was found."""
-        return PROSE[self.code].message.format(**self.data)
+        return PROSE[self.code].message.format(**self._told)
 
     @property
     def hint(self) -> str:
         """What would do."""
-        return PROSE[self.code].hint.format(**self.data)
+        return PROSE[self.code].hint.format(**self._told)
+
+    @property
+    def _told(self) -> dict[str, object]:
+        """The facts, none of them longer than a reader has patience for."""
+        return {
+            name: f"{fact[: _LONGEST - 1]}…"
+            if isinstance(fact, str) and len(fact) > _LONGEST
+            else fact
+            for name, fact in self.data.items()
+        }
 
     def to_json(self) -> dict[str, object]:
         """As the compile endpoint shows it."""

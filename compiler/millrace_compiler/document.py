@@ -103,10 +103,11 @@ def read_document(raw: object, report: Report) -> Document:
     if not isinstance(raw, dict):
         report.add("document_shape", parameter="document", found=kind_of(raw), needed="an object")
         raw = {}
-    elif raw.get("format") != FORMAT:
-        report.add(
-            "document_format", parameter="format", found=shown(raw.get("format")), needed=FORMAT
-        )
+    else:
+        raw = _with_whole_characters(raw, report)
+        if raw.get("format") != FORMAT:
+            found = shown(raw.get("format"))
+            report.add("document_format", parameter="format", found=found, needed=FORMAT)
     for name in raw:
         if name not in _TOP:
             report.add(
@@ -122,6 +123,32 @@ def read_document(raw: object, report: Report) -> Document:
         edges=reader.edges(),
         raw=raw,
     )
+
+
+def _with_whole_characters(raw: dict[str, object], report: Report) -> dict[str, object]:
+    """The document without halves of characters (lone surrogates), which no file can hold."""
+    try:
+        json.dumps(raw, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(raw, ensure_ascii=False).encode("utf-8", "replace")
+    except (RecursionError, TypeError, ValueError):
+        return raw
+    else:
+        return raw
+    whole: dict[str, object] = json.loads(text)
+    before, after = (part.get("nodes") for part in (raw, whole))
+    nodes = (
+        [
+            new.get("id")
+            for old, new in zip(before, after, strict=True)
+            if old != new and isinstance(new, dict)
+        ]
+        if isinstance(before, list) and isinstance(after, list)
+        else []
+    )
+    for id_ in nodes or [None]:
+        report.add("half_character", id_ if isinstance(id_, str) else None)
+    return whole
 
 
 class _Reader:

@@ -26,6 +26,10 @@ class Prose:
 PROSE: dict[str, Prose] = {
     # ---- the document ---------------------------------------------------------------------
     "document_text": Prose("The document is not JSON: {reason}.", "Give one JSON object in UTF-8."),
+    "half_character": Prose(
+        "A text here holds half of a character.",
+        "Write it anew; it was cut within a character such as 😀.",
+    ),
     "document_shape": Prose("This is {found}.", "It must be {needed}."),
     "document_format": Prose("The format is {found}.", "Only “{needed}” is known."),
     "unknown_key": Prose(

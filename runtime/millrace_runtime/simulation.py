@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pyspark.errors import StreamingQueryException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -304,8 +305,8 @@ class Simulator:
                 topic,
                 partition,
                 int(line.get("timestamp") or 0),
-                _line_bytes(line, "key", formats[0]),
-                _line_bytes(line, "value", formats[1]),
+                _line_bytes(line, "key", formats[0], number),
+                _line_bytes(line, "value", formats[1], number),
                 headers,
                 number,
             )
@@ -449,11 +450,21 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
     return {**line, "headers": headers} if headers else line
 
 
-def _line_bytes(line: Line, name: str, format: Format) -> str | None:
+def _line_bytes(line: Line, name: str, format: Format, number: int) -> str | None:
     given = line.get(f"{name}_bytes")
     if given is not None:
         return str(given)
     if line.get(name) is None:
         return None
-    encoded = columns.gateway().Simulation.encode(json.dumps(format), json.dumps(line[name]))
+    told = json.dumps(line[name])
+    try:
+        encoded = columns.gateway().Simulation.encode(json.dumps(format), told)
+    except (Py4JJavaError, PySparkException):
+        needed = (
+            "base64" if format["format"] == "bytes" else f"a value of format {format['format']}"
+        )
+        found = told if len(told) <= 60 else f"{told[:59]}…"
+        raise MillraceError(
+            "input_invalid", f"Input {number}: the {name} must be {needed}, found {found}."
+        ) from None
     return None if encoded is None else str(encoded)

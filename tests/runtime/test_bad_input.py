@@ -36,6 +36,8 @@ def simulate(tmp_path: Path, inputs: bytes, *more: str) -> int:
         ('{"topic": "in"', "it is no JSON"),
         ('{"topic": "in", "value": NaN}', 'it is no JSON: write "NaN" for NaN'),
         ("[" * 100_000, "it is nested too deep"),
+        ('{"topic": "in", "value": 1e999}', 'write "NaN" or "Infinity" as text'),
+        (r'{"topic": "in", "key": "\ud83d"}', "a text holds half of a character"),
         ('{"topic": 5}', "topic must be a name, found 5"),
         ('{"topic": ""}', "topic must be a name, found ''"),
         ('{"topic": "in", "timestamp": null}', "timestamp must be a whole number (ms), found None"),
@@ -104,6 +106,23 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(
     said = capsys.readouterr().err
     assert str(target) in said
     assert "No such file or directory" in said
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_value_that_its_format_cannot_take_is_named_by_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    raw = json.loads(json.dumps(DOCUMENT))
+    raw["nodes"][0]["params"]["value"] = {"format": "bytes"}
+    document = tmp_path / "doc.json"
+    document.write_text(json.dumps(raw), encoding="utf-8")
+    inputs = tmp_path / "in.jsonl"
+    inputs.write_text('{"topic": "in", "value": "AAA="}\n{"topic": "in", "value": "@@"}\n')
+    assert main(["simulate", str(document), "--inputs", str(inputs)]) == 2
+    said = capsys.readouterr().err
+    assert 'Input 2: the value must be base64, found "@@".' in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.spark

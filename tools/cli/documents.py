@@ -119,6 +119,12 @@ def checked_line(line: Any, where: str) -> dict[str, Any]:
     """An input line that can be run, or a MillraceError that says what is wrong with it."""
     if not isinstance(line, dict) or not any(name in line for name in KINDS_OF_LINE):
         raise _invalid(where, f"expected an object with one of {', '.join(KINDS_OF_LINE)}")
+    try:
+        json.dumps(line, allow_nan=False, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise _invalid(where, "a text holds half of a character") from None
+    except ValueError:
+        raise _invalid(where, 'write "NaN" or "Infinity" as text') from None
     if "advance_wall_clock" in line:
         _whole(line, "advance_wall_clock", where, " (ms)")
         return line
