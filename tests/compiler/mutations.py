@@ -234,23 +234,22 @@ def _anywhere(document: dict[str, Any], draw: random.Random) -> Path_ | None:
 
 def junk(draw: random.Random) -> Any:
     """A JSON value (NaN is what Python's own reader makes of it) that nobody expects."""
-    return draw.choice(
-        [
-            lambda: None,
-            lambda: draw.choice([True, False]),
-            lambda: draw.choice(_NUMBERS),
-            lambda: draw.choice(_NO_NUMBERS),
-            lambda: draw.choice(_TEXTS),
-            lambda: draw.choice(_DURATIONS),
-            lambda: draw.choice(_EXPRESSIONS),
-            lambda: draw.choice(_SCHEMAS),
-            list,
-            dict,
-            lambda: [junk(draw) for _ in range(draw.randint(1, 3))],
-            lambda: {draw.choice(["a", "type", "key", "", "format"]): junk(draw)},
-            lambda: _deep(draw.choice([10, 40, 200]), draw),
-        ]
-    )()
+    choices: list[Callable[[], Any]] = [
+        lambda: None,
+        lambda: draw.choice([True, False]),
+        lambda: draw.choice(_NUMBERS),
+        lambda: draw.choice(_NO_NUMBERS),
+        lambda: draw.choice(_TEXTS),
+        lambda: draw.choice(_DURATIONS),
+        lambda: draw.choice(_EXPRESSIONS),
+        lambda: draw.choice(_SCHEMAS),
+        list,
+        dict,
+        lambda: [junk(draw) for _ in range(draw.randint(1, 3))],
+        lambda: {draw.choice(["a", "type", "key", "", "format"]): junk(draw)},
+        lambda: _deep(draw.choice([10, 40, 200]), draw),
+    ]
+    return draw.choice(choices)()
 
 
 def _deep(levels: int, draw: random.Random) -> Any:
