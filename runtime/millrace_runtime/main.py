@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
+from millrace_runtime.options import checked
 
 STOPPED_BY_RECORD = 3
 REFUSED = 2
@@ -66,6 +68,12 @@ _CAUSES = (
         "STATE_STORE_",
         "state_unreadable",
         "The state in the checkpoint cannot be read. Start with a new checkpoint folder.",
+    ),
+    (
+        "JAVA_GATEWAY_EXITED",
+        "spark_not_started",
+        "Spark's process ended before it answered; what it said is in the log before this. Check "
+        "Java, the memory that is asked for and --spark-config.",
     ),
     (
         "No space left on device",
@@ -172,6 +180,10 @@ def explain(error: BaseException) -> MillraceError:
     for word, code, advice in _CAUSES:
         if word in whole:
             return MillraceError(code, advice)
+    client = re.search(r"kafka\.common\.(?:config\.Config|Kafka)Exception: (.+)", whole)
+    if client:
+        detail = client[1].strip().rstrip(".")
+        return MillraceError("kafka_refused", f"Kafka's client does not start: {detail}.")
     first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
     return MillraceError("internal", f"The job failed: {first.strip()}")
 
@@ -209,12 +221,7 @@ def run(
     report = reporter(arguments.report, arguments.run)
     report.state("starting")
     try:
-        if not arguments.bootstrap_servers:
-            raise MillraceError(
-                "option_missing",
-                "No broker was given. Pass --bootstrap-servers HOST:PORT "
-                "or set KAFKA_BOOTSTRAP_SERVERS.",
-            )
+        checked(arguments)
         _run(topology, name, settings, tasks, arguments, stopping, report)
     except Exception as caught:
         error = explain(caught)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 from tools.cli.compiling import compile_command
 from tools.cli.documents import read_document
@@ -18,7 +19,9 @@ def run_command(arguments: argparse.Namespace) -> int:
     document = read_document(arguments.document)
     name = str(document.get("name") or "topology")
     data = Path(os.environ.get("MILLRACE_DATA") or Path.cwd() / ".millrace")
-    checkpoint = Path(arguments.checkpoint or data / "run" / "checkpoints" / name)
+    # A name is any text; a folder's name is not.
+    folder = quote(name, safe="").replace(".", "%2E")
+    checkpoint = Path(arguments.checkpoint or data / "run" / "checkpoints" / folder)
     with tempfile.TemporaryDirectory(prefix="millrace-run-") as scratch:
         compiled = compile_command(
             argparse.Namespace(document=arguments.document, output=scratch, json=False)

@@ -1,0 +1,79 @@
+"""What a job was started with, looked at before Spark is started for it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from pathlib import Path
+
+from millrace_runtime import checkpoint
+from millrace_runtime.errors import MillraceError
+
+_HOST = re.compile(r"(?:[A-Z_]+://)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+):(\d{1,5})")
+_INTERVAL = re.compile(r"\d+ (?:milliseconds?|seconds?|minutes?|hours?|days?)")
+_MASTER = re.compile(
+    r"local|local\[(?:\d+|\*)(?:, ?\d+)?\]|local-cluster\[.+\]|spark://.+|k8s://.+|yarn"
+)
+
+
+def checked(arguments: argparse.Namespace) -> None:
+    """Raises MillraceError for options that cannot be, and for a place that cannot be written.
+
+    Codes: `option_missing`, `option_invalid`, `checkpoint_unwritable`.
+    """
+    if not arguments.bootstrap_servers:
+        raise MillraceError(
+            "option_missing",
+            "No broker was given. Pass --bootstrap-servers HOST:PORT "
+            "or set KAFKA_BOOTSTRAP_SERVERS.",
+        )
+    for server in arguments.bootstrap_servers.split(","):
+        found = _HOST.fullmatch(server.strip())
+        if not found or not 0 < int(found[1]) < 1 << 16:
+            raise _invalid("--bootstrap-servers", server, "HOST:PORT, several with commas")
+    for setting in arguments.spark_config:
+        if not setting.partition("=")[1] or setting.startswith("="):
+            raise _invalid("--spark-config", setting, "KEY=VALUE")
+    if not _INTERVAL.fullmatch(arguments.trigger):
+        raise _invalid("--trigger", arguments.trigger, "an interval such as “5 seconds”")
+    if arguments.max_records < 1:
+        raise _invalid("--max-records", str(arguments.max_records), "1 or more")
+    if arguments.master and not _MASTER.fullmatch(arguments.master):
+        raise _invalid("--master", arguments.master, "local[N], local[*], spark://HOST:PORT …")
+    if arguments.kafka_config:
+        _readable(arguments.kafka_config)
+    if checkpoint.is_local(arguments.checkpoint):
+        _writable(checkpoint.local_path(arguments.checkpoint))
+
+
+def _invalid(option: str, found: str, needed: str) -> MillraceError:
+    return MillraceError("option_invalid", f"{option} is {found!r}, but must be {needed}.")
+
+
+def _readable(file: str) -> None:
+    try:
+        Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise MillraceError(
+            "option_invalid", f"--kafka-config: {file} cannot be read: {error.strerror}."
+        ) from None
+    except UnicodeDecodeError:
+        raise MillraceError(
+            "option_invalid", f"--kafka-config: {file} is not UTF-8 text."
+        ) from None
+
+
+def _writable(folder: Path) -> None:
+    """Makes the folder and writes into it, as the job will do all the time."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as trial:
+            trial.write(b"?")
+            trial.flush()
+    except OSError as error:
+        raise MillraceError(
+            "checkpoint_unwritable",
+            f"The checkpoint folder {folder} cannot be written: {error.strerror}. Give another "
+            "with --checkpoint, or mend its rights.",
+        ) from None
