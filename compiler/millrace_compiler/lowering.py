@@ -169,12 +169,23 @@ class NodeLowering:
             return handle
         return self.step("to_stream", handle, id=f"{self.operator.id}-to-stream{suffix}")
 
+    def met(self, port: str = "in") -> list[Handle]:
+        """The streams that a merge of all edges at a port has as its parents.
+
+        Kafka Streams merges two by two and knows the parents of a merge as a set, so a stream that
+        meets itself (two sources of one topic are one) comes once.
+        """
+        first, *others = self.streams(port)
+        if others and (others[0].step, others[0].port) == (first.step, first.port):
+            others = others[1:]
+        return [first, *others]
+
     def merged(self, port: str = "in") -> Handle:
         """All that comes in at a port as one stream."""
-        streams = self.streams(port)
-        if len(streams) == 1:
-            return streams[0]
-        return self.step("merge", streams[0], *streams[1:], id=f"{self.operator.id}-merge")
+        first, *others = self.met(port)
+        return (
+            self.step("merge", first, *others, id=f"{self.operator.id}-merge") if others else first
+        )
 
     # ---- steps ----------------------------------------------------------------------------
 

@@ -113,9 +113,9 @@ def _refusing(at: Place | None) -> Iterator[None]:
         raise MillraceError(code, java.reason(), node=node, parameter=parameter) from None
 
 
-def topic(name: Column) -> Column:
-    """The name itself; raises for null and for what cannot be a topic's name."""
-    return _wrap(gateway().Columns.topic(_java(name)))
+def topic(name: Column, *, simulation: bool) -> Column:
+    """The name itself; raises for null and, outside simulations, for what no broker would take."""
+    return _wrap(gateway().Columns.topic(_java(name), simulation))
 
 
 def partition(number: Column) -> Column:

@@ -168,7 +168,8 @@ class Job:
         )  # fmt: skip
         chosen = F.lit(topic)
         if topic is None:
-            chosen = columns.topic(F.expr(topic_expression or "null"))
+            named_by = F.expr(topic_expression or "null")
+            chosen = columns.topic(named_by, simulation=self.environment.simulation)
         number = columns.partition(F.expr(partition)) if partition else F.lit(None).cast("int")
         results: dict[str, tuple[str | Column, str]] = {
             "_out_key": (columns.encode(F.col("key"), key, at=(named, "key")), "key"),
@@ -386,6 +387,7 @@ class Job:
         options = {
             "shuffle_partitions": self.shuffle_partitions,
             "run": self.run,
+            "application": "app" if self.environment.simulation else self.name,
             "python": sys.executable,
             "python_path": os.pathsep.join(path for path in sys.path if path),
             **_limits(os.environ),

@@ -30,7 +30,7 @@ object Columns {
   def attempt(c: Column, kind: String, node: String, parameter: String): Column = Internals.column(Attempt(Internals.expression(c), kind, node, parameter))
   def decode(bytes: Column, format: String): Column = Internals.column(Decode(Internals.expression(bytes), format, codec(format).dataType))
   def encode(value: Column, format: String): Column = { codec(format, Some(StringType)); Internals.column(Encode(Internals.expression(value), format)) }
-  def topic(name: Column): Column = Internals.column(TopicOf(Internals.expression(name)))
+  def topic(name: Column, simulation: Boolean): Column = Internals.column(TopicOf(Internals.expression(name), simulation))
   def partition(number: Column): Column = Internals.column(PartitionNumber(Internals.expression(number)))
   def pack(value: Column): Column = Internals.column(Pack(Internals.expression(value)))
   def append(path: Column, index: Column): Column = Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
@@ -97,11 +97,11 @@ private[millrace] case class Encode(child: Expression, format: String) extends U
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
-private[millrace] case class TopicOf(child: Expression) extends UnaryExpression with CodegenFallback {
+private[millrace] case class TopicOf(child: Expression, simulation: Boolean) extends UnaryExpression with CodegenFallback {
   override def dataType: DataType = StringType
   override def nullable: Boolean = true
   override def foldable: Boolean = false
-  override def eval(input: InternalRow): Any = Destination.topic(child.eval(input).asInstanceOf[UTF8String])
+  override def eval(input: InternalRow): Any = Destination.topic(child.eval(input).asInstanceOf[UTF8String], simulation)
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 

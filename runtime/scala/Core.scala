@@ -139,6 +139,8 @@ trait TaskContext {
   def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule
   /** Sends a row out of the task: sinks, repartitions, wires. */
   def emit(row: Outgoing): Unit
+  /** True without Kafka behind it. */
+  def simulation: Boolean
   /** ms; in a simulation it starts at 0 and moves by control rows only. */
   def wallClock: Long
   /** A line for the log of the deployment, told as the node's. */
@@ -168,6 +170,8 @@ abstract class Node(val spec: NodeSpec) {
   /** Children of all ports in the order of insertion [PL3]. */
   private[millrace] var links: Array[Link] = Array.empty
   private[millrace] var portLinks: Map[String, Array[Link]] = Map.empty
+  /** Of a derived table: to who keeps what lookups in it, or in those derived from it, find. */
+  private[millrace] var mirrors: Array[Link] = Array.empty
   /** By input; null where the parent is on another level. */
   private[millrace] var parents: Array[Node] = Array.empty
   private[millrace] var received = 0L
@@ -188,6 +192,8 @@ abstract class Node(val spec: NodeSpec) {
 
   protected final def forward(r: Record): Unit = deliver(links, r)
   protected final def forward(r: Record, port: String): Unit = deliver(portLinks.getOrElse(port, Node.nowhere), r)
+  /** What lookups find under the record's key has changed. */
+  private[millrace] final def mirror(r: Record): Unit = mirrors.foreach(l => l.node.process(r, l.input))
   protected final def dropped(reason: String): Unit = context.dropped(this, reason)
 
   private def deliver(to: Array[Link], r: Record): Unit = {

@@ -18,7 +18,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The columns that an expression sees, in order. All of them are nullable. */
-final case class Layout(columns: IndexedSeq[(String, DataType)])
+final case class Layout(columns: IndexedSeq[(String, DataType)]) {
+  private[millrace] def seesOffset(e: Expr): Boolean = columns.lastOption.exists(_._1 == "offset") && e.sees(columns.length - 1)
+}
 
 object Layout {
   private val metadata = IndexedSeq("timestamp" -> TimestampType, "headers" -> MapType(StringType, BinaryType),

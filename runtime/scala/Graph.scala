@@ -79,6 +79,8 @@ abstract class NodeSpec(b: Build) extends Serializable {
   def reads(input: Int): Boolean = false
   /** True of an input that is looked up as well: its updates cause something, and what it keeps of them may be read before. */
   def keeps(input: Int): Boolean = false
+  /** True of a table that keeps nothing that lookups could go by: they are answered by what its parents have at that moment. */
+  def derived: Boolean = false
   /** Ports for inputs, as the parents have them. */
   val inputs: Seq[Port] = b.inputs
   def create(): Node
@@ -88,6 +90,8 @@ abstract class NodeSpec(b: Build) extends Serializable {
 abstract class HopSpec(b: Build) extends NodeSpec(b) {
   /** True where a DataFrame sends the rows: nothing of it runs in a task. */
   val external: Boolean = b.parentIds.isEmpty
+  /** What Kafka Streams calls the topic, behind the application's id. */
+  def topic: String = id
   val partitions: Int = b.int("partitions")
   private[millrace] var receivers: Array[Int] = Array.empty
 }
@@ -215,8 +219,11 @@ final class Build private[millrace] (val graph: Graph, val json: JsonNode, val i
   def elements(p: String): Seq[JsonNode] = opt(p).map(_.elements.asScala.toSeq).getOrElse(Nil)
 
   def expr(p: String, layout: Layout, expected: Option[DataType] = None): Expr = exprOf(text(p), p, layout, expected)
-  def exprOf(text: String, p: String, layout: Layout, expected: Option[DataType] = None): Expr =
-    judged(p, "expression")(Expressions.compile(spark, text, layout, p, expected))
+  def exprOf(text: String, p: String, layout: Layout, expected: Option[DataType] = None): Expr = {
+    val made = judged(p, "expression")(Expressions.compile(spark, text, layout, p, expected))
+    if (layout.seesOffset(made)) graph.askForOffsets()
+    made
+  }
   def dataType(p: String): DataType = judged(p, "type")(Expressions.parseType(text(p)))
   def codec(p: String, default: Option[DataType] = None): Codec = codecOf(req(p), p, default)
   def codecOf(j: JsonNode, p: String, default: Option[DataType] = None): Codec = judged(p, "format")(Codec.parse(j, default))
@@ -257,6 +264,7 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
   val settings: Settings = Graph.settings(root)
   val tasks: Int = root.path("tasks").asInt(1)
   private val unwrapped = mutable.Map[String, Set[Int]]()
+  private var offsets = false
 
   private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
   private def plain(j: JsonNode): Boolean = j.path("plain").asBoolean(false) || Graph.dataFrameOps(j.get("op").asText)
@@ -283,30 +291,33 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
     .map(_.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq).find(_.exists(_._1 == subscription))
     .flatMap(_.find(_._1 != subscription)).filter(p => has(p._1)).flatMap(p => spec(p._1).ports.collectFirst { case (p._2, t: TablePort) => t })
   private[millrace] def has(id: String): Boolean = byId.contains(id)
+  /** Something asks for a record's offset: internal topics count theirs. */
+  private[millrace] def askForOffsets(): Unit = offsets = true
   def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"no node is called $id"))
   /** The levels that have something to run. */
   def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted
   /** Of each level: its nodes. */
   private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
     specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
-    specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), spec(p).isInstanceOf[HopSpec], unwrapped(s.id)(input),
-      s.reads(input), s.keeps(input), spec(p) match { case h: HopSpec => h.external; case _ => false }) })
+    specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), unwrapped(s.id)(input),
+      s.reads(input), s.keeps(input), s.derived, spec(p) match { case h: HopSpec => h.topic; case _ => null }, spec(p) match { case h: HopSpec => h.external; case _ => false }) })
       .filter(e => e.fromLevel == n || e.toLevel == n).sortBy(e => rank(e.from, e.to)).toArray, settings,
     specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
-    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet, n == levels.last)
+    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet, n == levels.last, offsets)
 }
 
-/** An edge of the graph; `hop`: the parent sends by key; `unwrap`: a table's changes arrive as plain values; `reads`, `keeps`: see [[NodeSpec]]; `external`: see [[HopSpec]]. */
+/** An edge of the graph; `topic`: of a parent that sends by key (`hop`); `unwrap`: a table's changes arrive as plain values; `reads`, `keeps`, `derived`: of the child, see [[NodeSpec]]; `external`: see [[HopSpec]]. */
 private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
-    val hop: Boolean, val unwrap: Boolean, val reads: Boolean, val keeps: Boolean,
-    val external: Boolean) extends Serializable
+    val unwrap: Boolean, val reads: Boolean, val keeps: Boolean, val derived: Boolean, val topic: String, val external: Boolean) extends Serializable {
+  def hop: Boolean = topic != null
+}
 
 /**
  * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones: `continued` get their records from one of
- * the same node, `continues` send theirs to one; neither counts as the node's own in or out.
+ * the same node, `continues` send theirs to one; neither counts as the node's own in or out. `countsOffsets`: something asks for offsets in internal topics.
  */
 private[millrace] final class LevelSpec(val level: Int, val nodes: Array[NodeSpec], val foreign: Map[String, Seq[(String, Port)]], val edges: Array[Edge], val settings: Settings,
-    val continued: Set[String], val continues: Set[String], val last: Boolean)
+    val continued: Set[String], val continues: Set[String], val last: Boolean, val countsOffsets: Boolean)
   extends Serializable
 
 object Graph {

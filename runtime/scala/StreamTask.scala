@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** What all tasks of a deployment know. `run` names it; in a simulation the wall clock moves by control rows only. */
-private[millrace] final case class TaskOptions(run: String, simulation: Boolean, partitions: Int, workers: WorkerOptions) {
+/** What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a simulation the wall clock moves by control rows only. */
+private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions) {
   private val salts = Internals.salts(partitions)
   /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
   def salt(index: Int): Int = salts(index)
@@ -44,6 +44,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def partition: Int = recordPartition
   override def offset: Long = recordOffset
   private var recordTopic: UTF8String = _
+  /** Of the record in work, if it came through a topic of the application's own. */
+  private var internalTopic: UTF8String = _
   private var recordPartition = -1
   private var recordOffset = -1L
   private var originTopic: UTF8String = _
@@ -76,25 +78,41 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def wire(): Unit = {
     level.nodes.foreach { s =>
       val node = nodes.get(s.id)
-      // First to who keeps a copy of the table, on a later level: it must know an update before what the same record causes arrives there.
-      val (ordered, readers) = level.edges.filter(e => e.from == s.id && !e.hop).partition(e => e.toLevel == level.level || !e.reads)
-      val kept = if (ordered.length + readers.length == 1) Array.empty[Edge] else ordered.filter(e => e.toLevel != level.level && e.keeps)
+      val edges = level.edges.filter(e => e.from == s.id && !e.hop)
       def wired(e: Edge, dest: Int) = e.port -> new Link(new WireNode(s, dest, portOf(e.from, e.port)), 0)
-      val links = (kept.map(e => wired(e, e.dest | Graph.keep)) ++ readers.map(e => wired(e, e.dest)) ++ ordered.map { e =>
+      // First to who keeps a copy of the table, on a later level: it must know an update before what the same record causes arrives there.
+      val copies = if (s.derived) Array.empty[(String, Link)] else mirrorsOf(s).map("out" -> _) ++
+        edges.filter(e => e.keeps && e.toLevel != level.level && (e.derived || edges.length > 1)).map(e => wired(e, e.dest | Graph.keep)) ++
+        edges.filter(e => e.reads && e.toLevel != level.level).map(e => wired(e, e.dest))
+      val links = (copies ++ edges.filter(e => e.toLevel == level.level || !e.reads).map { e =>
         if (e.toLevel == level.level) e.port -> new Link(nodes.get(e.to), e.input, e.unwrap) else wired(e, e.dest)
       }).toSeq
+      if (s.derived) node.mirrors = mirrorsOf(s)
       node.links = links.map(_._2).toArray
       node.portLinks = s.ports.map { case (port, _) => port -> links.collect { case (`port`, link) => link }.toArray }.toMap
       node.parents = s.parents.map(p => nodes.get(p._1)).toArray
       node match {
         case source: SourceNode => entrances.put(s.index, new SourceEntrance(source))
-        case _ if s.parents.isEmpty => entrances.put(s.index, new PackedEntrance(node, 0, s.ports.head._2, unwrap = false))
+        case _ if s.parents.isEmpty => entrances.put(s.index, new PackedEntrance(node, 0, s.ports.head._2, unwrap = false, null))
         case _ =>
       }
     }
     level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
-      entrances.put(e.dest, new PackedEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap, e.external))
+      entrances.put(e.dest, new PackedEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap, e))
       if (e.keeps) entrances.put(e.dest | Graph.keep, new KeepingEntrance(nodes.get(e.to), e.input, portOf(e.from, e.port)))
+    }
+  }
+
+  /** Of the derived tables that ask this one when they are looked up (itself, if it is one): the way to copies of them on later levels. */
+  private def mirrorsOf(s: NodeSpec): Array[Link] = {
+    val found = new java.util.LinkedHashSet[NodeSpec]()
+    def visit(t: NodeSpec): Unit = if (t.derived && found.add(t)) below(t)
+    def below(t: NodeSpec): Unit = level.edges.foreach(e => if (e.from == t.id && !e.hop && e.toLevel == level.level) visit(specs(e.to)))
+    if (s.derived) visit(s) else if (s.ports.exists(_._2.isInstanceOf[TablePort])) below(s)
+    found.asScala.toArray.filter { case t: TableSpec => t.answers; case _ => false }.flatMap { t =>
+      level.edges.filter(e => e.from == t.id && e.toLevel != level.level && (e.keeps || e.reads)).map { e =>
+        new Link(new MirrorNode(t, nodes.get(t.id).asInstanceOf[TableView], new WireNode(t, if (e.keeps) e.dest | Graph.keep else e.dest, portOf(e.from, e.port))), 0)
+      }
     }
   }
 
@@ -106,6 +124,13 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     var taken = 0L
     lazy val streamTime: Clock = StreamTask.this.streamTime(sub)
     def take(row: InternalRow): Unit
+    /** Where the record in work comes from, if it is not where the input record came from. */
+    protected final def from(row: InternalRow): Unit = if (!row.isNullAt(Envelope.OUT_TOPIC)) {
+      val topic = row.getUTF8String(Envelope.OUT_TOPIC)
+      recordTopic = if (topic.numBytes == 0) null else topic.clone()
+      internalTopic = recordTopic
+      recordPartition = row.getInt(Envelope.OUT_PARTITION); recordOffset = Bytes.getLong(row.getBinary(Envelope.PARTITION_KEY), 0)
+    }
   }
   private final class SourceEntrance(source: SourceNode) extends Entrance(source) {
     /** The topic-partition of the last row; rows come in runs of one. */
@@ -124,12 +149,21 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (r != null) { source.received -= 1; this.streamTime.advance(r.timestamp); source.receive(r, 0) }
     }
   }
-  private final class PackedEntrance(node: Node, input: Int, port: Port, unwrap: Boolean, override val external: Boolean = false) extends Entrance(node) {
+  private final class PackedEntrance(node: Node, input: Int, port: Port, unwrap: Boolean, edge: Edge) extends Entrance(node) {
     private val codec = Codec.key(port.key)
     private val changes = port.isInstanceOf[TablePort] || port.isInstanceOf[GroupedPort]
     private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
     private lazy val valueCodec = Codec.of(port.value)
+    override val external: Boolean = edge != null && edge.external
+    private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"${options.application}-${edge.topic}")
+    /** Of the last record of the internal topic, as far as anything asks for it. */
+    private lazy val offset = clock(s"$$offset/${edge.dest}")
     override def take(row: InternalRow): Unit = {
+      if (topic == null) from(row)
+      else {
+        recordTopic = topic; internalTopic = topic; recordPartition = index
+        recordOffset = if (level.countsOffsets) offset.advance(offset.value + 1) else -1L
+      }
       val v = Packed.unpack(packer, Envelope.binary(row, Envelope.VALUE), port.value, changes)
       val plain = v match { case c: Change => c.newValue; case x => x }
       rawCodec = valueCodec; rawPlain = plain
@@ -144,7 +178,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override def take(row: InternalRow): Unit = {
       taken -= 1
       val change = Packed.unpack(packer, Envelope.binary(row, Envelope.VALUE), port.value, changes = true)
-      node.remember(new Record(codec.decode(rawKey), change, rawTimestamp, rawHeaders), input)
+      val r = new Record(codec.decode(rawKey), change, rawTimestamp, rawHeaders)
+      node.remember(r, input)
+      node.mirror(r)
     }
   }
   /** Sends records to the same task of a later level. */
@@ -154,7 +190,18 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
     start(StreamTask.this, StreamTask.this)
     override def process(r: Record, input: Int): Unit =
-      context.emit(new Outgoing(dest, index, codec.encode(r.key), Packed(packer, r.value, changes), r.timestamp, r.headers))
+      context.emit(if (atOrigin) new Outgoing(dest, index, codec.encode(r.key), Packed(packer, r.value, changes), r.timestamp, r.headers)
+        else new Outgoing(dest, index, codec.encode(r.key), Packed(packer, r.value, changes), r.timestamp, r.headers,
+          topic = if (recordTopic == null) "" else recordTopic.toString, partition = recordPartition, partitionKey = Bytes.concat(Array.emptyByteArray, recordOffset)))
+  }
+  private def atOrigin: Boolean = (recordTopic eq originTopic) && recordPartition == originPartition && recordOffset == originOffset
+
+  /** Tells a later level what a lookup finds now. */
+  private final class MirrorNode(spec: NodeSpec, view: TableView, wire: WireNode) extends Node(spec) {
+    override def process(r: Record, input: Int): Unit = {
+      val found = view.read(r.key, r)
+      wire.process(if (found == null) r.withValue(new Change(null, null)) else new Record(r.key, new Change(found.value, null), found.timestamp, r.headers), 0)
+    }
   }
 
   // ---- life -------------------------------------------------------------------------------------------------------------
@@ -237,7 +284,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     rawHeaders = Envelope.headers(row)
     rawKey = Envelope.binary(row, Envelope.KEY)
     rawBytes = null; rawCodec = null; rawPlain = null
-    recordTopic = originTopic; recordPartition = originPartition; recordOffset = originOffset
+    recordTopic = originTopic; internalTopic = null; recordPartition = originPartition; recordOffset = originOffset
   }
 
   /** A failure of a DataFrame's step, or of bytes that it could not read: met by the handler as if it had happened here. */
@@ -309,6 +356,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def dropped(node: Node, reason: String): Unit = drop(node.node, reason)
   private def drop(node: String, reason: String): Unit = droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
 
+  override def simulation: Boolean = options.simulation
   override def wallClock: Long = if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
   override def log(node: Node, message: String): Unit = {
     StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, taskId(node.spec.sub), message): _*)
@@ -349,7 +397,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (goOn) drop(f.node, f.reason) else meet(f)
   }
   override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(Faults.of(kind, node.node, e, record))
-  private def record: FaultRecord = new FaultRecord(if (recordTopic == null) null else recordTopic.toString, recordPartition, recordOffset, rawTimestamp, rawKey)
+  /** As a person finds it on Kafka: of what came through an internal topic it is the input record that it was made from. */
+  private def record: FaultRecord =
+    if (recordTopic != null && (recordTopic eq internalTopic)) new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, rawTimestamp, rawKey)
+    else new FaultRecord(if (recordTopic == null) null else recordTopic.toString, recordPartition, recordOffset, rawTimestamp, rawKey)
 
   private def meet(f: Fault): Unit = level.settings.handler(f.kind) match {
     case "continue" => drop(f.node, f.reason)

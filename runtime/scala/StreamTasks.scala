@@ -35,7 +35,7 @@ object StreamTasks {
     val n = j.get("shuffle_partitions").asInt
     val run = j.path("run").asText("run")
     val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L), j.path("python_memory_mb").asLong(2048L))
-    val options = TaskOptions(run, j.path("simulation").asBoolean(false), n, python)
+    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python)
     val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
       j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
     val statistics = Reports.of(spark, run)

@@ -1,4 +1,4 @@
-"""Random topologies with the results of Kafka Streams, which once came out differently here."""
+"""What Kafka Streams gives for topologies, most of them random, that once came out differently."""
 
 from __future__ import annotations
 
@@ -14,8 +14,12 @@ from tools.cli.simulating import Warm, load_scenarios, run_scenario
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
-FOLDER = Path(__file__).parents[1] / "conformance" / "random"
-SCENARIOS = {scenario["id"]: scenario for scenario in load_scenarios(FOLDER)}
+FOLDER = Path(__file__).parents[1] / "conformance"
+SCENARIOS = {
+    scenario["id"]: scenario
+    for kind in ("random", "semantics")
+    for scenario in load_scenarios(FOLDER / kind)
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,7 @@ def rows(stores: dict[str, list[dict[str, Any]]]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_random_topology_gives_what_kafka_streams_gives(name: str, warm: Warm) -> None:
+def test_a_topology_gives_what_kafka_streams_gives(name: str, warm: Warm) -> None:
     scenario = SCENARIOS[name]
     cut = Cut.parse("all" if "all" in scenario["cuts"] else "each")
     result = run_scenario(warm, scenario, cut)

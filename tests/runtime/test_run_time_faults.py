@@ -50,9 +50,6 @@ STATELESS: dict[str, tuple[dict[str, Any], str]] = {
         {**SINK, "params": {"topic_expression": f"concat('t', {DIV})"}}, "topic_expression"),
     "sink, no topic": (
         {**SINK, "params": {"topic_expression": "if(value = 0, null, 't')"}}, "topic_expression"),
-    "sink, odd topic": (
-        {**SINK, "params": {"topic_expression": "if(value = 0, 'a b', 't')"}},
-        "topic_expression"),
     "sink, partition": ({**SINK, "params": {"topic": "out", "partition": DIV}}, "partition"),
     "sink, no partition": (
         {**SINK, "params": {"topic": "out", "partition": "value - 1"}}, "partition"),

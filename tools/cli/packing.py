@@ -49,7 +49,8 @@ def loops(topology: dict[str, Any]) -> bool:
 
 
 def _packable(params: dict[str, Any]) -> bool:
-    if not params.keys().isdisjoint({"topic_pattern", "topic_expression", "code"}):
+    # A buffer's bytes count the names of topics.
+    if not params.keys().isdisjoint({"topic_pattern", "topic_expression", "code", "max_bytes"}):
         return False
     told = {name: value for name, value in params.items() if name not in _NAMING}
     return not any(_SEEN_TOPIC.search(text) for text in _texts(told))

@@ -39,6 +39,7 @@ private[millrace] final class SubscribeSpec(b: Build) extends HopSpec(b) {
   private[millrace] val parentVersioned = left.outputVersioned
   left.enableSendingOldValues(force = true)
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(key, ForeignKey.subscription))
+  override def topic: String = s"$node-subscription-registration-topic"
   override def create(): Node = new Subscribe(this)
 }
 
@@ -89,6 +90,7 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   table.enableSendingOldValues(force = true)
   table.readable()
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(subscribe.in.key, ForeignKey.answer(right.value)))
+  override def topic: String = s"$node-subscription-response-topic"
   override def create(): Node = new ForeignLookup(this)
 }
 

@@ -24,6 +24,7 @@ private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) {
   val in: StreamPort = ins.head
   val fixed: Boolean = op == "process_values"
   val code: String = b.text("code")
+  if (code.contains("offset")) b.graph.askForOffsets()
   val className: String = b.text("class_name")
   private def output(p: String): Option[DataType] = Option(b.params.path("output").get(p)).filterNot(_.isNull).map { t =>
     try Expressions.parseType(t.asText) catch { case e: Expressions.Invalid => b.fail("output", "type", e.reason) }

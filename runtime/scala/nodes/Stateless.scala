@@ -196,7 +196,7 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   override val ports: Seq[(String, Port)] = Nil
   override def create(): Node = new Node(this) {
     override def process(r: Record, input: Int): Unit = {
-      val to = topic.getOrElse(Destination.topic(topicOf.get(r, context).asInstanceOf[UTF8String]).toString)
+      val to = topic.getOrElse(Destination.topic(topicOf.get(r, context).asInstanceOf[UTF8String], context.simulation).toString)
       val p = if (partition.isEmpty) null else Destination.partition(partition.get(r, context).asInstanceOf[java.lang.Integer])
       val chooses = windowed match { case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key); case _ => null }
       sent += 1

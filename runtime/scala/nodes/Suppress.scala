@@ -19,10 +19,12 @@ private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with Ta
   parent.readable()
   override protected def enable(force: Boolean): Boolean = parent.enableSendingOldValues(force)
   override def readable(): Unit = parent.readable()
+  override def answers: Boolean = parent.answers
   override def outputVersioned: Boolean = false
   override def history: java.lang.Long = null
   override def closingDelay: Long = parent.closingDelay
   override def keeps(input: Int): Boolean = true
+  override def derived: Boolean = true
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, in.value, this))
   override def create(): Node = new Suppress(this)
 }
@@ -49,12 +51,13 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     bytes = c.clock(s"$id:bytes")
   }
 
-  override def remember(r: Record, in: Int): Unit = input.observe(r)
+  override def remember(r: Record, in: Int): Unit = input.remember(r)
 
   override def process(r: Record, in: Int): Unit = {
     input.observe(r)
     val now = clock.advance(r.timestamp)
     put(r)
+    mirror(r)
     var first = buffer.first(null, null)
     while (first != null && Bytes.getLong(first, 0) <= now - s.delay) { send(first); first = buffer.first(Bytes.next(first), null) }
     if (crowded) {
@@ -109,6 +112,7 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     records.set(count(records) - 1)
     places.delete(key)
     buffer.delete(at)
+    mirror(new Record(keys.decode(key), null, e.timestamp, Headers.empty))
   }
 
   override def isVersioned: Boolean = false

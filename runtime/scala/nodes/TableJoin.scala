@@ -26,12 +26,14 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
     true
   }
   override def readable(): Unit = ()
+  override def answers: Boolean = store.named || (leftTable.answers && rightTable.answers)
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = if (store.named) store.history else null
   override val closingDelay: Long =
     if (leftTable.closingDelay < 0 || rightTable.closingDelay < 0) -1L else math.max(leftTable.closingDelay, rightTable.closingDelay)
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(left.key, joiner.dataType, this))
   override def keeps(input: Int): Boolean = true
+  override def derived: Boolean = !store.named
   override def create(): Node = new TableJoin(this)
 }
 
@@ -40,7 +42,7 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
   private val own = if (s.store.named) new OwnTable(this, s.left.key, s.joiner.dataType, s.store) else null
   override def init(c: TaskContext): Unit = { sides.foreach(_.init(c)); if (own != null) own.init(c) }
 
-  override def remember(r: Record, input: Int): Unit = sides(input).observe(r)
+  override def remember(r: Record, input: Int): Unit = sides(input).remember(r)
 
   override def process(r: Record, input: Int): Unit = {
     sides(input).observe(r)

@@ -17,6 +17,8 @@ trait TableSpec extends NodeSpec with TableSource {
   protected def enable(force: Boolean): Boolean
   /** A consumer is going to look values up: a source keeps its values from now on, other tables ask theirs. */
   def readable(): Unit
+  /** Lookups can be answered: somebody asked for it. */
+  def answers: Boolean = true
   /** Updates may be out of order, and consumers that keep to the latest must look at `isLatest` [VS3]. */
   def outputVersioned: Boolean
   /** History that lookups can go back, in ms; null where they only know the present. */
@@ -46,7 +48,7 @@ private[millrace] object TableView { private val nobody = new Record(null, null,
  * A table at an input. If it lives on another level, its updates arrive over a wire and the input keeps a copy: so lookups see the table as it was
  * when the updates' records were in work, although the other level is done with the whole micro-batch.
  */
-private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, valueType: DataType, history: java.lang.Long) {
+private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, valueType: DataType, history: java.lang.Long, derived: Boolean) {
   private var view: TableView = _
   private var copy: KeyedTable = _
   private val keys = Codec.key(key)
@@ -57,8 +59,11 @@ private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, 
     case other => throw new IllegalStateException(s"${other.id} cannot be read by ${owner.id}")
   }
 
-  /** To be called with every update, before it is worked on. */
-  def observe(r: Record): Unit = if (copy != null && r.key != null && (history != null || r.change.isLatest))
+  /** To be called with every update, before it is worked on. Of a derived table the updates do not tell when lookups know them: see [[remember]]. */
+  def observe(r: Record): Unit = if (!(derived && owner.spec.keeps(input))) remember(r)
+
+  /** What lookups find from now on. */
+  def remember(r: Record): Unit = if (copy != null && r.key != null && (history != null || r.change.isLatest))
     copy.put(keys.encode(r.key), r.change.newValue, r.timestamp)
 
   def versioned: Boolean = if (view != null) view.isVersioned else copy.versioned
@@ -69,7 +74,7 @@ private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, 
 private[millrace] object TableInput {
   def of(owner: Node, input: Int): TableInput = {
     val p = owner.spec.inputs(input).asInstanceOf[TablePort]
-    new TableInput(owner, input, p.key, p.value, TableSpec.of(p).history)
+    new TableInput(owner, input, p.key, p.value, TableSpec.of(p).history, TableSpec.of(p).derived)
   }
 }
 
@@ -104,6 +109,7 @@ private[millrace] trait SourceTableSpec extends TableSpec {
   override protected def enable(force: Boolean): Boolean =
     if (!force && !kept) false else { sendOld = true; needed = true; true }
   override def readable(): Unit = needed = true
+  override def answers: Boolean = kept
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = store.history
   override def closingDelay: Long = -1L
@@ -176,9 +182,11 @@ private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) wit
     if (store.named) { sendOld = true; true }
     else { if (parent.enableSendingOldValues(force)) sendOld = true; sendOld }
   override def readable(): Unit = if (!store.named) parent.readable()
+  override def answers: Boolean = store.named || parent.answers
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = if (store.named) store.history else parent.history
   override def keeps(input: Int): Boolean = true
+  override def derived: Boolean = !store.named && history == null
   override def closingDelay: Long = parent.closingDelay
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, value, this))
 }
@@ -193,7 +201,7 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
   /** True if an update without old and new value is not worth telling. */
   protected def quiet: Boolean
 
-  override def remember(r: Record, in: Int): Unit = input.observe(r)
+  override def remember(r: Record, in: Int): Unit = input.remember(r)
 
   override def process(r: Record, in: Int): Unit = {
     input.observe(r)

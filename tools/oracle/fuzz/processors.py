@@ -160,9 +160,10 @@ TWINS = [
         "RouteBySign",
         """
         def process(self, record):
-            if record.value < 0:
-                self.context.forward(record.replace(value=-record.value), to="negative")
-            elif record.value == 0:
+            value = record.value or 0
+            if value < 0:
+                self.context.forward(record.replace(value=-value), to="negative")
+            elif value == 0:
                 self.context.forward(record)
             else:
                 key = "null" if record.key is None else record.key
@@ -187,7 +188,7 @@ TWINS = [
         "BookBalance",
         """
         def process(self, record):
-            total = (self.s0.get(record.key) or 0) + record.value
+            total = (self.s0.get(record.key) or 0) + (record.value or 0)
             self.s0.put(record.key, total if total else None)
         """,
         ("BIGINT",), "BIGINT", stores=TOTALS, rekeys=True,
@@ -204,7 +205,7 @@ TWINS = [
         "StampFromValue",
         """
         def process(self, record):
-            self.context.forward(record.replace(timestamp=record.value))
+            self.context.forward(record.replace(timestamp=record.value or 0))
         """,
         ("BIGINT",), "BIGINT", fixed=True,
     ),
@@ -233,7 +234,8 @@ TWINS = [
         """
         def process(self, record):
             start = record.timestamp // 10 * 10
-            self.s0.put(record.key, (self.s0.fetch(record.key, start) or 0) + record.value, start)
+            total = (self.s0.fetch(record.key, start) or 0) + (record.value or 0)
+            self.s0.put(record.key, total, start)
             found = self.s0.fetch(record.key, start - 20, start)
             told = ",".join("%d:%d" % bucket for bucket in found)
             self.context.forward(record.replace(value=told))
@@ -265,7 +267,7 @@ TWINS = [
         "SessionVisits",
         """
         def process(self, record):
-            start, end, total = record.timestamp, record.timestamp, record.value
+            start, end, total = record.timestamp, record.timestamp, record.value or 0
             near = self.s0.find_sessions(record.key, record.timestamp - 10, record.timestamp + 10)
             for key, value in list(near):
                 window = key["window"]
@@ -308,7 +310,7 @@ TWINS = [
         """
         def process(self, record):
             c = self.context
-            told = "%s/%d/%d" % (c.topic, c.partition, c.offset)
+            told = "%s/%d/%d" % (c.topic or "null", c.partition, c.offset)
             self.context.forward(record.replace(value=told))
         """,
         ("STRING", "BIGINT", "STRUCT"), fixed=True,

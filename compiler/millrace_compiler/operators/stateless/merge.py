@@ -38,7 +38,7 @@ class Merge(Operator):
         return no_questions({"out": out})
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        streams = to.streams()
+        streams = to.met()
         changed = any(stream.key_changed for stream in streams)
         return {"out": to.step("merge", streams[0], *streams[1:], key_changed=changed)}
 
