@@ -28,7 +28,13 @@ def document(topic: str, *, task: bool) -> dict[str, Any]:
         {"id": "out", "kind": "sink.topic", "params": {"topic_expression": "value"}},
     ]  # fmt: skip
     edges = [{"source": "in", "target": "seen"}, {"source": "seen", "target": "out"}]
-    return {"format": "millrace.topology/1", "name": "names", "nodes": nodes, "edges": edges}
+    return {
+        "format": "millrace.topology/1",
+        "name": "names",
+        "settings": {"processing_handler": "continue"},  # passed over by no handler
+        "nodes": nodes,
+        "edges": edges,
+    }
 
 
 @pytest.mark.parametrize("task", [True, False])
