@@ -142,6 +142,7 @@ def compile_document(
     document = read_document(raw, report)
     settings = read_settings(document, report)
     graph = Graph(document, report)
+    unread = _unread(graph, report)
     resolve_schemas(graph, schemas or DEFAULT, report)
     try:
         ports = infer_ports(graph, analyzer, report)
@@ -157,10 +158,25 @@ def compile_document(
         ports,
         plan if physical.steps else None,
         None,
-        summaries={id_: operator.summary() for id_, operator in graph.operators.items()},
+        summaries={
+            id_: operator.summary()
+            for id_, operator in graph.operators.items()
+            if id_ not in unread
+        },
     )
     if not report.failed:
         emitted = emit_job(graph, plan, settings)
         compilation.code = {JOB_FILE: emitted.text}
         compilation.source_map = emitted.spans
     return compilation
+
+
+def _unread(graph: Graph, report: Report) -> set[str]:
+    """Nodes with a parameter that could not be read: a sentence would tell of what stands in."""
+    found = set()
+    for diagnostic in report:
+        operator = graph.operators.get(diagnostic.node or "")
+        faulty = operator is not None and diagnostic.severity == "error"
+        if operator and faulty and diagnostic.parameter in operator.parameters:
+            found.add(operator.id)
+    return found

@@ -12,11 +12,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 from millrace_compiler.analysis import ExpressionError
 from millrace_compiler.diagnostics import Position
+from millrace_compiler.guesses import nearest
 from millrace_compiler.types import DataType
 
 FUNCTIONS_FILE = Path(__file__).parent / "functions.json"
@@ -76,13 +76,6 @@ def functions() -> dict[str, str]:
     """Spark's functions that an expression may call, each with its usage."""
     listed = json.loads(FUNCTIONS_FILE.read_text("utf-8"))
     return {str(each["name"]): str(each["usage"]) for each in listed}
-
-
-def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that was probably meant."""
-    small = {each.lower(): each for each in reversed(known)}
-    close = get_close_matches(name.lower(), small, n=1, cutoff=0.6)
-    return small[close[0]] if close else None
 
 
 class _Found:

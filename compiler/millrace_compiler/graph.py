@@ -7,6 +7,7 @@ from collections import defaultdict
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document, Edge
+from millrace_compiler.guesses import guess
 from millrace_compiler.operator import Operator, Store, registry
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
@@ -51,8 +52,14 @@ class Graph:
                 continue
             operator = kinds.get(node.kind)
             if operator is None:
-                families = ", ".join(sorted(kinds))
-                self.report.add("kind_unknown", node.id, "kind", found=node.kind, known=families)
+                self.report.add(
+                    "kind_unknown",
+                    node.id,
+                    "kind",
+                    found=node.kind,
+                    known=", ".join(sorted(kinds)),
+                    guess=guess(node.kind, kinds),
+                )
                 continue
             self.operators[node.id] = operator(node, self.report)
 
@@ -119,6 +126,7 @@ class Graph:
                 side="output",
                 port=edge.source_port,
                 known=known,
+                guess=guess(edge.source_port, outputs),
             )
             sound = False
         ports = [port.name for port in target.inputs()]
@@ -131,6 +139,7 @@ class Graph:
                 side="input",
                 port=edge.target_port,
                 known=known,
+                guess=guess(edge.target_port, ports),
             )
             sound = False
         return sound

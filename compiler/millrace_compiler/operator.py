@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from millrace_compiler.diagnostics import Diagnostic, Report
 from millrace_compiler.document import Node
+from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import MISSING, Faults, Parameter
 from millrace_compiler.ports import Columns, InPort, OutPort, Port
 from millrace_compiler.types import DataType
@@ -132,7 +133,14 @@ class Operator:
         for name in node.params:
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
-                report.add("parameter_unknown", node.id, name, kind=self.kind, known=known)
+                report.add(
+                    "parameter_unknown",
+                    node.id,
+                    name,
+                    kind=self.kind,
+                    known=known,
+                    guess=guess(name, self.parameters),
+                )
         self.check(report)
 
     # ---- answers --------------------------------------------------------------------------

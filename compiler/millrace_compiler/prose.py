@@ -57,7 +57,7 @@ PROSE: dict[str, Prose] = {
         "The topic {topic} has {found} partitions.", "Give a whole number between 1 and {most}."
     ),
     # ---- nodes and edges ------------------------------------------------------------------
-    "kind_unknown": Prose("The kind {found} is not known.", "Known kinds: {known}."),
+    "kind_unknown": Prose("The kind {found} is not known.", "{guess}Known kinds: {known}."),
     "cycle": Prose(
         "The node is in a cycle: {through}.",
         "Take one of these edges out, or lead it through a topic.",
@@ -84,7 +84,7 @@ PROSE: dict[str, Prose] = {
     "takes_no_store": Prose(
         "{kind} keeps nothing in a store, but {store} is connected to it.", "Remove that edge."
     ),
-    "port_unknown": Prose("There is no {side} port “{port}”.", "Ports here: {known}."),
+    "port_unknown": Prose("There is no {side} port “{port}”.", "{guess}Ports here: {known}."),
     "input_missing": Prose("Nothing is connected to the input “{port}”.", "Connect a node to it."),
     "input_twice": Prose(
         "The input “{port}” is filled more than once: {sources}.",
@@ -99,7 +99,7 @@ PROSE: dict[str, Prose] = {
         "Bring them to one type before, for instance with “Map values” or “Select key”.",
     ),
     # ---- parameters -----------------------------------------------------------------------
-    "parameter_unknown": Prose("{kind} has no such parameter.", "Its parameters: {known}."),
+    "parameter_unknown": Prose("{kind} has no such parameter.", "{guess}Its parameters: {known}."),
     "parameter_missing": Prose("The parameter {name} is missing.", "Fill in “{title}”."),
     "parameter_type": Prose("This is {found}.", "It must be {needed}."),
     "out_of_bounds": Prose("This is {found}.", "It must be {needed}."),
@@ -357,7 +357,7 @@ PROSE: dict[str, Prose] = {
     ),
     "code_syntax": Prose("Line {line} is not Python: {reason}.", "Mend the code."),
     "code_class": Prose("There is no class {found} in the code.", "Classes there: {classes}."),
-    "setting_unknown": Prose("There is no such setting.", "Known settings: {known}."),
+    "setting_unknown": Prose("There is no such setting.", "{guess}Known settings: {known}."),
     "dead_letter_topic": Prose(
         "A handler says dead_letter, but there is no topic for dead letters.", "Fill in the topic."
     ),

@@ -6,6 +6,7 @@ from typing import Any
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document
+from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import MISSING, Choice, Faults, Parameter, Topic
 
 _HANDLERS = ("fail", "continue", "dead_letter")
@@ -55,7 +56,13 @@ def read_settings(document: Document, report: Report) -> dict[str, object]:
             found[name] = value
     for name in document.settings:
         if name not in SETTINGS:
-            report.add("setting_unknown", None, name, known=", ".join(SETTINGS))
+            report.add(
+                "setting_unknown",
+                None,
+                name,
+                known=", ".join(SETTINGS),
+                guess=guess(name, SETTINGS),
+            )
     handlers = (found.get("deserialization_handler"), found.get("processing_handler"))
     if "dead_letter" in handlers and found.get("dead_letter_topic") is None:
         report.add("dead_letter_topic", None, "dead_letter_topic")

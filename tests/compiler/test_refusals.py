@@ -206,3 +206,37 @@ def test_tables_at_streams_places_become_their_updates() -> None:
     assert faults(raw) == []
     text = (compiled(raw).code or {})["job.py"]
     assert text.count(".to_stream(") == 4
+
+
+@pytest.mark.parametrize(
+    ("raw", "hint"),
+    [
+        (line(node("keep", "filtre", predicate="true")), "Did you mean filter? Known kinds: "),
+        (line(node("keep", "xyzxyz")), "Known kinds: "),
+        (
+            line(node("named", "map_values", valu="key")),
+            "Did you mean value? Its parameters: ",
+        ),
+        (line(KEEP, settings={"procesing_handler": "fail"}), "Did you mean processing_handler? "),
+        (
+            document(
+                [stream("l"), stream("r"), node("join", "join.stream_stream"), sink()],
+                ["l > join.lefft", "r > join.right", "join > out"],
+            ),
+            "Did you mean left? Ports here: left, right",
+        ),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_guessed(raw: dict[str, Any], hint: str) -> None:
+    hints = [found.hint for found in compiled(raw).diagnostics]
+    assert any(each.startswith(hint) for each in hints), hints
+
+
+def test_a_node_whose_parameters_cannot_be_read_says_nothing_of_what_it_does() -> None:
+    raw = line(
+        node("count", "count", window={"type": "tumbling", "size": 0}), node("out2", "merge")
+    )
+    summaries = compiled(raw).to_json()["summary"]
+    assert isinstance(summaries, dict)
+    assert "count" not in summaries
+    assert {"in", "out2", "out"} <= set(summaries)

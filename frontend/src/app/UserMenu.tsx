@@ -11,7 +11,7 @@ import { useNavigate } from "react-router";
 import { signOut } from "../api/calls";
 import { LANGUAGES, setLanguage, useLanguage } from "../ui/i18n";
 import { t } from "./phrases";
-import { SESSION_KEY, useSession } from "./session";
+import { forgetEnd, SESSION_KEY, useSession } from "./session";
 import { tellError } from "./tell";
 
 const SCHEMES = [
@@ -45,6 +45,7 @@ export function UserMenu({
       return;
     }
     queries.clear();
+    forgetEnd();
     queries.setQueryData(SESSION_KEY, { user: null, workspaces: [] });
     void navigate("/sign-in");
   };

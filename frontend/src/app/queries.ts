@@ -2,7 +2,8 @@
 
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError, whenSignedOut } from "../api/client";
-import { SESSION_KEY } from "./session";
+import type { Session } from "../api/types";
+import { noteEnd, SESSION_KEY } from "./session";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -17,5 +18,6 @@ export const queryClient = new QueryClient({
 
 // A session that ran out shows the sign-in page instead of a page full of refusals.
 whenSignedOut(() => {
+  noteEnd(queryClient.getQueryData<Session>(SESSION_KEY));
   queryClient.setQueryData(SESSION_KEY, { user: null, workspaces: [] });
 });

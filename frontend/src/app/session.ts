@@ -13,6 +13,23 @@ export function may(role: Role | undefined, needed: Role): boolean {
   return role !== undefined && RANK[role] >= RANK[needed];
 }
 
+let ended = false;
+
+/** Keeps that a session ran out under somebody's hands, for the sign-in page to say so. */
+export function noteEnd(before: Session | undefined): void {
+  if (before?.user) ended = true;
+}
+
+/** Whether one did, since this page was opened and nobody signed in again. */
+export function hasEnded(): boolean {
+  return ended;
+}
+
+/** Somebody is signed in again, or left by intent. */
+export function forgetEnd(): void {
+  ended = false;
+}
+
 export function useSession() {
   return useQuery<Session>({
     queryKey: SESSION_KEY,

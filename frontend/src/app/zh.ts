@@ -212,6 +212,8 @@ export const zh: Readonly<Record<string, string>> = {
   Settings: "设置",
   "Draw Kafka Streams topologies and run them on Spark.":
     "绘制 Kafka Streams 拓扑并在 Spark 上运行。",
+  "Your session has ended. Sign in to go on where you were.":
+    "您的会话已结束。登录后可从原处继续。",
   Password: "密码",
   "Sign in": "登录",
   "On your own machine, `./millrace up` prints a link that signs you in without a password.":

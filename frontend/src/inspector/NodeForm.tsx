@@ -339,26 +339,32 @@ export function NodeForm(props: {
       </div>
       <Stores node={node} />
       <Children node={node} />
-      <Section title={t("notes")}>
-        <Textarea
-          value={node.description ?? ""}
-          placeholder={t("notesHint")}
-          aria-label={t("notes")}
-          readOnly={readOnly}
-          autosize
-          minRows={1}
-          maxRows={8}
-          onChange={(event) => {
-            const text = event.currentTarget.value;
-            useDesigner
-              .getState()
-              .change(t("changed", { title: t("notes") }), (now) => setDescription(now, id, text), {
-                gesture: `notes ${id}`,
-              });
-          }}
-          onBlur={() => useDesigner.getState().endGesture()}
-        />
-      </Section>
+      {readOnly && !node.description ? null : (
+        <Section title={t("notes")}>
+          <Textarea
+            value={node.description ?? ""}
+            placeholder={t("notesHint")}
+            aria-label={t("notes")}
+            readOnly={readOnly}
+            autosize
+            minRows={1}
+            maxRows={8}
+            onChange={(event) => {
+              const text = event.currentTarget.value;
+              useDesigner
+                .getState()
+                .change(
+                  t("changed", { title: t("notes") }),
+                  (now) => setDescription(now, id, text),
+                  {
+                    gesture: `notes ${id}`,
+                  },
+                );
+            }}
+            onBlur={() => useDesigner.getState().endGesture()}
+          />
+        </Section>
+      )}
       <HowItRuns node={id} />
       {kind === undefined ? null : (
         <details className="inspector-help">

@@ -6,7 +6,7 @@ import { signIn } from "../api/calls";
 import { ApiError } from "../api/client";
 import { Mark } from "../app/Mark";
 import { t } from "../app/phrases";
-import { SESSION_KEY, useSession } from "../app/session";
+import { forgetEnd, hasEnded, SESSION_KEY, useSession } from "../app/session";
 import classes from "./pages.module.css";
 
 /** Only addresses of this page: a link must not lead anywhere else after the sign-in. */
@@ -32,6 +32,7 @@ export function SignInPage() {
     setError(null);
     try {
       const signedIn = await signIn(username.trim(), password);
+      forgetEnd();
       queries.setQueryData(SESSION_KEY, signedIn);
       if (!signedIn.user) await queries.invalidateQueries({ queryKey: SESSION_KEY });
       void navigate(next, { replace: true });
@@ -52,6 +53,11 @@ export function SignInPage() {
         <p className={classes.doorLead}>
           {t("Draw Kafka Streams topologies and run them on Spark.")}
         </p>
+        {hasEnded() && error === null ? (
+          <Alert color="blue" variant="light" role="status">
+            {t("Your session has ended. Sign in to go on where you were.")}
+          </Alert>
+        ) : null}
         {error === null ? null : (
           <Alert color="red" variant="light" role="alert">
             {error.message} {error.hint}

@@ -138,7 +138,7 @@ export function TopologiesPage() {
         />
       ) : (
         <>
-          <div className={classes.tools}>
+          <div className={classes.tools} hidden={list.isError && found === undefined}>
             <TextInput
               className={classes.search}
               aria-label={t("Search topologies")}
