@@ -131,16 +131,23 @@ def subtopology_json(plan: Plan, index: int, *, levels: bool = True) -> dict[str
 
 
 def compile_document(
-    raw: Mapping[str, object] | object, analyzer: Analyzer, schemas: Schemas | None = None
+    raw: Mapping[str, object] | object,
+    analyzer: Analyzer,
+    schemas: Schemas | None = None,
+    *,
+    real_time: bool = False,
 ) -> Compilation:
     """Compiles a raw document. Never raises for what stands in it, nor for a silent analyzer.
 
     ``schemas`` is asked for the types of formats that name a schema registry and no schema; by
-    default the registry itself, over HTTP.
+    default the registry itself, over HTTP. ``real_time``: whether it is to run in real time, for
+    which not all settings are possible; the code is the same.
     """
     report = Report()
     document = read_document(raw, report)
     settings = read_settings(document, report)
+    if real_time and settings.get("processing_guarantee") == "exactly_once":
+        report.add("real_time_exactly_once", None, "processing_guarantee")
     graph = Graph(document, report)
     unread = _unread(graph, report)
     resolve_schemas(graph, schemas or DEFAULT, report)

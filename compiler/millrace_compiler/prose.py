@@ -358,6 +358,10 @@ PROSE: dict[str, Prose] = {
     "code_syntax": Prose("Line {line} is not Python: {reason}.", "Mend the code."),
     "code_class": Prose("There is no class {found} in the code.", "Classes there: {classes}."),
     "setting_unknown": Prose("There is no such setting.", "{guess}Known settings: {known}."),
+    "real_time_exactly_once": Prose(
+        "Real time gives each record at least once, the guarantee is exactly_once.",
+        "Choose at_least_once, or run the topology in micro-batches.",
+    ),
     "dead_letter_topic": Prose(
         "A handler says dead_letter, but there is no topic for dead letters.", "Fill in the topic."
     ),

@@ -9,7 +9,8 @@ from typing import Any
 
 from millrace_runtime.errors import MillraceError
 
-LAYOUT = 1
+# 1: micro-batches of output mode append, without real time. 2: either trigger may go on with it.
+LAYOUT = 2
 
 
 def is_local(location: str) -> bool:
@@ -27,7 +28,18 @@ def stream_location(location: str) -> str:
     return f"{location.rstrip('/')}/stream"
 
 
-def metadata_of(graph: dict[str, Any], shuffle_partitions: int) -> dict[str, Any]:
+def layout_of(location: str) -> int:
+    """How a checkpoint was written; that of a new one is the latest."""
+    file = local_path(location) / "stores.json"
+    if not is_local(location) or not file.exists():
+        return LAYOUT
+    found = _noted(file).get("layout")
+    return found if isinstance(found, int) else LAYOUT
+
+
+def metadata_of(
+    graph: dict[str, Any], shuffle_partitions: int, *, clock: bool = False
+) -> dict[str, Any]:
     """What must stay as it is for a checkpoint to fit: levels, tasks, stores by their identity."""
     stores: list[dict[str, Any]] = []
     for node in graph["nodes"]:
@@ -46,6 +58,7 @@ def metadata_of(graph: dict[str, Any], shuffle_partitions: int) -> dict[str, Any
     return {
         "layout": LAYOUT,
         "tasks": shuffle_partitions,
+        "clock": clock,
         "levels": levels,
         "sources": [
             {"id": node["id"], "topics": node["params"].get("topics")}
@@ -94,12 +107,43 @@ def _same_topology(folder: Path, before: dict[str, Any], now: dict[str, Any]) ->
                 )
 
 
-def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: int) -> None:
+def _same_trigger(folder: Path, before: dict[str, Any], *, real_time: bool, clock: bool) -> None:
+    layout = before.get("layout")
+    if layout not in (1, LAYOUT):
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The checkpoint in {folder} was written with the layout {layout}, this version knows "
+            f"{LAYOUT}. Start the job with a new checkpoint folder.",
+        )
+    if real_time and layout == 1:
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The checkpoint in {folder} was written before there was real time. Run the job in "
+            "micro-batches, or start it with a new checkpoint folder.",
+        )
+    if before.get("clock", clock) != clock:
+        mode = "in micro-batches" if real_time else "in real time"
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The checkpoint in {folder} was written {mode}, where processors have another wall "
+            "clock. Run the job as before, or start it with a new checkpoint folder.",
+        )
+
+
+def open_checkpoint(
+    location: str,
+    graph: dict[str, Any],
+    shuffle_partitions: int,
+    *,
+    real_time: bool = False,
+    clock: bool = False,
+) -> None:
     """Check that a checkpoint fits the job, and note what the job is.
 
     Raises MillraceError `checkpoint_mismatch` when the number of tasks or levels changed, for
     which the state of the old checkpoint lies in other places than the new job would look; when
     a store changed its kind or level; and when the checkpoint is that of another topology.
+    `clock`: whether the wall clock is one of the query's sources; in real time it is none.
     Only local folders are checked; elsewhere Spark's own checks speak.
     """
     if not is_local(location):
@@ -107,10 +151,12 @@ def open_checkpoint(location: str, graph: dict[str, Any], shuffle_partitions: in
     folder = local_path(location)
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "stores.json"
-    now = metadata_of(graph, shuffle_partitions)
+    now = metadata_of(graph, shuffle_partitions, clock=clock)
     if file.exists():
         before = _noted(file)
-        for what in ("layout", "tasks", "levels"):
+        now["layout"] = before.get("layout")
+        _same_trigger(folder, before, real_time=real_time, clock=clock)
+        for what in ("tasks", "levels"):
             if before.get(what) != now[what]:
                 raise MillraceError(
                     "checkpoint_mismatch",

@@ -29,6 +29,8 @@ class Environment(Protocol):
     simulation: bool
     #: Each partition of a read's DataFrame is one topic-partition, in the order of its offsets.
     by_partition: bool
+    #: Rows are taken as they arrive, in Spark's real-time mode.
+    real_time: bool
 
     def read(
         self,

@@ -42,7 +42,10 @@ class Plan:
 
 
 class Job:
-    """Collects the parts of one streaming query. Made by `Job.main`, or by a simulation."""
+    """Collects the parts of one streaming query. Made by `Job.main`, or by a simulation.
+
+    `updates`: the query's output mode is update, the only one that real time knows; else append.
+    """
 
     main: Callable[..., None]
 
@@ -55,6 +58,7 @@ class Job:
         settings: Mapping[str, Any] | None = None,
         tasks: int = 1,
         run: str = "run",
+        updates: bool = False,
     ) -> None:
         self.session = session
         self.environment = environment
@@ -62,6 +66,7 @@ class Job:
         self.settings = dict(settings or {})
         self.tasks = tasks
         self.run = run
+        self.updates = updates
         self.graph = Graph()
         self._readings: list[Reading] = []
         self._formats: list[tuple[tuple[str, ...], str | None, Format, Format]] = []
@@ -74,6 +79,8 @@ class Job:
         # None for rows that go by their keys, or to all tasks.
         self._dealt: list[int | None] = []
         self._into_sinks: list[DataFrame] = []
+        #: The topics of each read; those of patterns are not known.
+        self.read_topics: list[tuple[str, ...]] = []
         # A simulation reports nothing, so its rows are not counted.
         self._lineage = None if environment.simulation else Lineage(run)
         follow(self._lineage)
@@ -95,6 +102,7 @@ class Job:
     ) -> DataFrame:
         """The records of some topics as a DataFrame for the steps of this package."""
         raw = self.environment.read(tuple(topics or ()), pattern, start)
+        self.read_topics.append(tuple(topics or ()))
         self.noted(topics or (), pattern, key, value)
         named = node or id
         df = raw.select(
@@ -355,6 +363,11 @@ class Job:
             graph["plain"] = self._lineage.summary(self._subtopologies)
         inputs = [make() for make in self._into_tasks] + self._task_inputs()
         outputs = list(self._into_sinks)
+        if inputs and outputs and self.environment.real_time:
+            # Spark unites nothing behind a stateful step there: the levels let these rows through.
+            # In the order in which a micro-batch has them: a checkpoint knows sources by number.
+            inputs, outputs = [*map(self._passing, outputs), *inputs], []
+            self._dealt += [None] * (len(inputs) - len(self._dealt))
         if inputs:
             outputs.append(self._attach(union(inputs), graph))
         if not outputs:
@@ -374,6 +387,7 @@ class Job:
                 start,
                 timed(readings, self._readings, self.graph.nodes),
             )
+            self.read_topics.append(topics)
             made.append(addressed(raw, readings, self.shuffle_partitions))
             dealt = {None if reading.everywhere else reading.task.tasks for reading in readings}
             self._dealt.append(dealt.pop() if len(dealt) == 1 else None)
@@ -382,6 +396,20 @@ class Job:
             made.append(ticks(control, self.shuffle_partitions))
             self._dealt.append(None)
         return made
+
+    @property
+    def reads_directly(self) -> bool:
+        """Whether the planned tasks read their topic-partitions themselves, without a shuffle.
+
+        There is one source, and each task takes whole topic-partitions of it.
+        """
+        one = self.environment.by_partition and len(self._dealt) == 1
+        return one and self._dealt[0] is not None
+
+    def _passing(self, rows: DataFrame) -> DataFrame:
+        """Rows for a sink, addressed to the tasks of their partitions."""
+        number = F.col("partition") % F.lit(self.shuffle_partitions)
+        return rows.withColumn("task", columns.salt(number, self.shuffle_partitions))
 
     def _attach(self, rows: DataFrame, graph: dict[str, Any]) -> DataFrame:
         options = {
@@ -392,9 +420,11 @@ class Job:
             "python_path": os.pathsep.join(path for path in sys.path if path),
             **_limits(os.environ),
             "simulation": self.environment.simulation,
+            "real_time": self.environment.real_time,
+            "wall_clock": self.uses_wall_clock,
+            "updates": self.updates,
         }
-        if self.environment.by_partition and len(self._dealt) == 1:
-            # One source, and each task takes whole topic-partitions of it: no shuffle is needed.
+        if self.reads_directly:
             options["direct_tasks"] = self._dealt[0]
         java = columns.gateway().StreamTasks.attach(
             rows._jdf, json.dumps(graph), json.dumps(options)

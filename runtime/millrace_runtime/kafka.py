@@ -35,6 +35,7 @@ class Kafka:
         max_records: int | None = None,
         wall_clock: bool = False,
         run: str = "run",
+        real_time: bool = False,
     ) -> None:
         self.session = session
         self.bootstrap_servers = bootstrap_servers
@@ -42,6 +43,7 @@ class Kafka:
         self.max_records = max_records
         self.wall_clock = wall_clock
         self.run = run
+        self.real_time = real_time
 
     def read(
         self,
@@ -70,7 +72,7 @@ class Kafka:
             reader = reader.option("subscribePattern", pattern)
         else:
             reader = reader.option("subscribe", ",".join(topics))
-        if self.max_records:
+        if self.max_records and not self.real_time:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
         for key, value in {**PATIENCE, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
@@ -82,8 +84,11 @@ class Kafka:
         )  # fmt: skip
 
     def control(self) -> DataFrame | None:
-        """The wall clock as control rows, if a processor may ask for it."""
-        if not self.wall_clock:
+        """The wall clock as control rows, if a processor may ask for it.
+
+        In real time the tasks make them: Spark's own source of ticks is for micro-batches.
+        """
+        if not self.wall_clock or self.real_time:
             return None
         ticks = (
             self.session.readStream.format("rate")
@@ -113,6 +118,7 @@ class Kafka:
             "run": self.run,
             "guarantee": settings.get("processing_guarantee", "at_least_once"),
             "graph": graph,
+            "real_time": self.real_time,
         }
         sink = columns.gateway().KafkaSink
         return writer.format(sink.format()).option("sink", sink.register(json.dumps(options)))

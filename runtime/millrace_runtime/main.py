@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import os
 import re
@@ -55,6 +56,12 @@ _CAUSES = (
         "A topic that the job writes does not exist on the broker. Create it.",
     ),
     (
+        "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",
+        "real_time_slots",
+        "In real time all tasks run at once, for which there are too few cores now. Give the job "
+        "more of them, or run it in micro-batches.",
+    ),
+    (
         "TimeoutException",
         "broker_unreachable",
         "The broker does not answer. Check the address, the network and whether it runs.",
@@ -98,6 +105,12 @@ def parser(name: str) -> argparse.ArgumentParser:
     p.add_argument("--available-now", action="store_true", help="process what is there, then end")
     p.add_argument(
         "--trigger", default="0 seconds", help="the time between micro-batches (0 seconds)"
+    )
+    p.add_argument(
+        "--real-time",
+        metavar="DURATION",
+        help="take records as they arrive; state and progress are kept as often as this says "
+        "(5 seconds or more). Without it micro-batches",
     )
     p.add_argument(
         "--max-records",
@@ -232,7 +245,7 @@ def run(
             raise
         if isinstance(error, StreamStopped):
             return STOPPED_BY_RECORD
-        lasting = error.code.startswith("option_") or error.code == "checkpoint_mismatch"
+        lasting = error.code.startswith(("option_", "real_time_", "checkpoint_mismatch"))
         if error.code == "registry":  # it may answer the next time
             return FAILED
         return REFUSED if error.node or lasting else FAILED
@@ -250,55 +263,107 @@ def _run(
     stopping: threading.Event,
     report: Any,
 ) -> None:
-    from millrace_runtime import checkpoint, columns, session
-    from millrace_runtime.job import Job
-    from millrace_runtime.kafka import Kafka
+    from millrace_runtime import checkpoint, columns, real_time, session
 
     stages = Stages()
     conf = dict(item.split("=", 1) for item in arguments.spark_config)
     if checkpoint.is_local(arguments.checkpoint):
         conf.setdefault("spark.sql.streaming.checkpointFileManagerClass", session.LOCAL_CHECKPOINTS)
-    spark = session.create(name, master=arguments.master, settings=conf)
+    conf.update(session.CHECKPOINTS)
+    master = arguments.master
+    if arguments.real_time:
+        real_time.batch_ms(arguments.real_time)
+        real_time.check_settings(settings)
+        conf.update(session.REAL_TIME)
+        master = master or os.environ.get("SPARK_MASTER") or real_time.MASTER
+    spark = session.create(name, master=master, settings=conf)
     stages.done("Spark")
+    starter = Starter(spark, topology, name, settings, tasks, arguments, report, stages)
     try:
-        kafka = Kafka(
-            spark,
-            arguments.bootstrap_servers,
-            options=kafka_options(arguments.kafka_config, os.environ),
-            max_records=arguments.max_records,
-            run=arguments.run,
-        )
-        job = Job(spark, kafka, name=name, settings=settings, tasks=tasks, run=arguments.run)
-        topology(job)
-        kafka.wall_clock = job.uses_wall_clock
-        spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        stages.done("topology")
-        _look_at_topics(spark, kafka, job, report)
-        stages.done("topics")
-        plan = job.plan()
-        checkpoint.open_checkpoint(arguments.checkpoint, plan.graph, plan.shuffle_partitions)
-        writer = (
-            plan.rows.writeStream.outputMode("append")
-            .queryName(name)
-            .option("checkpointLocation", checkpoint.stream_location(arguments.checkpoint))
-        )
-        writer = kafka.into(writer, plan.graph, settings)
-        if arguments.available_now:
-            writer = writer.trigger(availableNow=True)
-        else:
-            writer = writer.trigger(processingTime=arguments.trigger)
-        query = writer.start()
-        stages.done("query")
-        report.attach(spark, query, plan.graph)
-        report.state("running")
-        report.log("info", stages.told())
-        _wait(query, stopping, report)
+        if arguments.real_time:
+            # What lies on the broker is taken in the order of its times, and faster.
+            report.state("running")
+            _wait(starter.start("catch up"), stopping, report)
+            columns.gateway().StreamTasks.release(arguments.run)
+        if not stopping.is_set():
+            mode = "available now" if arguments.available_now else "for ever"
+            query = starter.start("real time" if arguments.real_time else mode)
+            stages.done("query")
+            report.state("running")
+            report.log("info", stages.told())
+            _wait(query, stopping, report, batch_ends=bool(arguments.real_time))
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):
             columns.gateway().StreamTasks.release(arguments.run)
         report.detach()
         spark.stop()
+
+
+@dataclasses.dataclass
+class Starter:
+    """Starts a job's query; in real time twice, on the same checkpoint."""
+
+    spark: Any
+    topology: Callable[[Any], None]
+    name: str
+    settings: dict[str, Any]
+    tasks: int
+    arguments: argparse.Namespace
+    report: Any
+    stages: Stages
+
+    def start(self, mode: str) -> Any:
+        """The query: `for ever` and `available now` in micro-batches, `catch up`, `real time`."""
+        from millrace_runtime import checkpoint, real_time
+        from millrace_runtime.job import Job
+        from millrace_runtime.kafka import Kafka
+
+        arguments = self.arguments
+        updates = checkpoint.layout_of(arguments.checkpoint) > 1
+        kafka = Kafka(
+            self.spark,
+            arguments.bootstrap_servers,
+            options=kafka_options(arguments.kafka_config, os.environ),
+            max_records=arguments.max_records,
+            run=arguments.run,
+            real_time=mode == "real time",
+        )
+        job = Job(
+            self.spark, kafka, name=self.name, settings=self.settings, tasks=self.tasks,
+            run=arguments.run, updates=updates,
+        )  # fmt: skip
+        self.topology(job)
+        # The tasks of real time have a clock of their own; a checkpoint knows its sources.
+        clock = job.uses_wall_clock and not arguments.real_time
+        kafka.wall_clock = clock
+        self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        self.stages.done("topology")
+        found = _look_at_topics(self.spark, kafka, job, self.report)
+        self.stages.done("topics")
+        plan = job.plan()
+        checkpoint.open_checkpoint(
+            arguments.checkpoint, plan.graph, plan.shuffle_partitions,
+            real_time=bool(arguments.real_time), clock=clock,
+        )  # fmt: skip
+        if mode == "real time":
+            real_time.check_slots(self.spark, job, found)
+        writer = (
+            plan.rows.writeStream.outputMode("update" if updates else "append")
+            .queryName(self.name)
+            .option("checkpointLocation", checkpoint.stream_location(arguments.checkpoint))
+        )
+        writer = kafka.into(writer, plan.graph, self.settings)
+        if mode == "real time":
+            duration = f"{real_time.batch_ms(arguments.real_time)} milliseconds"
+            writer = writer.trigger(realTime=duration)  # type: ignore[call-overload] # not in types
+        elif mode == "for ever":
+            writer = writer.trigger(processingTime=arguments.trigger)
+        else:
+            writer = writer.trigger(availableNow=True)
+        query = writer.start()
+        self.report.attach(self.spark, query, plan.graph)
+        return query
 
 
 class Stages:
@@ -320,7 +385,7 @@ class Stages:
         return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
 
 
-def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> None:
+def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> dict[str, int]:
     from millrace_runtime import topics
 
     client = {**kafka.options, "bootstrap.servers": kafka.bootstrap_servers}
@@ -332,17 +397,30 @@ def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> None:
                 f"Topic {name} has {partitions} partitions, the job has {job.tasks} tasks: "
                 "a task takes several of them.",
             )
+    return found
 
 
-def _wait(query: Any, stopping: threading.Event, report: Any) -> None:
+def _wait(query: Any, stopping: threading.Event, report: Any, *, batch_ends: bool = False) -> None:
+    """Until the query ends or should; with `batch_ends` a stop waits for the end of its batch."""
+    from millrace_runtime.real_time import STOP_PATIENCE_SECONDS
+
     while query.isActive:
         if stopping.wait(0.2):
             report.state("stopping")
+            deadline = time.monotonic() + (STOP_PATIENCE_SECONDS if batch_ends else 0.0)
+            at = _batch_of(query)
+            while query.isActive and _batch_of(query) == at and time.monotonic() < deadline:
+                time.sleep(0.005)
             query.stop()
             return
     error = query.exception()
     if error is not None:
         raise error
+
+
+def _batch_of(query: Any) -> int | None:
+    progress = query._jsq.lastProgress()
+    return None if progress is None else int(progress.batchId())
 
 
 def now_ms() -> int:

@@ -35,6 +35,17 @@ SEMANTICS = {
     "spark.sql.shuffle.partitions": "1",
 }
 
+# How deployments keep their state: the format with which real time can go on, and goes on.
+CHECKPOINTS = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
+
+# What Spark's real-time mode needs. Its list of allowed nodes knows neither the operator's sink nor
+# tasks without a shuffle; nothing that waits for the end of its input is planned (RealTime.scala).
+REAL_TIME = {
+    "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
+    # Progress that is noted before the sink has the records would lose them.
+    "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled": "false",
+}
+
 COMMON = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

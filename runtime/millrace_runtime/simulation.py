@@ -66,6 +66,7 @@ class Memory:
 
     simulation = True
     by_partition = False
+    real_time = False
 
     def __init__(self, spark: SparkSession, run: str) -> None:
         self.run = run

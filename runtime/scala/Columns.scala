@@ -224,7 +224,7 @@ private[millrace] case class Reading(children: Seq[Expression], reader: Int, cou
     import scala.jdk.CollectionConverters._
     found.asScala.groupBy(_._1._2).foreach { case (index, mine) =>
       val r = new TaskReport(0, index)
-      r.task(-1 - reader, mine.values.map(_.records).sum, mine.values.map(_.time).max, mine.map { case ((t, p), at) => (t.toString, p) -> at.offset }.toMap)
+      r.task(-1 - reader, mine.values.map(_.records).sum, ThreadNames.current, mine.values.map(_.time).max, mine.map { case ((t, p), at) => (t.toString, p) -> at.offset }.toMap)
       counting.statistics.add(r)
     }
   }

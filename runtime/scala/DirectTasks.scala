@@ -21,7 +21,7 @@ import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTi
  */
 
 /** Rows of topic-partitions whose number is i modulo `tasks` become partition i of `partitions`. */
-private[millrace] case class DirectTasks(order: Seq[SortOrder], tasks: Int, partitions: Int, child: LogicalPlan) extends UnaryNode {
+private[millrace] case class DirectTasks(order: Seq[SortOrder], tasks: Int, partitions: Int, arriving: Option[Arriving], child: LogicalPlan) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(c: LogicalPlan): DirectTasks = copy(child = c)
 }
@@ -47,7 +47,7 @@ private[millrace] case class TaskPartitioning(task: Attribute, override val numP
   }
 }
 
-private[millrace] case class DirectTasksExec(order: Seq[SortOrder], tasks: Int, partitions: Int, child: SparkPlan) extends UnaryExecNode {
+private[millrace] case class DirectTasksExec(order: Seq[SortOrder], tasks: Int, partitions: Int, arriving: Option[Arriving], child: SparkPlan) extends UnaryExecNode {
   private def task: Attribute = order.head.child.asInstanceOf[Attribute]
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = TaskPartitioning(task, partitions)
@@ -60,23 +60,26 @@ private[millrace] case class DirectTasksExec(order: Seq[SortOrder], tasks: Int, 
     if (rows.partitions.length != places.size)
       throw SparkException.internalError(s"${rows.partitions.length} partitions of rows come from ${places.size} topic-partitions")
     val groups = Array.tabulate(partitions)(i => places.indices.filter(at => i < tasks && places(at)._2 % tasks == i).sortBy(places(_)).toArray)
-    new DirectTasksRDD(rows, groups, order, output)
+    new DirectTasksRDD(rows, groups, order, output, arriving)
   }
 }
 
 private final class DirectPartition(override val index: Int, val parents: Array[Partition]) extends Partition
 
-private final class DirectTasksRDD(rows: RDD[InternalRow], groups: Array[Array[Int]], order: Seq[SortOrder], columns: Seq[Attribute]) extends RDD[InternalRow](rows.sparkContext, Nil) {
+private final class DirectTasksRDD(rows: RDD[InternalRow], groups: Array[Array[Int]], order: Seq[SortOrder], columns: Seq[Attribute], arriving: Option[Arriving]) extends RDD[InternalRow](rows.sparkContext, Nil) {
   override def getDependencies: Seq[Dependency[_]] =
     Seq(new NarrowDependency[InternalRow](rows) { override def getParents(partition: Int): Seq[Int] = groups(partition).toSeq })
   override def getPartitions: Array[Partition] = groups.zipWithIndex.map { case (parents, i) => new DirectPartition(i, parents.map(rows.partitions(_))): Partition }
 
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     val inputs = split.asInstanceOf[DirectPartition].parents.map(p => rows.iterator(p, context))
-    inputs.length match {
-      case 0 => Iterator.empty
-      case 1 => inputs(0)
-      case _ => new HeadMerge(inputs, RowOrdering.create(order, columns))
+    arriving match {
+      case Some(a) => a.rows(inputs, split.index, RowOrdering.create(order, columns), context)
+      case None => inputs.length match {
+        case 0 => Iterator.empty
+        case 1 => inputs(0)
+        case _ => new HeadMerge(inputs, RowOrdering.create(order, columns))
+      }
     }
   }
 }

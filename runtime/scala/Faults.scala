@@ -105,6 +105,12 @@ private[millrace] object Destination {
     if (p != null && p < 0) throw new ParameterFailure("partition", new Unsendable(s"there is no partition $p"))
     p
   }
+  /** Of a topic with so many partitions. Throws [[Unsendable]] for one behind the last. */
+  def partition(p: Int, topic: String, partitions: Int): Integer = {
+    if (p >= partitions)
+      throw new ParameterFailure("partition", new Unsendable(s"there is no partition $p: the topic $topic has ${if (partitions == 1) "one" else partitions.toString}, numbered from 0"))
+    p
+  }
 }
 
 /** An exception of user Python; the traceback is Python's own text. */

@@ -40,7 +40,8 @@ private[millrace] case class LocalOrder(order: Seq[SortOrder], child: LogicalPla
 private[millrace] object TaskStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case LocalOrder(order, child) => SortExec(order, global = false, planLater(child)) :: Nil
-    case DirectTasks(order, tasks, partitions, child) => DirectTasksExec(order, tasks, partitions, planLater(child)) :: Nil
+    case DirectTasks(order, tasks, partitions, arriving, child) => DirectTasksExec(order, tasks, partitions, arriving, planLater(child)) :: Nil
+    case Ticking(arriving, child) => TickingExec(arriving, planLater(child)) :: Nil
     case _ => Nil
   }
 }
@@ -57,7 +58,14 @@ private[millrace] object Internals {
     planned(df)((plan, order) => LocalOrder(order, if (n == 1) Repartition(1, shuffle = false, plan) else RepartitionByExpression(Seq(order.head.child), plan, Some(n))))
 
   /** The same without a shuffle, for rows of one source whose `task` is that of their partition modulo `tasks`. */
-  def direct(df: classic.Dataset[Row], tasks: Int, n: Int): classic.Dataset[Row] = planned(df)((plan, order) => DirectTasks(order, tasks, n, plan))
+  def direct(df: classic.Dataset[Row], tasks: Int, n: Int, arriving: Option[Arriving] = None): classic.Dataset[Row] =
+    planned(df)((plan, order) => DirectTasks(order, tasks, n, arriving, plan))
+
+  /** Hash partitions rows by `task` into n partitions, in the order in which they arrive: a sort would wait for the end of a batch of real time. */
+  def arriving(df: classic.Dataset[Row], n: Int, as: Arriving): classic.Dataset[Row] = planned(df) { (plan, order) =>
+    val dealt = RepartitionByExpression(Seq(order.head.child), plan, Some(n))
+    if (as.ticks) Ticking(as, dealt) else dealt
+  }
 
   private def planned(df: classic.Dataset[Row])(make: (LogicalPlan, Seq[SortOrder]) => LogicalPlan): classic.Dataset[Row] = {
     val spark = df.sparkSession

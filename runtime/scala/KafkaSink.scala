@@ -17,6 +17,7 @@ import org.apache.spark.sql.connector.catalog.{SupportsWrite, Table, TableCapabi
 import org.apache.spark.sql.connector.expressions.Transform
 import org.apache.spark.sql.connector.write.{DataWriter, LogicalWriteInfo, PhysicalWriteInfo, Write, WriteBuilder, WriterCommitMessage}
 import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
+import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
@@ -43,13 +44,15 @@ object KafkaSink {
   def register(optionsJson: String): String = {
     val j = Json.mapper.readTree(optionsJson)
     val client = j.path("client").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap + ("bootstrap.servers" -> j.get("bootstrap_servers").asText)
+    val nodes = j.path("graph").path("nodes").elements.asScala.map(n => n.path("node").asText(n.path("id").asText)).toIndexedSeq
     val plain = j.path("graph").path("nodes").elements.asScala.toIndexedSeq.zipWithIndex.collect { case (n, i) if n.get("op").asText == "sink" =>
       i -> new PlainSink(n.path("node").asText, n.path("params").path("label").asText(n.path("node").asText))
     }.toMap
     val statistics = Reports.of(SparkSession.active, j.path("run").asText("run"))
-    val linger = if (j.path("real_time").asBoolean(false)) Map("linger.ms" -> "0") else Map.empty[String, String]
+    val realTime = j.path("real_time").asBoolean(false)
+    val linger = if (realTime) Map("linger.ms" -> "0") else Map.empty[String, String]
     val name = java.util.UUID.randomUUID.toString
-    registered.put(name, SinkSettings(linger ++ client, j.path("guarantee").asText == "exactly_once", plain, Graph.settings(j.path("graph")), statistics))
+    registered.put(name, SinkSettings(linger ++ client, j.path("guarantee").asText == "exactly_once", realTime, nodes, plain, Graph.settings(j.path("graph")), statistics))
     name
   }
   private[millrace] def settings(name: String): SinkSettings = {
@@ -98,7 +101,7 @@ private[millrace] final class Transactional(val producer: KafkaProducer[Array[By
 /** A DataFrame's sink: its node, for counts and labels. */
 private[millrace] final class PlainSink(val node: String, val label: String) extends Serializable
 
-private[millrace] final case class SinkSettings(client: Map[String, String], exactlyOnce: Boolean, plain: Map[Int, PlainSink], settings: Settings, statistics: RunAccumulator)
+private[millrace] final case class SinkSettings(client: Map[String, String], exactlyOnce: Boolean, realTime: Boolean, nodes: IndexedSeq[String], plain: Map[Int, PlainSink], settings: Settings, statistics: RunAccumulator)
 
 /** Found by Spark by its name. */
 class KafkaSinkProvider extends SinkProvider {
@@ -119,7 +122,8 @@ private[millrace] abstract class SinkProvider extends TableProvider {
     override def name: String = "millrace"
     override def schema: StructType = new StructType()
     override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
-    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder {
+    // Each row is a record of its own; an update replaces nothing.
+    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder with SupportsStreamingUpdateAsAppend {
       override def build(): Write = new Write { override def toStreaming: StreamingWrite = writeOf(info.queryId) }
     }
   }
@@ -163,14 +167,26 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
         val key = Envelope.binary(r, Envelope.KEY)
         val value = Envelope.binary(r, Envelope.VALUE)
         if (r.isNullAt(Envelope.OUT_TOPIC)) own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(key), text(value)))
-        else take(r, own, topicOf(r)) { new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r))) }
+        else try take(r, own, topicOf(r)) { new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r))) }
+        catch {
+          case e: ParameterFailure =>
+            val record = new FaultRecord(r.getString(Envelope.TOPIC), r.getInt(Envelope.PARTITION), r.getLong(Envelope.OFFSET), r.getLong(Envelope.TIMESTAMP), key)
+            fault = Faults.of("production", sink.nodes(dest), e, record).json
+        }
       } else {
         val o = SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics)
         if (o == null) ()
         else if (o.dest == Envelope.STOP) fault = o.fault
         else take(r, own, o.outTopic) { new ProducerRecord(_, null, timeOf(r), o.key, o.value, Envelope.kafka(o.headers.map(h => new Header(h._1, h._2)).toArray)) }
       }
+      stopNow()
     }
+  }
+
+  /** A batch of real time may have minutes to go: the query ends here, with what came before written. */
+  private def stopNow(): Unit = if (fault != null && sink.realTime) {
+    commit()
+    throw new StreamStopped(fault)
   }
 
   private def text(b: Array[Byte]): String = if (b == null) "null" else Faults.readable(b)
@@ -212,7 +228,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   }
   /** Null leaves the choice to the producer. */
   private def partitionOf(r: InternalRow): Integer =
-    if (!r.isNullAt(Envelope.OUT_PARTITION)) r.getInt(Envelope.OUT_PARTITION)
+    if (!r.isNullAt(Envelope.OUT_PARTITION)) Destination.partition(r.getInt(Envelope.OUT_PARTITION), topicOf(r), producer.partitionsFor(topicOf(r)).size)
     else if (r.isNullAt(Envelope.PARTITION_KEY)) null
     else Partitioner.partition(r.getBinary(Envelope.PARTITION_KEY), producer.partitionsFor(topicOf(r)).size)
 

@@ -20,8 +20,8 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
   def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) = new StoreLine(node, rows, bytes)
   def node(id: String, in: Long, out: Long): Unit = { val (i, o) = nodes.getOrElse(id, (0L, 0L)); nodes(id) = (i + in, o + out) }
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) = drops.getOrElse((node, reason), 0L) + n
-  def task(sub: Int, records: Long, streamTime: Long, offsets: Map[(String, Int), Long]): Unit =
-    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, ThreadNames.current, records, streamTime, System.currentTimeMillis(), offsets)
+  def task(sub: Int, records: Long, thread: String, streamTime: Long, offsets: Map[(String, Int), Long]): Unit =
+    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, thread, records, streamTime, System.currentTimeMillis(), offsets)
 }
 
 object TaskReport {
@@ -157,6 +157,9 @@ object Reports {
     Json.mapper.writeValueAsString(out)
   }
 
+  /** What the driver adds up, if it is in this JVM. */
+  private[millrace] def here(run: String): Option[RunAccumulator] = Option(runs.get(run))
+
   /** Last words of tasks that ended between micro-batches. */
   private[millrace] def say(run: String, lines: Seq[LogLine]): Unit = {
     val found = runs.get(run)
@@ -165,4 +168,33 @@ object Reports {
 
   /** Forgets a run. */
   def close(run: String): Unit = runs.remove(run)
+}
+
+/**
+ * Figures of tasks in real time. Spark brings accumulators to the driver when a batch ends, which may be minutes away; where the driver is in the same JVM, as in
+ * local mode, it is told several times a second.
+ */
+private[millrace] object LiveReports {
+  private val everyMs = 200L
+  private final class Followed(val living: StreamTasks.Living, val to: RunAccumulator)
+  private val followed = java.util.concurrent.ConcurrentHashMap.newKeySet[Followed]()
+  private lazy val clock: Unit = {
+    val t = new Thread(() => while (true) { Thread.sleep(everyMs); followed.forEach(f => tell(f, wait = false)) }, "millrace-live-reports")
+    t.setDaemon(true)
+    t.start()
+  }
+
+  /** Until the Spark task that calls ends; what is left then is told by it. */
+  def follow(run: String, living: StreamTasks.Living, statistics: RunAccumulator): Unit = {
+    val here = Reports.here(run)
+    val f = new Followed(living, here.getOrElse(statistics))
+    org.apache.spark.TaskContext.get().addTaskCompletionListener[Unit] { _ => followed.remove(f); tell(f, wait = true) }
+    if (here.nonEmpty) { clock; followed.add(f) }
+  }
+
+  private def tell(f: Followed, wait: Boolean): Unit = if (f.living.news) {
+    val lock = f.living.lock
+    if (wait) lock.lock()
+    if (wait || lock.tryLock()) try { f.living.news = false; f.to.add(f.living.task.report()) } finally lock.unlock()
+  }
 }

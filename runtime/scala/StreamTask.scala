@@ -9,8 +9,11 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a simulation the wall clock moves by control rows only. */
-private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions) {
+/**
+ * What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a simulation the wall clock moves by
+ * control rows only; in real time rows come one by one.
+ */
+private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions, realTime: Boolean) {
   private val salts = Internals.salts(partitions)
   /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
   def salt(index: Int): Int = salts(index)
@@ -29,6 +32,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private val stores = new java.util.LinkedHashMap[String, CachedStore]()
   private val clocks = new java.util.LinkedHashMap[String, Clock]()
   private val out = new ArrayDeque[InternalRow]()
+  private val hops = new ArrayDeque[InternalRow]()
   private val droppedBy = new JHashMap[(String, String), Array[Long]]()
   private val schedules = new PriorityQueue[Due]((a: Due, b: Due) => { val c = java.lang.Long.compare(a.next.value, b.next.value); if (c != 0) c else Integer.compare(a.number, b.number) })
   private val wallSchedules = new PriorityQueue[Due](schedules.comparator)
@@ -209,6 +213,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   /** Before the first row on this machine: clocks and keys of ordered stores come from the state, then the nodes start. */
   def open(s: StateHandle): Unit = {
     state = s
+    thread = ThreadNames.current
     val keys = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
     s.all.foreach { case (store, key, value, time) =>
       if (store == StreamTask.clockStore) { val c = new Clock(new String(key, "UTF-8")); c.set(time); c.dirty = false; clocks.put(c.name, c) }
@@ -222,7 +227,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private var unstarted: Stop = _
   private var restored = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
 
-  def resume(s: StateHandle): Unit = { state = s; stopped = false; out.clear() }
+  def resume(s: StateHandle): Unit = { state = s; thread = ThreadNames.current; stopped = false; renewed = false; out.clear(); hops.clear() }
+  /** That which runs the task in this batch. */
+  private var thread: String = _
 
   /** Ends the nodes and the Python process. Gives what they said. */
   def close(): Seq[LogLine] = {
@@ -238,13 +245,16 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     private var ended = false
     override def hasNext: Boolean = {
       while (out.isEmpty && !ended) {
-        if (rows.hasNext) { step(rows.next()); relieve() }
+        if (rows.hasNext) { step(rows.next()); sendHops(); relieve() }
         else { ended = true; if (!stopped) { finish(); done() } }
       }
       !out.isEmpty
     }
     override def next(): InternalRow = out.poll()
   }
+
+  /** In real time no sort by places puts them there: what goes by key comes after all that the record does in its own task, as behind a topic [PL3]. */
+  private def sendHops(): Unit = if (!hops.isEmpty) { out.addAll(hops); hops.clear() }
 
   private def step(row: InternalRow): Unit = if (!stopped) {
     val dest = row.getInt(Envelope.DEST)
@@ -295,6 +305,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def stop(s: Stop): Unit = {
     out.clear() // what the failing record has sent so far does not count
+    hops.clear()
     emitted = 0
     // Every task of the levels behind stops at the same place: what they have done by then needs nothing of what is missing here.
     val told = if (level.last) index to index else 0 until options.partitions
@@ -309,6 +320,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
   private var steps = 0L
   private var written = false
+  /** Whether the token is one of this batch. */
+  private var renewed = false
 
   private def finish(): Unit = {
     var any = written
@@ -317,7 +330,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     clocks.values.forEach { c =>
       if (c.dirty) { state.put(StreamTask.clockStore, c.name.getBytes("UTF-8"), StreamTask.mark, c.value); c.dirty = false; any = true }
     }
-    if (any) { token = StreamTask.random.nextLong(); state.put(StreamTask.tokenStore, StreamTask.mark, StreamTask.mark, token) }
+    // Once a batch is enough: in real time this is called for each row.
+    if (any && !(options.realTime && renewed)) {
+      token = StreamTask.random.nextLong(); renewed = true
+      state.put(StreamTask.tokenStore, StreamTask.mark, StreamTask.mark, token)
+    }
   }
 
   // ---- TaskContext --------------------------------------------------------------------------------------------------------
@@ -386,7 +403,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       else Turns.after(originPath, emitted)
     emitted += 1
     val task = if (o.task < 0) salt else options.salt(o.task)
-    out.add(Envelope.row(o, task, originMerge, originTopic, originPartition, originOffset, path))
+    (if (o.hop && options.realTime) hops else out).add(Envelope.row(o, task, originMerge, originTopic, originPartition, originOffset, path))
   }
 
   // ---- failures -------------------------------------------------------------------------------------------------------------
@@ -500,7 +517,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       var n = 0L
       var source = false
       entrances.values.forEach { e => if (e.sub == sub) { n += e.taken; e.taken = 0L; if (e.isInstanceOf[SourceEntrance]) source = true } }
-      r.task(sub, n, streamTime(sub).value, if (source) offsets.asScala.map { case (tp, o) => tp -> o(0) }.toMap else Map.empty)
+      r.task(sub, n, thread, streamTime(sub).value, if (source) offsets.asScala.map { case (tp, o) => tp -> o(0) }.toMap else Map.empty)
     }
     r
   }

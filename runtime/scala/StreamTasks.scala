@@ -22,6 +22,8 @@ import org.apache.spark.unsafe.types.UTF8String
  *     options: {"run": name, "shuffle_partitions": n, "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
  *       settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000: what one
  *       call may take, "python_memory_mb": 2048: what the data of its process may take}
+ *       real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between them (RealTime.scala)
+ *       updates: the query's output mode is update, the only one that real time knows; else append
  *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
  *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
  *   release(run)                 ends the tasks of a run in this JVM, Python workers with them
@@ -35,7 +37,9 @@ object StreamTasks {
     val n = j.get("shuffle_partitions").asInt
     val run = j.path("run").asText("run")
     val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L), j.path("python_memory_mb").asLong(2048L))
-    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python)
+    val realTime = j.path("real_time").asBoolean(false)
+    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python, realTime)
+    val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
     val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
       j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
     val statistics = Reports.of(spark, run)
@@ -47,9 +51,13 @@ object StreamTasks {
     graph.levels.zipWithIndex.foreach { case (l, at) =>
       val level = graph.level(l, settings)
       val processor = new LevelProcessor(level.level, new Shipped(level), options, attachment, statistics)
-      val ordered = if (at == 0 && direct > 0 && DirectTasks.fits(rows)) Internals.direct(rows, direct, n) else Internals.ordered(rows, n)
+      val arriving = Arriving(j.path("wall_clock").asBoolean(false), Internals.salts(n).toSeq)
+      val ordered =
+        if (at == 0 && direct > 0 && DirectTasks.fits(rows)) Internals.direct(rows, direct, n, Option.when(realTime)(arriving))
+        else if (realTime) Internals.arriving(rows, n, arriving)
+        else Internals.ordered(rows, n)
       rows = ordered.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(ordered.schema))
-        .transformWithState(processor, TimeMode.None(), OutputMode.Append())(Internals.encoder(Envelope.schema)).toDF()
+        .transformWithState(processor, TimeMode.None(), mode)(Internals.encoder(Envelope.schema)).toDF()
     }
     rows
   }
@@ -63,7 +71,13 @@ object StreamTasks {
   // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
 
   private[millrace] final case class TaskKey(attachment: String, level: Int, salt: Int)
-  private[millrace] final class Living(val task: StreamTask, val start: String) { val used = new AtomicLong(System.currentTimeMillis()); @volatile var clean = false }
+  private[millrace] final class Living(val task: StreamTask, val start: String) {
+    val used = new AtomicLong(System.currentTimeMillis())
+    @volatile var clean = false
+    /** In real time: held while a row is in work, so that figures can be read between two; `news`: there are some that were not reported. */
+    val lock = new java.util.concurrent.locks.ReentrantLock()
+    @volatile var news = false
+  }
   private val tasks = new ConcurrentHashMap[TaskKey, Living]()
   private val idleMs = 600000L
 
@@ -96,10 +110,34 @@ private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
     map = getHandle.getMapState[InternalRow, InternalRow]("stores", Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
 
-  override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] = {
-    val state = new MapHandle(map)
-    val living = StreamTasks.take(StreamTasks.TaskKey(attachment, level, salt), state, () => new StreamTask(spec.read(), options.indexOf(salt), salt, options))
-    living.task.run(rows, () => { statistics.add(living.task.report()); living.clean = true })
+  /** In real time: the task at work since the batch began, and its salt. */
+  @transient private var working: StreamTasks.Living = _
+  @transient private var workingSalt = 0
+
+  private def take(salt: Int): StreamTasks.Living =
+    StreamTasks.take(StreamTasks.TaskKey(attachment, level, salt), new MapHandle(map), () => new StreamTask(spec.read(), options.indexOf(salt), salt, options))
+
+  override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] =
+    if (options.realTime) arrived(salt, rows)
+    else {
+      val living = take(salt)
+      living.task.run(rows, () => { statistics.add(living.task.report()); living.clean = true })
+    }
+
+  /** Spark calls for each row, and tells nobody when the batch ends: what a row changed is in the state before the next one comes. */
+  private def arrived(salt: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    if (working == null || workingSalt != salt) {
+      working = take(salt)
+      workingSalt = salt
+      LiveReports.follow(options.run, working, statistics)
+    }
+    val living = working
+    living.clean = false
+    val made = living.task.run(rows, () => { living.clean = true; living.news = true })
+    new Iterator[InternalRow] {
+      override def hasNext: Boolean = { living.lock.lock(); try made.hasNext finally living.lock.unlock() }
+      override def next(): InternalRow = made.next()
+    }
   }
 }
 

@@ -34,6 +34,17 @@ def test_it_is_refused_at_the_node_and_parameter(what: str, analyzer: Analyzer) 
     assert not result.ok
 
 
+def test_exactly_once_is_refused_where_it_is_to_run_in_real_time(analyzer: Analyzer) -> None:
+    raw = {**line(KEEP), "settings": {"processing_guarantee": "exactly_once"}}
+    assert compile_document(raw, analyzer).ok
+    found = compile_document(raw, analyzer, real_time=True)
+    assert [(d.code, d.parameter) for d in found.diagnostics] == [
+        ("real_time_exactly_once", "processing_guarantee")
+    ]
+    assert not found.ok
+    assert compile_document(line(KEEP), analyzer, real_time=True).ok
+
+
 def test_a_store_across_a_repartition_is_refused() -> None:
     raw = document(
         [

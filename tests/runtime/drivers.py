@@ -22,11 +22,12 @@ def started(
     compiler takes the time that the job needs.
     """
     quick = archive.with_options([*archive.spark().use(), "-XX:TieredStopAtLevel=1"])
+    master = [] if "--master" in options else ["--master", "local[2]"]
     path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
     return subprocess.Popen(
         [
             sys.executable, str(Path(__file__).with_name(script)), *options,
-            "--bootstrap-servers", address, "--master", "local[2]",
+            "--bootstrap-servers", address, *master,
             "--checkpoint", str(checkpoint),
         ],
         env={**os.environ, **quick, **environment, "PYTHONPATH": path},

@@ -44,8 +44,10 @@ def partition_of(key: bytes | None, number: int) -> int:
     return number % PARTITIONS if key is None else (murmur2(key) & 0x7FFFFFFF) % PARTITIONS
 
 
-def renamed(document: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The document with all its topics under names of their own, of four partitions each."""
+def renamed(
+    document: dict[str, Any], prefix: str, partitions: int | None = PARTITIONS
+) -> dict[str, Any]:
+    """The document with all its topics under names of their own, of so many partitions each."""
     changed = copy.deepcopy(document)
     for node in changed["nodes"]:
         params = node.get("params", {})
@@ -61,7 +63,7 @@ def renamed(document: dict[str, Any], prefix: str) -> dict[str, Any]:
     if "dead_letter_topic" in settings:
         settings["dead_letter_topic"] = prefix + settings["dead_letter_topic"]
     changed["topics"] = {
-        prefix + name: {**topic, "partitions": PARTITIONS}
+        prefix + name: {**topic, "partitions": partitions} if partitions else topic
         for name, topic in (document.get("topics") or {}).items()
     }
     return changed

@@ -297,3 +297,13 @@ def test_a_failed_deployment_starts_again_on_the_users_word(bench: Bench) -> Non
 def test_every_state_has_its_transitions_and_every_transition_a_state() -> None:
     assert set(TRANSITIONS) == set(STATES)
     assert set().union(*TRANSITIONS.values()) <= set(STATES)
+
+
+def test_real_time_is_compiled_for_and_takes_the_place_of_the_trigger(bench: Bench) -> None:
+    settings = {"real_time_ms": 10_000, "trigger_ms": 500, "cores": 2}
+    bench.deployment = replace(bench.deployment, settings=settings)
+    assert bench.tick() == "starting"
+    assert bench.compiler.real_time
+    arguments = bench.launcher.started[0].arguments
+    assert arguments[arguments.index("--real-time") + 1] == "10000 ms"
+    assert "--trigger" not in arguments

@@ -20,7 +20,7 @@ def compile_command(arguments: argparse.Namespace) -> int:
     """Writes the job; exit 2 and diagnostics for a graph that is refused."""
     document = read_document(arguments.document)
     with analyzer() as known:
-        compilation = compile_document(document, known)
+        compilation = compile_document(document, known, real_time=arguments.real_time)
     diagnostics = [each.to_json() for each in compilation.diagnostics]
     if not compilation.ok:
         tell(diagnostics, as_json=arguments.json)

@@ -65,6 +65,9 @@ def _compile(commands: argparse._SubParsersAction) -> None:  # type: ignore[type
     p.add_argument("document", metavar="DOC", help="a topology document")
     p.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
     p.add_argument("--json", action="store_true", help="diagnostics as JSON")
+    p.add_argument(
+        "--real-time", action="store_true", help="refuse what cannot run in real time as well"
+    )
     p.set_defaults(command=_lazily("compiling", "compile_command"))
 
 
@@ -115,7 +118,17 @@ def _run(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg
     p = _add(commands, "run", "Run a topology on a real broker, in the foreground.")
     p.add_argument("document", metavar="DOC", help="a topology document")
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
-    p.add_argument("--available-now", action="store_true", help="what is there, then end")
+    trigger = p.add_mutually_exclusive_group()
+    trigger.add_argument("--available-now", action="store_true", help="what is there, then end")
+    trigger.add_argument(
+        "--real-time",
+        metavar="DURATION",
+        help="take each record when it arrives; state and progress are kept as often as this "
+        "says, such as '10 seconds' (default: micro-batches)",
+    )
+    p.add_argument(
+        "--master", metavar="URL", help="a Spark master (SPARK_MASTER, else this machine)"
+    )
     p.add_argument(
         "--checkpoint", metavar="DIR", help="where progress is kept (default: by the name)"
     )

@@ -24,7 +24,12 @@ def run_command(arguments: argparse.Namespace) -> int:
     checkpoint = Path(arguments.checkpoint or data / "run" / "checkpoints" / folder)
     with tempfile.TemporaryDirectory(prefix="millrace-run-") as scratch:
         compiled = compile_command(
-            argparse.Namespace(document=arguments.document, output=scratch, json=False)
+            argparse.Namespace(
+                document=arguments.document,
+                output=scratch,
+                json=False,
+                real_time=bool(arguments.real_time),
+            )
         )
         if compiled != 0:
             return compiled
@@ -34,6 +39,10 @@ def run_command(arguments: argparse.Namespace) -> int:
         ]  # fmt: skip
         if arguments.available_now:
             command.append("--available-now")
+        if arguments.real_time:
+            command += ["--real-time", arguments.real_time]
+        if arguments.master:
+            command += ["--master", arguments.master]
         job = subprocess.Popen(command, cwd=scratch)
         try:
             return job.wait()

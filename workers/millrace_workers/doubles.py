@@ -89,10 +89,13 @@ class ScriptedCompiler:
     """Accepts every document unless told the failure."""
 
     failure: Failure | None = None
+    #: what the last check was asked about
+    real_time: bool = False
     written: list[dict[str, Any]] = field(default_factory=list)
 
-    def check(self, document: dict[str, Any]) -> Failure | None:
+    def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
         """The scripted failure."""
+        self.real_time = real_time
         return self.failure
 
     def write(self, document: dict[str, Any], directory: Path) -> None:

@@ -18,10 +18,10 @@ class Jobs:
         self._runtime = runtime
         self._operator_jar = operator_jar
 
-    def check(self, document: dict[str, Any]) -> Failure | None:
+    def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
         """The first thing that stands in the way of a deployment, or None."""
         try:
-            compilation = compile_document(document, self._analyzer)
+            compilation = compile_document(document, self._analyzer, real_time=real_time)
         except AnalyzerUnavailable as error:
             return Failure("analyzer_unavailable", str(error))
         errors = [each for each in compilation.diagnostics if each.severity == "error"]

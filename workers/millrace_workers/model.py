@@ -79,6 +79,11 @@ class Deployment:
         return self.desired == "running"
 
     @property
+    def real_time(self) -> bool:
+        """Whether records are to be taken as they arrive, and not in micro-batches."""
+        return bool(self.settings.get("real_time_ms"))
+
+    @property
     def job_directory(self) -> Path:
         """Where the code of the wanted version is staged."""
         return self.directory / "jobs" / f"v{self.version}"

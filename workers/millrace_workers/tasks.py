@@ -155,9 +155,12 @@ def tools_for(deployment: Deployment) -> Tools:
 
 
 def driver_arguments(deployment: Deployment) -> tuple[str, ...]:
-    """Broker and Spark master; without a cluster, as many threads as the deployment may use."""
+    """Broker and Spark master; without a cluster, as many threads as the deployment may use.
+
+    In real time each task has a thread, most of which wait: the job takes what it needs.
+    """
     here = configuration()
-    cores = deployment.settings.get("cores")
+    cores = None if deployment.real_time else deployment.settings.get("cores")
     master = here.spark_master or (f"local[{cores}]" if cores else "")
     return (
         "--bootstrap-servers",

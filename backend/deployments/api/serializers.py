@@ -20,6 +20,13 @@ class SettingsSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Milliseconds from micro-batch to micro-batch; 0: as soon as possible.",
     )
+    real_time_ms = serializers.IntegerField(
+        min_value=5_000,
+        max_value=3_600_000,
+        required=False,
+        help_text="Real time in place of micro-batches: each record is taken when it arrives, at "
+        "least once. State and progress are kept every so many milliseconds.",
+    )
     cores = serializers.IntegerField(min_value=1, max_value=256, required=False)
     memory_mb = serializers.IntegerField(min_value=512, max_value=1_048_576, required=False)
     start = serializers.ChoiceField(

@@ -1196,6 +1196,8 @@ export interface components {
             /** @description Create topics that do not exist (default: yes). */
             create_topics?: boolean;
             memory_mb?: number;
+            /** @description Real time in place of micro-batches: each record is taken when it arrives, at least once. State and progress are kept every so many milliseconds. */
+            real_time_ms?: number;
             /**
              * @description Where the first run begins to read.
              *
@@ -1212,6 +1214,8 @@ export interface components {
             /** @description Create topics that do not exist (default: yes). */
             create_topics?: boolean;
             memory_mb?: number;
+            /** @description Real time in place of micro-batches: each record is taken when it arrives, at least once. State and progress are kept every so many milliseconds. */
+            real_time_ms?: number;
             /**
              * @description Where the first run begins to read.
              *

@@ -21,6 +21,7 @@ const INDIRECT = [
   ...["Restarting", "Stopping", "Stopped", "Failed", "Unknown"],
   ...["Compile", "Check topics and state", "Stage the job", "Start the driver", "Run"],
   ...["As fast as it can", "Every 500 ms", "Every second", "Every 10 seconds"],
+  ...["Real time: each record at once"],
   ...["Task", "Topic-partition", "Executor", "Thread", "Offset", "Lag", "Rate", "Records"],
   ...["State rows", "Stream time", "Everything", "Info and up", "Warnings and errors", "Errors"],
   ...["Show problems", "Show code", "Show plan", "Show assignment", "Show logs", "Show runs"],

@@ -32,6 +32,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Every 500 ms": "每 500 毫秒",
   "Every second": "每秒",
   "Every 10 seconds": "每 10 秒",
+  "Real time: each record at once": "实时:每条记录立即处理",
   Task: "任务",
   "Topic-partition": "主题分区",
   Executor: "执行器",
@@ -331,6 +332,8 @@ export const zh: Readonly<Record<string, string>> = {
   "Latest record": "最新的记录",
   Trigger: "触发",
   "How often a micro-batch starts.": "微批启动的频率。",
+  "Milliseconds from record to result, at least once; state is kept every {n} s. Each task has a thread of its own, whatever the cores.":
+    "从记录到结果只需毫秒,至少一次;状态每 {n} 秒保存一次。每个任务有自己的线程,与核数无关。",
   Cores: "核数",
   "Memory, MB": "内存（MB）",
   "Deploy again with these": "以这些选项重新部署",

@@ -12,13 +12,7 @@ import { useLive } from "../runtime/store";
 import { Tip } from "../ui";
 import classes from "./deployments.module.css";
 import { showSteps } from "./steps";
-
-const TRIGGERS = [
-  { value: "0", label: "As fast as it can" },
-  { value: "500", label: "Every 500 ms" },
-  { value: "1000", label: "Every second" },
-  { value: "10000", label: "Every 10 seconds" },
-];
+import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
 
 /** Errors of the drawing that keep it from being compiled or deployed. */
 function blockers(): number {
@@ -74,8 +68,9 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           ? t("Saves version {n} and runs it", { n: next })
           : t("Compiles, checks and runs version {n}", { n: next });
   const off = !allowed || empty || current;
-  const values: DeploymentSettings = { ...deployment?.settings, ...settings };
+  const values: DeploymentSettings = settings ?? { ...deployment?.settings };
   const set = (change: DeploymentSettings) => setSettings({ ...values, ...change });
+  const trigger = triggerOf(values);
 
   return (
     <div className={classes.split}>
@@ -130,9 +125,16 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           />
           <Select
             label={t("Trigger")}
-            description={t("How often a micro-batch starts.")}
-            value={String(values.trigger_ms ?? 0)}
-            onChange={(value) => set({ trigger_ms: Number(value ?? 0) })}
+            description={
+              trigger === "real-time"
+                ? t(
+                    "Milliseconds from record to result, at least once; state is kept every {n} s. Each task has a thread of its own, whatever the cores.",
+                    { n: (values.real_time_ms ?? REAL_TIME_MS) / 1000 },
+                  )
+                : t("How often a micro-batch starts.")
+            }
+            value={trigger}
+            onChange={(value) => setSettings(withTrigger(values, value ?? "0"))}
             data={TRIGGERS.map((each) => ({ ...each, label: t(each.label) }))}
             comboboxProps={{ withinPortal: false }}
           />

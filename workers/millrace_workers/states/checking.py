@@ -32,7 +32,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         )
         failure = Failure("topic_missing", message, missing.node, missing.parameter)
         return refuse(deployment, tools, "check", failure)
-    failure_by_shape = tools.compiler.check(with_partitions(deployment.document, found))
+    document = with_partitions(deployment.document, found)
+    failure_by_shape = tools.compiler.check(document, real_time=deployment.real_time)
     if failure_by_shape is not None:
         return refuse(deployment, tools, "check", failure_by_shape)
     differing = [

@@ -9,7 +9,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if not deployment.wants_to_run:
         return "stopping"
     tools.record.step("compile", "running")
-    failure = tools.compiler.check(deployment.document)
+    failure = tools.compiler.check(deployment.document, real_time=deployment.real_time)
     if failure is not None:
         return refuse(deployment, tools, "compile", failure)
     tools.record.step("compile", "done")

@@ -76,7 +76,9 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
 def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
     """The job's command line arguments that the deployment's settings ask for."""
     found: list[str] = []
-    if settings.get("trigger_ms") is not None:
+    if settings.get("real_time_ms"):
+        found += ["--real-time", f"{settings['real_time_ms']} ms"]
+    elif settings.get("trigger_ms") is not None:
         found += ["--trigger", f"{settings['trigger_ms']} milliseconds"]
     if settings.get("memory_mb"):
         found += ["--spark-config", f"spark.driver.memory={settings['memory_mb']}m"]

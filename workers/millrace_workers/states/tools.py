@@ -59,7 +59,7 @@ class RunExists(RuntimeError):
 class CompileJob(Protocol):
     """Compiles a document and writes the job; returns the failure where it is refused."""
 
-    def check(self, document: dict[str, Any]) -> Failure | None:
+    def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
         """None where the document compiles."""
         ...
 

@@ -1,0 +1,27 @@
+/** When a deployment takes records: in micro-batches every so often, or each one at once. */
+
+import type { DeploymentSettings } from "../api/types";
+
+export const TRIGGERS = [
+  { value: "0", label: "As fast as it can" },
+  { value: "500", label: "Every 500 ms" },
+  { value: "1000", label: "Every second" },
+  { value: "10000", label: "Every 10 seconds" },
+  { value: "real-time", label: "Real time: each record at once" },
+];
+
+/** How often real time keeps state and progress: what a crash repeats at most. */
+export const REAL_TIME_MS = 10_000;
+
+/** The choice that the settings stand for. */
+export function triggerOf(settings: DeploymentSettings): string {
+  return settings.real_time_ms === undefined ? String(settings.trigger_ms ?? 0) : "real-time";
+}
+
+/** The settings with another choice; the rest stays. */
+export function withTrigger(settings: DeploymentSettings, trigger: string): DeploymentSettings {
+  const { trigger_ms: _, real_time_ms: kept, ...rest } = settings;
+  return trigger === "real-time"
+    ? { ...rest, real_time_ms: kept ?? REAL_TIME_MS }
+    : { ...rest, trigger_ms: Number(trigger) };
+}

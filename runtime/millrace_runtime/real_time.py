@@ -1,0 +1,93 @@
+"""Spark's real-time mode: what it needs of a job and of the machine, said before anything starts.
+
+A batch lasts as long as the trigger says. All tasks of all levels run at once in it, and a record
+goes through them when it arrives. State and offsets are kept when the batch ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.job import Job
+from millrace_runtime.processor import duration
+
+# Spark's own bound: at the end of a batch all tasks end and begin anew.
+LEAST_MS = 5_000
+
+# Threads of a driver of its own, for who names no master: they wait for records most of the time.
+MASTER = "local[64]"
+# Executors of a cluster come one after the other.
+CLUSTER_PATIENCE_SECONDS = 30.0
+# How long a stop waits for the end of the batch, behind which nothing is written again.
+STOP_PATIENCE_SECONDS = 15.0
+
+
+def batch_ms(text: str) -> int:
+    """The length of a batch, such as "10 seconds", in ms.
+
+    Raises MillraceError `option_invalid` for what is no duration, or less than Spark takes.
+    """
+    try:
+        found = duration(text if not text.strip().isdecimal() else int(text))
+    except ValueError as error:
+        raise MillraceError("option_invalid", f"--real-time: {error}.") from None
+    if found < LEAST_MS:
+        raise MillraceError(
+            "option_invalid",
+            f"A batch of real time lasts 5 seconds or more, --real-time says {text!r}. Records go "
+            "through at once in any case: it is how often their results are kept.",
+        )
+    return found
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raises MillraceError `real_time_exactly_once` for a guarantee that real time cannot give."""
+    if settings.get("processing_guarantee") == "exactly_once":
+        raise MillraceError(
+            "real_time_exactly_once",
+            "Real time gives each record at least once, the topology says exactly_once. Set its "
+            "processing_guarantee to at_least_once, or run it in micro-batches.",
+            parameter="processing_guarantee",
+        )
+
+
+def slots_needed(job: Job, partitions: Mapping[str, int]) -> tuple[int, int]:
+    """How many tasks run at once after `job.plan()`: those that read, and those of the levels."""
+    levels = {
+        node["level"]
+        for node in job.graph.nodes
+        if node["op"] != "sink" and (node["op"] != "repartition" or node["parents"])
+    }
+    tasks = job.shuffle_partitions * len(levels)
+    if levels and job.reads_directly:
+        return 0, tasks
+    # A pattern's topics are not known here: they count for one.
+    reading = sum(sum(partitions.get(name, 1) for name in names) or 1 for names in job.read_topics)
+    return reading, tasks
+
+
+def check_slots(session: Any, job: Job, partitions: Mapping[str, int]) -> None:
+    """Raises MillraceError `real_time_slots` where the tasks cannot all run at once.
+
+    Spark would wait for ever for the rest of them, or leave their records out.
+    """
+    reading, tasks = slots_needed(job, partitions)
+    context = session.sparkContext
+    local = str(context.master).startswith("local")
+    deadline = time.monotonic() + (0.0 if local else CLUSTER_PATIENCE_SECONDS)
+    while (found := context.defaultParallelism) < reading + tasks and time.monotonic() < deadline:
+        time.sleep(0.2)
+    if found >= reading + tasks:
+        return
+    parts = [f"{reading} to read topic-partitions"] if reading else []
+    parts += [f"{tasks} for the tasks of all levels"] if tasks else []
+    do = f"Start it with --master local[{reading + tasks}]" if local else "Give it more cores"
+    raise MillraceError(
+        "real_time_slots",
+        f"In real time all tasks run at once. The job has {reading + tasks} of them "
+        f"({', '.join(parts)}), {context.master} runs {found} at once. {do}, or run the job in "
+        "micro-batches.",
+    )

@@ -1,0 +1,310 @@
+"""Documents in Spark's real-time mode on a real broker, fed record by record.
+
+What Kafka Streams gives for each record is recorded with one record in work at a time. So the next
+record is written when the one before has come out, and so is the order of several topics fixed.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import shutil
+import tempfile
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from millrace_runtime import columns
+
+from tests.runtime import topics
+from tests.runtime.spread import Line, decode, renamed
+
+#: ms added to all timestamps, since 0 means now to the client that writes them.
+DAY = 86_400_000
+#: Threads of the session: all tasks of all levels and sources of a query run at once.
+SLOTS = 48
+#: The least that Spark takes for a batch of real time.
+BATCH = "5 seconds"
+PATIENCE_SECONDS = 60.0
+
+
+class Live:
+    """A warm session in which documents run in real time."""
+
+    def __init__(self, address: str) -> None:
+        from millrace_runtime import session
+
+        from tools.cli.documents import session_analyzer
+        from tools.cli.oracle import Oracle
+
+        self.address = address
+        self.oracle = Oracle()
+        self.alone = threading.Lock()
+        self.spark = session.create(
+            "real-time",
+            master=f"local[{SLOTS}]",
+            settings={
+                "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
+                "spark.sql.codegen.wholeStage": "false",
+                **session.CHECKPOINTS,
+                **session.REAL_TIME,
+            },
+        )
+        self.analyzer = session_analyzer(self.spark)
+
+    def close(self) -> None:
+        """Ends the session and the oracle."""
+        self.oracle.close()
+        self.spark.stop()
+
+    def start(
+        self, document: dict[str, Any], *, batch: str = BATCH, tasks: int | None = None
+    ) -> Running:
+        """Starts a document whose topics exist; by default with as many tasks as partitions."""
+        return Running(self, document, batch, tasks)
+
+    def key_bytes(self, line: Line, formats: dict[str, Any]) -> tuple[bytes | None, bytes | None]:
+        """Key and value of an input line as they go to Kafka."""
+        found = []
+        for name in ("key", "value"):
+            text = line.get(f"{name}_bytes")
+            if text is None:
+                told = json.dumps(formats[name]), json.dumps(line.get(name))
+                text = columns.gateway().Simulation.encode(*told)
+            found.append(None if text is None else base64.b64decode(text))
+        return found[0], found[1]
+
+
+class Running:
+    """One query in real time, what goes into it and what comes out."""
+
+    def __init__(self, live: Live, document: dict[str, Any], batch: str, tasks: int | None) -> None:
+        from millrace_compiler import compile_document
+
+        from tools.cli.simulating import topology_of
+
+        self.live = live
+        self.document = document
+        self.topology = topology_of(compile_document(document, live.analyzer).require())
+        widths = [t.get("partitions", 1) for t in (document.get("topics") or {}).values()]
+        self.tasks = tasks or max(widths, default=1)
+        self.checkpoint = tempfile.mkdtemp(prefix="millrace-live-")
+        self.begin(batch)
+
+    def begin(self, batch: str = BATCH) -> None:
+        """Starts the query, for the first time or again."""
+        from millrace_runtime.job import Job
+        from millrace_runtime.kafka import Kafka
+
+        self.run = uuid.uuid4().hex
+        settings = self.document.get("settings") or {}
+        spark = self.live.spark.newSession()
+        kafka = Kafka(spark, self.live.address, run=self.run, real_time=True)
+        job = Job(
+            spark, kafka, name="live", settings=settings, tasks=self.tasks,
+            run=self.run, updates=True,
+        )  # fmt: skip
+        self.topology(job)
+        spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        plan = job.plan()
+        self.graph = plan.graph
+        writer = plan.rows.writeStream.outputMode("update")
+        writer = writer.trigger(realTime=batch)  # type: ignore[call-overload] # newer than its types
+        writer = writer.option("checkpointLocation", self.checkpoint)
+        self.query = kafka.into(writer, plan.graph, settings).start()
+
+    def statistics(self) -> dict[str, Any]:
+        """What the operator counted."""
+        told: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self.run))
+        return told
+
+    def check(self) -> None:
+        """Raises what ended the query, if it has ended."""
+        error = self.query.exception()
+        if error is not None:
+            raise error
+
+    def taken(self, places: dict[tuple[str, int], int]) -> bool:
+        """Whether records up to these offsets were taken."""
+        at = {
+            (place["topic"], place["partition"]): place["offset"]
+            for task in self.statistics()["tasks"]
+            for place in task["topic_partitions"]
+        }
+        return all(at.get(place, -1) >= offset for place, offset in places.items())
+
+    def until(self, done: Callable[[], bool], what: str) -> None:
+        """Waits for something; a query that ended meanwhile is an error."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not done():
+            self.check()
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{what} did not happen: {self.statistics()}")
+            time.sleep(0.01)
+
+    def batches(self) -> int:
+        """How many batches have ended, and are never read again."""
+        progress = self.query._jsq.lastProgress()
+        return -1 if progress is None else int(progress.batchId())
+
+    def rest(self) -> None:
+        """Waits until what was taken so far is kept, then stops the query."""
+        kept = self.batches() + 1
+        self.until(lambda: self.batches() > kept, "the end of a batch")
+        self.end()
+
+    def end(self) -> None:
+        """Stops the query; its checkpoint stays."""
+        self.query.stop()
+        columns.gateway().StreamTasks.release(self.run)
+
+    def close(self) -> None:
+        """Stops the query and forgets it."""
+        self.end()
+        shutil.rmtree(self.checkpoint, ignore_errors=True)
+
+
+def formats_by_topic(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Key and value formats of the topics that are read."""
+    found = {}
+    for node in document["nodes"]:
+        params = node.get("params", {})
+        if node["kind"].startswith("source."):
+            for topic in params.get("topics") or [params.get("topic")]:
+                if topic:
+                    found[topic] = {"key": params.get("key"), "value": params.get("value")}
+    return found
+
+
+def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any, Any]:
+    """Key and value formats of what is written to a topic."""
+    if dead:
+        return {"format": "bytes"}, {"format": "bytes"}
+    sinks = [node["params"] for node in graph["nodes"] if node["op"] in ("to", "sink")]
+    named = [params for params in sinks if params.get("topic") == topic] or [
+        params for params in sinks if params.get("topic_expression")
+    ]
+    return named[0]["key"], named[0]["value"]
+
+
+@dataclasses.dataclass
+class Play:
+    """A scenario that is fed record by record."""
+
+    running: Running
+    consumer: Consumer
+    producer: Producer
+    dead: str | None
+    outputs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    #: The last offset written to each topic-partition.
+    ends: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
+
+    def write(self, line: Line, formats: dict[str, Any]) -> None:
+        """Writes one record and waits until the broker has it."""
+        key, value = self.running.live.key_bytes(line, formats)
+        headers = [(n, t.encode()) for n, t in (line.get("headers") or {}).items()]
+        self.producer.produce(
+            line["topic"], key=key, value=value, partition=line.get("partition", 0),
+            on_delivery=self._written, timestamp=line["timestamp"], headers=headers,
+        )  # fmt: skip
+        self.producer.flush(30)
+
+    def _written(self, error: Any, message: Any) -> None:
+        self.ends[message.topic(), message.partition()] = message.offset()
+
+    def await_outputs(self, count: int, number: int) -> None:
+        """Waits until so many records have come out; those that come are caused by this line."""
+        self.running.until(lambda: self.read(number) >= count, f"what line {number} causes")
+
+    def await_taking(self) -> None:
+        """Waits until all that was written is taken."""
+        self.running.until(lambda: self.running.taken(self.ends), "the taking of all")
+
+    def read(self, number: int) -> int:
+        """Reads what has come out; the number of all records so far."""
+        for message in self.consumer.consume(100, 0.002):
+            topic = str(message.topic())
+            key, value = sink_formats(self.running.graph, topic, dead=topic == self.dead)
+            headers: Any = message.headers() or []
+            record: Any = message
+            self.outputs.append(
+                {
+                    "after": number,
+                    "topic": topic,
+                    "key": decode(record.key(), key),
+                    "value": decode(record.value(), value),
+                    "timestamp": message.timestamp()[1],
+                    "headers": {n: None if v is None else v.decode() for n, v in headers},
+                }
+            )
+        return len(self.outputs)
+
+
+def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Feeds a scenario record by record; what Kafka Streams gives, and what came out."""
+    prefix = f"{scenario['id'].lower()}-{uuid.uuid4().hex[:6]}-"
+    document = renamed(scenario["topology"], prefix, partitions=None)
+    formats = formats_by_topic(document)
+    lines = [
+        {**line, "topic": prefix + line["topic"], "timestamp": DAY + line.get("timestamp", 0)}
+        if "topic" in line
+        else line
+        for line in scenario["inputs"]
+    ]
+    told = {**scenario, "topology": document, "inputs": lines}
+    with live.alone:  # one question at a time
+        expected = live.oracle.run(told)
+    dead = (document.get("settings") or {}).get("dead_letter_topic")
+    targets = written_topics(document) | {record["topic"] for record in expected["outputs"]}
+    widths = {
+        name: (document.get("topics") or {}).get(name, {}).get("partitions", 1)
+        for name in {*formats, *targets, *(line["topic"] for line in lines if "topic" in line)}
+    }
+    topics.create(live.address, widths)
+    consumer = Consumer(
+        {
+            "bootstrap.servers": live.address, "group.id": prefix, "log_level": 0,
+            "auto.offset.reset": "earliest", "fetch.wait.max.ms": 5, "enable.auto.commit": False,
+        }
+    )  # fmt: skip
+    consumer.assign([TopicPartition(t, n, 0) for t in targets for n in range(widths[t])])
+    producer = Producer({"bootstrap.servers": live.address, "linger.ms": 0})
+    running = live.start(document)
+    fed = Play(running, consumer, producer, dead)
+    due = Counter(record["after"] for record in expected["outputs"])
+    try:
+        so_far = 0
+        for number, line in enumerate(lines, 1):
+            so_far += due[number]
+            if line.get("restart"):
+                running.rest()
+                running.begin()
+                continue
+            if line["topic"] in formats:
+                fed.write(line, formats[line["topic"]])
+            fed.await_outputs(so_far, number)
+            following = lines[number : number + 1]
+            if not due[number] and following and following[0].get("topic") != line["topic"]:
+                fed.await_taking()
+        fed.await_taking()
+        quiet = time.monotonic() + 0.3
+        while time.monotonic() < quiet:
+            fed.read(len(lines))
+        found = {"outputs": fed.outputs, "dropped": running.statistics()["dropped"]}
+    finally:
+        running.close()
+        consumer.close()
+    return {**told, "expected": {**expected, "stores": {}}}, found
+
+
+def written_topics(document: dict[str, Any]) -> set[str]:
+    """The topics that a document writes by name, that of dead letters included."""
+    named = {
+        node["params"].get("topic") for node in document["nodes"] if node["kind"] == "sink.topic"
+    }
+    return {*named, (document.get("settings") or {}).get("dead_letter_topic")} - {None}

@@ -1,0 +1,214 @@
+"""Real-time mode: the same results as Kafka Streams, record by record, on a real broker.
+
+`MILLRACE_SCENARIOS=all ./millrace test tests/runtime/test_real_time.py` plays every recorded
+scenario that only records and restarts make; without it one of each family.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+
+from tests.runtime import topics
+from tests.runtime.live import Live, play
+from tools.cli.comparing import differences
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+FOLDER = Path(__file__).parents[1] / "conformance" / "scenarios"
+#: One of each family, for time: several levels, several topics, global tables, restarts among them.
+SAMPLE = ["A06", "B53", "C01", "D10", "F02", "G03", "H02", "I08", "J01", "K52", "L03", "M02"]
+TEXT = {"format": "string"}
+
+
+def scenarios() -> dict[str, dict[str, Any]]:
+    """Those that end by themselves; at least once is what real time gives."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.json")):
+        scenario = json.loads(path.read_text("utf-8"))
+        scenario["topology"].get("settings", {}).pop("processing_guarantee", None)
+        if (
+            scenario["compare"] not in ("refused", "describe")
+            and not scenario["expected"]["error"]
+            and all("topic" in line or "restart" in line for line in scenario["inputs"])
+        ):
+            found[scenario["id"]] = scenario
+    wanted = os.environ.get("MILLRACE_SCENARIOS", ",".join(SAMPLE))
+    return found if wanted == "all" else {n: s for n, s in found.items() if n in wanted.split(",")}
+
+
+SCENARIOS = scenarios()
+Played = dict[str, Future[tuple[dict[str, Any], dict[str, Any]]]]
+
+
+@pytest.fixture(scope="module")
+def live(broker: Any) -> Iterator[Live]:
+    running = Live(broker.address)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="module")
+def played(live: Live) -> Iterator[Played]:
+    """All scenarios, three at a time: most of their time they wait for one record."""
+    with ThreadPoolExecutor(3) as pool:
+        yield {name: pool.submit(play, live, each) for name, each in SCENARIOS.items()}
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_record_gives_what_kafka_streams_gives(played: Played, name: str) -> None:
+    told, found = played[name].result()
+    assert differences(told, found, "each") == []
+
+
+def document(nodes: list[dict[str, Any]], partitions: int = 1, **settings: Any) -> dict[str, Any]:
+    """A chain of nodes from a topic of its own to a topic of its own, both of text."""
+    prefix = uuid.uuid4().hex[:8]
+    source = {"topics": [f"{prefix}-in"], "key": TEXT, "value": TEXT}
+    chain = [
+        {"id": "in", "kind": "source.stream", "params": source},
+        *nodes,
+        {"id": "out", "kind": "sink.topic", "params": {"topic": f"{prefix}-out"}},
+    ]
+    ids = [node["id"] for node in chain]
+    return {
+        "format": "millrace.topology/1",
+        "name": prefix,
+        "topics": {f"{prefix}-{name}": {"partitions": partitions} for name in ("in", "out")},
+        "nodes": chain,
+        "edges": [{"source": a, "target": b} for a, b in itertools.pairwise(ids)],
+        "settings": settings,
+    }
+
+
+def ends(made: dict[str, Any]) -> tuple[str, str]:
+    """The topics of a document of ours, which are created."""
+    source, target = made["topics"]
+    return source, target
+
+
+COUNT = [
+    {"id": "count", "kind": "count", "params": {}},
+    {"id": "updates", "kind": "to_stream", "params": {}},
+]
+
+
+def test_a_failing_record_ends_the_query_long_before_its_batch_does(live: Live) -> None:
+    made = document(
+        [
+            {"id": "check", "kind": "map_values", "params": {
+                "value": "CASE WHEN value = 'bad' THEN cast(value AS INT) ELSE 1 END"}},
+            *COUNT,
+        ]
+    )  # fmt: skip
+    source, target = ends(made)
+    topics.create(live.address, {source: 1, target: 1})
+    running = live.start(made, batch="10 minutes")
+    try:
+        topics.produce(live.address, source, [{"key": "a", "value": "1"}] * 2)
+        assert len(topics.consume(live.address, target, 2)) == 2
+        topics.produce(live.address, source, [{"key": "a", "value": v} for v in ("2", "bad", "3")])
+        assert running.query.awaitTermination(60)
+    except StreamingQueryException as error:
+        text = str(error)
+        assert '"node":"check"' in text
+        assert '"offset":3' in text
+    else:
+        raise AssertionError("the query went on")
+    finally:
+        running.close()
+    assert len(topics.consume(live.address, target, 3)) == 3
+
+
+def test_a_task_does_not_wait_for_a_partition_that_has_nothing(live: Live) -> None:
+    made = document(COUNT, partitions=4)
+    source, target = ends(made)
+    topics.create(live.address, {source: 4, target: 4})
+    running = live.start(made, batch="10 minutes", tasks=2)
+    try:
+        for number in range(5):
+            record = {"key": "a", "value": str(number), "partition": 3}
+            topics.produce(live.address, source, [record])
+            arrived = topics.consume(live.address, target, number + 1)
+            assert len(arrived) == number + 1
+    finally:
+        running.close()
+
+
+TICKING = """
+class Ticking(Processor):
+    def init(self, context):
+        self.context = context
+        self.last = None
+        context.schedule(200, WALL_CLOCK_TIME, self.tick)
+
+    def process(self, record):
+        self.last = record
+
+    def tick(self, now):
+        if self.last is not None:
+            self.context.forward(self.last)
+"""
+
+
+def test_the_wall_clock_ticks_while_no_record_comes(live: Live) -> None:
+    made = document([{"id": "tick", "kind": "process", "params": {
+        "code": TICKING, "class_name": "Ticking",
+        "output": {"key": "STRING", "value": "STRING"}}}])  # fmt: skip
+    source, target = ends(made)
+    topics.create(live.address, {source: 1, target: 1})
+    running = live.start(made, batch="10 minutes")
+    try:
+        topics.produce(live.address, source, [{"key": "a", "value": "b"}])
+        found = topics.consume(live.address, target, 3)
+        running.check()
+        assert len(found) >= 3
+    finally:
+        running.close()
+
+
+def test_figures_come_while_the_batch_goes_on(live: Live) -> None:
+    made = document(COUNT)
+    source, target = ends(made)
+    topics.create(live.address, {source: 1, target: 1})
+    running = live.start(made, batch="10 minutes")
+    try:
+        topics.produce(live.address, source, [{"key": "a", "value": "b"}] * 7)
+        running.until(lambda: running.taken({(source, 0): 6}), "the taking")
+        told = running.statistics()
+        assert told["nodes"]["count"]["in"] == 7
+        assert told["tasks"][0]["records"] == 7
+        assert told["tasks"][0]["thread"].startswith("stream-")
+        assert running.batches() < 0
+    finally:
+        running.close()
+
+
+def test_what_was_kept_is_not_done_again_and_what_was_not_is(live: Live) -> None:
+    made = document(COUNT, partitions=2)
+    source, target = ends(made)
+    topics.create(live.address, {source: 2, target: 2})
+    running = live.start(made)
+    try:
+        topics.produce(live.address, source, [{"key": "a", "value": "b"}] * 3)
+        assert len(topics.consume(live.address, target, 3)) == 3
+        running.rest()
+        running.begin(batch="10 minutes")
+        topics.produce(live.address, source, [{"key": "a", "value": "b"}] * 2)
+        assert len(topics.consume(live.address, target, 5)) == 5
+        running.end()
+        running.begin()
+        values = [int.from_bytes(each.value()) for each in topics.consume(live.address, target, 7)]
+        assert values == [1, 2, 3, 4, 5, 4, 5]
+    finally:
+        running.close()
