@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from millrace_runtime import real_time
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.options import checked
 
@@ -234,6 +235,8 @@ def run(
     report = reporter(arguments.report, arguments.run)
     report.state("starting")
     try:
+        if arguments.real_time:
+            real_time.check_settings(settings)
         checked(arguments)
         _run(topology, name, settings, tasks, arguments, stopping, report)
     except Exception as caught:
@@ -263,7 +266,7 @@ def _run(
     stopping: threading.Event,
     report: Any,
 ) -> None:
-    from millrace_runtime import checkpoint, columns, real_time, session
+    from millrace_runtime import checkpoint, columns, session
 
     stages = Stages()
     conf = dict(item.split("=", 1) for item in arguments.spark_config)
@@ -272,8 +275,6 @@ def _run(
     conf.update(session.CHECKPOINTS)
     master = arguments.master
     if arguments.real_time:
-        real_time.batch_ms(arguments.real_time)
-        real_time.check_settings(settings)
         conf.update(session.REAL_TIME)
         master = master or os.environ.get("SPARK_MASTER") or real_time.MASTER
     spark = session.create(name, master=master, settings=conf)
@@ -315,7 +316,7 @@ class Starter:
 
     def start(self, mode: str) -> Any:
         """The query: `for ever` and `available now` in micro-batches, `catch up`, `real time`."""
-        from millrace_runtime import checkpoint, real_time
+        from millrace_runtime import checkpoint
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
 
@@ -402,12 +403,10 @@ def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> dict[str, 
 
 def _wait(query: Any, stopping: threading.Event, report: Any, *, batch_ends: bool = False) -> None:
     """Until the query ends or should; with `batch_ends` a stop waits for the end of its batch."""
-    from millrace_runtime.real_time import STOP_PATIENCE_SECONDS
-
     while query.isActive:
         if stopping.wait(0.2):
             report.state("stopping")
-            deadline = time.monotonic() + (STOP_PATIENCE_SECONDS if batch_ends else 0.0)
+            deadline = time.monotonic() + (real_time.STOP_PATIENCE_SECONDS if batch_ends else 0.0)
             at = _batch_of(query)
             while query.isActive and _batch_of(query) == at and time.monotonic() < deadline:
                 time.sleep(0.005)

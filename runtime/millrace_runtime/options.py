@@ -7,7 +7,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from millrace_runtime import checkpoint
+from millrace_runtime import checkpoint, real_time
 from millrace_runtime.errors import MillraceError
 
 _HOST = re.compile(r"(?:[A-Z_]+://)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+):(\d{1,5})")
@@ -37,6 +37,13 @@ def checked(arguments: argparse.Namespace) -> None:
             raise _invalid("--spark-config", setting, "KEY=VALUE")
     if not _INTERVAL.fullmatch(arguments.trigger):
         raise _invalid("--trigger", arguments.trigger, "an interval such as “5 seconds”")
+    if arguments.real_time:
+        if arguments.available_now:
+            raise MillraceError(
+                "option_invalid",
+                "--available-now ends when all is read, --real-time never: give one of them.",
+            )
+        real_time.batch_ms(arguments.real_time)
     if arguments.max_records < 1:
         raise _invalid("--max-records", str(arguments.max_records), "1 or more")
     if arguments.master and not _MASTER.fullmatch(arguments.master):

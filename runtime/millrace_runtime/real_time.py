@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.job import Job
 from millrace_runtime.processor import duration
+
+if TYPE_CHECKING:
+    from millrace_runtime.job import Job
 
 # Spark's own bound: at the end of a batch all tasks end and begin anew.
 LEAST_MS = 5_000
