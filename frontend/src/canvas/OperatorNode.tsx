@@ -2,6 +2,7 @@ import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { isMissing } from "../designer/compile";
 import { hasStore, hueOf, portRoles } from "../designer/derived";
+import { useRuntime } from "../designer/runtime";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf, portsOf } from "../graph/catalogue";
 import { labelOf } from "../graph/document";
@@ -51,6 +52,21 @@ export function ProblemBadge({ node }: { node: string }) {
   );
 }
 
+/** Says that the deployment stopped at this node, and why. */
+function FailureBadge({ message }: { message: string }) {
+  return (
+    <span
+      className="node-badge"
+      data-severity="failure"
+      title={message}
+      role="img"
+      aria-label={t("failedHere", { why: message })}
+    >
+      !
+    </span>
+  );
+}
+
 export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
   const catalogue = useDesigner((state) => state.catalogue);
@@ -60,6 +76,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const runtime = useDesigner((state) => state.layer === "runtime");
   const plan = useDesigner((state) => planned(state, id));
   const lit = useDesigner((state) => state.hovered === id);
+  const failed = useRuntime((state) => (state.failed?.node === id ? state.failed.message : null));
   const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
   const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
@@ -81,7 +98,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
       className="node"
       data-hue={hueOf(catalogue, node.kind)}
       data-table={isTable || undefined}
-      data-trouble={trouble}
+      data-trouble={failed === null ? trouble : "error"}
       data-lit={lit || undefined}
       data-runtime={runtime || undefined}
     >
@@ -96,7 +113,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
         </div>
       </div>
       {runtime ? <RuntimeFooter node={id} source={isSource} /> : null}
-      <ProblemBadge node={id} />
+      {failed === null ? <ProblemBadge node={id} /> : <FailureBadge message={failed} />}
       <Ports node={id} ports={ports} roles={roles} height={sizeOfPorts(ports).height} />
     </div>
   );

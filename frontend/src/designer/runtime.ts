@@ -49,15 +49,19 @@ const HISTORY_MS = 15 * 60 * 1000;
 
 interface RuntimeState {
   readonly figures: RuntimeFigures | null;
+  /** The node at which the deployment failed, until it runs again or is stopped. */
+  readonly failed: { readonly node: string; readonly message: string } | null;
   readonly history: Readonly<Record<string, readonly HistoryPoint[]>>;
   /** The task that the pointer is on, in whichever view; the others light the same one. */
   readonly hoveredTask: string | null;
   setFigures(figures: RuntimeFigures | null): void;
+  setFailed(failed: RuntimeState["failed"]): void;
   setHoveredTask(task: string | null): void;
 }
 
 export const useRuntime = create<RuntimeState>()((set) => ({
   figures: null,
+  failed: null,
   history: {},
   hoveredTask: null,
   setFigures: (figures) =>
@@ -73,6 +77,7 @@ export const useRuntime = create<RuntimeState>()((set) => ({
       }
       return { figures, history };
     }),
+  setFailed: (failed) => set({ failed }),
   setHoveredTask: (hoveredTask) => set({ hoveredTask }),
 }));
 

@@ -54,7 +54,7 @@ export function SignInPage() {
           {t("Draw Kafka Streams topologies and run them on Spark.")}
         </p>
         {hasEnded() && error === null ? (
-          <Alert color="blue" variant="light" role="status">
+          <Alert variant="light" role="status">
             {t("Your session has ended. Sign in to go on where you were.")}
           </Alert>
         ) : null}

@@ -5,7 +5,7 @@ import { create } from "zustand";
 import { useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useLive } from "./store";
-import { type RuntimeView, STALE_AFTER, viewOf } from "./view";
+import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "./view";
 
 export const useRunning = create<{ view: RuntimeView | null }>()(() => ({ view: null }));
 
@@ -45,6 +45,7 @@ export function useRuntimeFeed(): void {
       const view = compute();
       useRunning.setState({ view });
       useRuntime.getState().setFigures(view);
+      useRuntime.getState().setFailed(failedAt(useLive.getState().deployment));
     };
     renew();
     const plan = () => useDesigner.getState().result?.plan;
@@ -72,6 +73,7 @@ export function useRuntimeFeed(): void {
       clearInterval(timer);
       useRunning.setState({ view: null });
       useRuntime.getState().setFigures(null);
+      useRuntime.getState().setFailed(null);
     };
   }, []);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aDeployment, aDocument, aReport, aTask } from "../api/samples";
-import { lagOf, movesBetween, type ViewInput, viewOf } from "./view";
+import { failedAt, lagOf, movesBetween, type ViewInput, viewOf } from "./view";
 
 function view(over: Partial<ViewInput> = {}) {
   const found = viewOf({
@@ -89,4 +89,17 @@ test("a task on another executor has moved, one on another thread has not", () =
   });
   expect(movesBetween(before, after)).toMatchObject([{ task: "0_0", from: "driver", to: "2" }]);
   expect(movesBetween(null, after)).toEqual([]);
+});
+
+test("a node that a deployment failed at is marked until it runs again", () => {
+  const failure = { code: "x", message: "Overflow", node: "count", parameter: null, record: null };
+  expect(failedAt(aDeployment({ observed: "failed", failure }))).toEqual({
+    node: "count",
+    message: "Overflow",
+  });
+  expect(failedAt(aDeployment({ observed: "running", failure }))).toBeNull();
+  expect(
+    failedAt(aDeployment({ observed: "failed", failure: { ...failure, node: null } })),
+  ).toBeNull();
+  expect(failedAt(null)).toBeNull();
 });

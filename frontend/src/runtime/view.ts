@@ -79,6 +79,12 @@ function total(values: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
 }
 
+/** Where a deployment failed, if it is a node's fault and nothing has been done since. */
+export function failedAt(deployment: Deployment | null): { node: string; message: string } | null {
+  if (deployment?.observed !== "failed" || deployment.failure?.node == null) return null;
+  return { node: deployment.failure.node, message: deployment.failure.message };
+}
+
 function nodeFigures(
   id: string,
   input: ViewInput,
