@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime.errors import fault_of
 from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics
@@ -212,3 +213,34 @@ def test_what_was_kept_is_not_done_again_and_what_was_not_is(live: Live) -> None
         assert values == [1, 2, 3, 4, 5, 4, 5]
     finally:
         running.close()
+
+
+def test_a_partition_that_the_topic_does_not_have_is_told_at_its_sink(live: Live) -> None:
+    made = document([], partitions=2)
+    made["nodes"][-1]["params"]["partition"] = "length(value)"
+    source, target = ends(made)
+    topics.create(live.address, {source: 2, target: 2})
+    running = live.start(made, batch="10 minutes")
+    try:
+        for value in ("a", "abc"):
+            record = {"key": "k", "value": value, "partition": 1}
+            topics.produce(live.address, source, [record])
+        assert running.query.awaitTermination(60)
+    except StreamingQueryException as error:
+        fault = fault_of(str(error))
+        assert fault is not None
+        assert (fault["kind"], fault["node"], fault["parameter"]) == (
+            "production",
+            "out",
+            "partition",
+        )
+        assert (
+            fault["message"]
+            == f"there is no partition 3: the topic {target} has 2, numbered from 0"
+        )
+        assert (fault["record"]["partition"], fault["record"]["offset"]) == (1, 1)
+    else:
+        raise AssertionError("the query went on")
+    finally:
+        running.close()
+    assert len(topics.consume(live.address, target, 1)) == 1
