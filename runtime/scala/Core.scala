@@ -185,6 +185,8 @@ abstract class Node(val spec: NodeSpec) {
   def process(r: Record, input: Int): Unit
   /** A table's update before its turn: see [[NodeSpec.keeps]]. */
   def remember(r: Record, input: Int): Unit = ()
+  /** True of sinks: what fails there is an error of the node that sent the record, whose further children do not get it [EH2]. */
+  protected def failsParent: Boolean = false
   /** Called when the task ends on this machine. */
   def close(): Unit = ()
   /** Contents of the stores that this node shows: see [[StoreDump]]. */
@@ -206,6 +208,8 @@ abstract class Node(val spec: NodeSpec) {
     received += 1
     try process(r, input) catch {
       case s: Stop => throw s
+      case f: ChildFailure => failures.failed(f.node, f.failure)
+      case e: Exception if failsParent => throw new ChildFailure(this, e)
       case e: Exception => failures.failed(this, e)
       case e: StackOverflowError => failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e))
     }
@@ -228,6 +232,9 @@ final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 
 /** Thrown to end the task's micro-batch: a handler said `fail`. */
 final class Stop(val fault: Fault) extends RuntimeException(fault.message, null, false, false)
+
+/** On its way from a sink to the node before it. */
+private[millrace] final class ChildFailure(val node: Node, val failure: Exception) extends RuntimeException(failure.getMessage, failure, false, false)
 
 /** What decides about a failed record. */
 trait Failures { def failed(node: Node, e: Exception): Unit }

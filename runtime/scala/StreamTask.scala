@@ -268,7 +268,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
         try {
           if (row.isNullAt(Envelope.FAULT)) { e.taken += 1; e.take(row); punctuate(e) }
           else upstream(row)
-        } catch { case s: Stop => stop(s) }
+        } catch {
+          case s: Stop => stop(s)
+          case f: ChildFailure => try failed(f.node, f.failure) catch { case s: Stop => stop(s) } // a sink whose parent is on another level
+        }
       }
     } else if (dest == Envelope.CONTROL) {
       enter(row)

@@ -195,6 +195,7 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   val windowed: Option[Codec] = in.key.window.map(_ => Codec.key(in.key))
   override val ports: Seq[(String, Port)] = Nil
   override def create(): Node = new Node(this) {
+    override protected def failsParent: Boolean = true
     override def process(r: Record, input: Int): Unit = {
       val to = topic.getOrElse(Destination.topic(topicOf.get(r, context).asInstanceOf[UTF8String], context.simulation).toString)
       val p = if (partition.isEmpty) null else Destination.partition(partition.get(r, context).asInstanceOf[java.lang.Integer])

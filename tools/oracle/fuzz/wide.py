@@ -1,6 +1,8 @@
 # mypy: ignore-errors
 """The wider generator: every kind and parameter of the contract that the oracle can run."""
 
+import json
+
 from tools.oracle.fuzz.parts import KEYS, STRUCT, Out
 from tools.oracle.fuzz.processors import TWINS
 from tools.oracle.fuzz.scenario import Scenario
@@ -11,6 +13,19 @@ FORMATS = {
     "DOUBLE": {"format": "double"},
     "BOOLEAN": {"format": "boolean"},
     STRUCT: {"format": "json", "schema": "g STRING, n BIGINT, s STRING"},
+}
+AVRO_FIELDS = [
+    {"name": name, "type": ["null", type_], "default": None}
+    for name, type_ in (("g", "string"), ("n", "long"), ("s", "string"))
+]
+AVRO = {
+    "format": "avro",
+    "schema": json.dumps({"type": "record", "name": "R", "fields": AVRO_FIELDS}),
+}
+PROTOBUF = {
+    "format": "protobuf",
+    "schema": 'syntax = "proto3"; message R { optional string g = 1; optional int64 n = 2; '
+    "optional string s = 3; }",
 }
 STEPS = {
     "stateless": [
@@ -44,7 +59,7 @@ KINDS = [
     ("to_table", None),
     ("to_stream", None),
     ("repartition", None),
-    *[("process", None)] * 3,
+    *[("process", None)] * 5,
     ("through", None),
 ]
 # What a step cannot do without, should it find nothing to work on.
@@ -124,6 +139,9 @@ class Wide(Scenario):
         for place, type_ in enumerate((key, value)):
             if type_ in ("BIGINT", "DOUBLE", "BOOLEAN") and r.random() < 0.15:
                 formats[place] = {"format": "json", "schema": type_}
+        raw = self.bad_bytes or "dead_letter_topic" in self.settings
+        if value == STRUCT and not raw and r.random() < 0.2:
+            formats[1] = r.choice([AVRO, PROTOBUF])
         params = {"key": formats[0], "value": formats[1]}
         topics = [topic]
         if role == "stream" and r.random() < 0.12:
@@ -257,6 +275,8 @@ class Wide(Scenario):
                 params["partition"] = "0"
             if r.random() < 0.12:
                 params["value"] = {"format": "json"}
+            elif o.value == STRUCT and r.random() < 0.2:
+                params["value"] = AVRO
             if r.random() < 0.06 and not o.window:
                 params["key"] = {"format": "json"}
             into = [(o, "in")]
@@ -303,10 +323,11 @@ class Wide(Scenario):
         ]
         if not fit:
             return
-        twin = self.r.choice(fit)
+        sharing = [t for t in fit if t.stores and all(self.held(s, o) for s in t.stores)]
+        twin = self.r.choice(sharing if sharing and self.r.random() < 0.7 else fit)
         kind = "process_values" if twin.fixed else "process"
         name = self.id(kind)
-        stores = [f"{name}-state{n}" for n in range(len(twin.stores))]
+        stores = [self.shared(s, o) or f"{name}-state{n}" for n, s in enumerate(twin.stores)]
         code = twin.code
         for n, store in enumerate(stores):
             code = code.replace(f"{{{n}}}", store)
@@ -330,6 +351,9 @@ class Wide(Scenario):
         if twin.clock:
             self.clocks.add(twin.clock)
         for store, (store_kind, properties) in zip(stores, twin.stores, strict=True):
+            if store in {n["id"] for n in self.nodes}:  # another processor's as well
+                self.edges.append({"source": store, "target": name, "target_port": "store"})
+                continue
             params = {"name": store, **properties}
             if store_kind != "store.versioned" and self.r.random() < 0.3:
                 params["persistent"] = False
@@ -342,6 +366,38 @@ class Wide(Scenario):
         )  # fmt: skip
         for port in twin.outputs or ["out"]:
             self.add(made.like(name, port=port))
+
+    def shared(self, store, o):
+        """A store of another processor."""
+        fits = self.held(store, o)
+        return self.r.choice(fits) if fits and self.r.random() < 0.8 else None
+
+    def held(self, store, o):
+        """Such stores of processors that take, as this one, what comes straight from the topics."""
+        kind, properties = store
+        if o.hops or self.r.random() < 0.1:
+            return []
+        straight = {x.node for x in self.outs if not x.hops}
+        held = {
+            e["source"]
+            for e in self.edges
+            if e.get("target_port") == "store" and e["target"] in straight
+        }
+        return [
+            n["id"]
+            for n in self.nodes
+            if n["kind"] == kind and n["id"] in held and "-state" in n["id"]
+            and properties.items() <= n["params"].items()
+        ]  # fmt: skip
+
+    def repartition(self):
+        had = len(self.nodes)
+        super().repartition()
+        for node in self.nodes[had:]:
+            if self.r.random() < 0.3:
+                node["params"]["name"] = f"by-{node['id']}"
+            if self.r.random() < 0.2:
+                node["params"]["partitions"] = 1
 
     def suppress(self):
         r = self.r
