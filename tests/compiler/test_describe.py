@@ -89,6 +89,14 @@ def test_a_topic_by_expression_has_no_name() -> None:
     assert "Sink: out (extractor class: " in found.text
 
 
+def test_a_topology_that_suppress_cannot_take_is_refused_as_kafka_streams_refuses_it() -> None:
+    versioned = store(kind="versioned", history_retention=1000)
+    late = node("late", "suppress", until="time_limit", limit=1)
+    raw = document([table(), versioned, late], ["rows > table.store", "table > late"])
+    with pytest.raises(Refused, match="versioned table cannot be suppressed"):
+        describe(raw, OneTypeAnalyzer())
+
+
 def test_a_refused_document_is_not_described() -> None:
     with pytest.raises(Refused, match="has no such parameter"):
         describe(line(node("keep", "filter", predicate="true", x=1)), OneTypeAnalyzer())

@@ -14,8 +14,8 @@ from tools.cli.oracle import Oracle
 def test_random_topologies_are_described_as_kafka_streams_describes_them() -> None:
     differing = {}
     with analyzer() as known, Oracle() as oracle:
-        for number in range(60):
-            scenario = described_scenario(41, number)
+        for number in range(80):
+            scenario = described_scenario(41, number, wide=number % 2 == 1)
             found = verify_description(oracle, known, scenario)
             if found:
                 differing[scenario["id"]] = found

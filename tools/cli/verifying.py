@@ -117,8 +117,12 @@ def _descriptions(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     with analyzer() as known, Oracle(remember=folder / "oracle") as oracle:
         for number in range(arguments.first, arguments.first + arguments.random):
-            scenario = described_scenario(arguments.seed, number)
-            found = verify_description(oracle, known, scenario)
+            scenario = described_scenario(arguments.seed, number, wide=arguments.wide)
+            try:
+                found = verify_description(oracle, known, scenario)
+            except MillraceError:  # what Kafka Streams cannot be asked, such as Avro
+                counts["not compared"] += 1
+                continue
             counts["differ" if found else "equal"] += 1
             if found:
                 kept = folder / f"{scenario['id']}.json"
@@ -127,7 +131,7 @@ def _descriptions(arguments: argparse.Namespace) -> int:
                 print(f"{scenario['id']} differs ({kept}): {found[0]}", flush=True)
     print(
         f"{counts['equal']} descriptions equal, {counts['differ']} differ, "
-        f"{time.monotonic() - started:.0f} s",
+        f"{counts['not compared']} not compared, {time.monotonic() - started:.0f} s",
         file=sys.stderr,
     )
     return 1 if counts["differ"] else 0
