@@ -234,3 +234,15 @@ def test_corrupt_bytes_are_told_with_a_readable_key(warm: Any, place: str) -> No
     assert error["record"] == {
         "topic": "in", "partition": 0, "offset": 0, "timestamp": 3, "key": "/wA="
     }  # fmt: skip
+
+
+def test_a_sliding_window_without_length_is_taken_and_stops_at_its_first_record(warm: Any) -> None:
+    """The contract lists a difference of 0 among what is refused; the scenario N07am, recorded from
+    Kafka Streams, takes it. A scenario says what comes out, so it decides, and what Kafka Streams
+    does with the first record comes out here.
+    """
+    window = {"type": "sliding", "difference": 0, "grace": 0}
+    result, _ = run(warm, aggregation("count", window=window))
+    assert (result.error["node"], result.error["after"]) == ("step", 1)
+    assert "difference 0" in result.error["message"]
+    assert result.outputs == []
