@@ -53,6 +53,7 @@ class _Message:
 
 # Messages of Google's own files. Timestamp is a scalar; Struct, Value and ListValue contain
 # themselves.
+_RECURSIVE = {f"google.protobuf.{name}" for name in ("Struct", "Value", "ListValue")}
 _WELL_KNOWN = """
 package google.protobuf;
 message Duration { int64 seconds = 1; int32 nanos = 2; }
@@ -204,4 +205,6 @@ class _Reader:
                 return self.type_of(candidate, above)
             if candidate in self.enums:
                 return STRING
+        if type_name.removeprefix(".") in _RECURSIVE:
+            raise NoProtobufSchema(f"{type_name} contains itself, which Spark has no type for")
         raise NoProtobufSchema(f"the type {type_name} is not known")

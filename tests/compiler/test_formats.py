@@ -157,6 +157,37 @@ def test_a_sink_may_leave_the_schema_to_the_registry() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "type_"),
+    [
+        ("Duration", "duration", "STRUCT<seconds: BIGINT, nanos: INT>"),
+        ("Timestamp", "timestamp", "TIMESTAMP"),
+        ("StringValue", "wrappers", "STRUCT<value: STRING>"),
+        ("UInt32Value", "wrappers", "STRUCT<value: BIGINT>"),
+        ("Any", "any", "STRUCT<type_url: STRING, value: BINARY>"),
+        ("FieldMask", "field_mask", "STRUCT<paths: ARRAY<STRING>>"),
+    ],
+)
+def test_googles_own_messages_have_the_types_of_their_fields(
+    name: str, file: str, type_: str
+) -> None:
+    imported = f'syntax = "proto3"; import "google/protobuf/{file}.proto";'
+    schema = f"{imported} message R {{ google.protobuf.{name} a = 1; }}"
+    raw = reading({"format": "protobuf", "schema": schema})
+    found = compile_document(raw, OneTypeAnalyzer()).ports["in", "out"].value
+    assert found is not None
+    assert found.text == f"STRUCT<a: {type_}>"
+
+
+@pytest.mark.parametrize("name", ["Struct", "Value", "ListValue"])
+def test_a_message_that_contains_itself_is_refused_with_the_reason(name: str) -> None:
+    schema = f'syntax = "proto3"; message R {{ google.protobuf.{name} a = 1; }}'
+    [found] = compile_document(
+        reading({"format": "protobuf", "schema": schema}), OneTypeAnalyzer()
+    ).diagnostics
+    assert f"google.protobuf.{name} contains itself" in found.message
+
+
 def test_a_part_of_another_format_is_refused() -> None:
     assert faults(reading({"format": "string", "schema": "a INT"})) == [
         ("format_part", "in", "value")
