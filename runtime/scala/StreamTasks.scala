@@ -1,11 +1,14 @@
 package org.apache.spark.sql.millrace
 
-import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.{ConcurrentHashMap, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
+
+import scala.concurrent.Await
+import scala.concurrent.duration.Duration
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.TaskContext
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.{Dataset, Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -26,7 +29,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *       updates: the query's output mode is update, the only one that real time knows; else append
  *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
  *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
- *   release(run)                 ends the tasks of a run in this JVM, Python workers with them
+ *   release(run)                 ends the tasks of a run, here and on its executors, Python workers with them
  */
 object StreamTasks {
   def attach(df: Dataset[Row], graphJson: String, optionsJson: String): Dataset[Row] = {
@@ -64,9 +67,28 @@ object StreamTasks {
 
   def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = Graph.parse(spark, graphJson)
 
-  def release(run: String): Unit = tasks.asScala.foreach { case (key, t) => if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) Reports.say(run, t.task.close()) }
+  def release(run: String): Unit = {
+    Reports.say(run, releaseHere(run))
+    SparkContext.getActive.filter(sc => !sc.isLocal && !sc.isStopped).foreach { sc =>
+      // The query has ended, so all slots are free: as many jobs as there are slots reach every executor.
+      val slots = Math.max(1, sc.defaultParallelism)
+      val said = sc.parallelize(0 until slots, slots).mapPartitions { _ =>
+        val lines = StreamTasks.releaseHere(run)
+        Thread.sleep(StreamTasks.pauseMs)
+        lines.iterator
+      }.collectAsync()
+      try Reports.say(run, Await.result(said, Duration(patienceMs, TimeUnit.MILLISECONDS)))
+      catch { case e: Exception => said.cancel(); throw e }
+    }
+  }
+  /** A slot that is free again at once would be given another executor's share. */
+  private[millrace] val pauseMs = 200L
+  private val patienceMs = 10000L
+  /** Ends the tasks of a run that live in this JVM; what their nodes said. */
+  private[millrace] def releaseHere(run: String): Seq[LogLine] =
+    tasks.asScala.toSeq.flatMap { case (key, t) => if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil }
   /** All tasks, where the JVM ends without having been told to. */
-  private[millrace] def releaseAll(): Unit = tasks.keySet.asScala.map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/'))).foreach(release)
+  private[millrace] def releaseAll(): Unit = tasks.keySet.asScala.map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/'))).toSet.foreach((run: String) => Reports.say(run, releaseHere(run)))
 
   // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
 
