@@ -1,0 +1,34 @@
+"""A job whose tasks run on executors that are processes of their own."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime import topics
+from tests.runtime.drivers import ended, kill, started
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+
+def test_processors_on_executors_are_closed_when_the_job_stops(broker: Any, tmp_path: Path) -> None:
+    source, target = (f"{name}-{uuid.uuid4()}" for name in ("in", "out"))
+    topics.create(broker.address, {source: 2, target: 2})
+    records = [{"key": f"k{n}", "value": "v", "partition": n % 2} for n in range(10)]
+    topics.produce(broker.address, source, records)
+    closed = tmp_path / "closed"
+    running = started(
+        "closing_job.py", source, target, str(closed), "--master", "local-cluster[2,1,1024]",
+        address=broker.address, checkpoint=tmp_path / "c",
+    )  # fmt: skip
+    try:
+        assert len(topics.consume(broker.address, target, 10, seconds=180)) == 10, ended(running)
+        running.terminate()
+        _, said = running.communicate(timeout=120)
+        assert running.returncode == 0, said
+    finally:
+        kill(running)
+    assert closed.read_text() == "closed\nclosed\n"
