@@ -166,6 +166,12 @@ def driver_arguments(deployment: Deployment) -> tuple[str, ...]:
         "--bootstrap-servers",
         here.bootstrap_servers,
         *(("--master", master) if master else ()),
+        # Without it the first deployment would take all of a cluster, and the second wait.
+        *(
+            ("--spark-config", f"spark.cores.max={cores}")
+            if cores and here.spark_master.startswith("spark://")
+            else ()
+        ),
     )
 
 
