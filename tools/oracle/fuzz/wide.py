@@ -433,8 +433,14 @@ class Wide(Scenario):
             return
         node = next(n for n in made if n["kind"] == "cogroup")
         out = next(o for o in self.outs if o.node == node["id"])
-        if out.key != "STRING":
-            return
+        into = {
+            (e["source"], e.get("source_port", "out"))
+            for e in self.edges
+            if e["target"] == node["id"] and e.get("target_port") != "store"
+        }
+        known = [o.topics for o in self.outs if (o.node, o.port) in into]
+        if out.key != "STRING" or sum(map(len, known)) != len(out.topics):
+            return  # behind two internal topics no input of the same record is the first
         for part in node["params"]["inputs"]:  # by the first letter of the key
             part["group_by"] = {"key": "substr(key, 1, 1)"}
         out.hops += 1
