@@ -208,10 +208,10 @@ abstract class Node(val spec: NodeSpec) {
     received += 1
     try process(r, input) catch {
       case s: Stop => throw s
-      case f: ChildFailure => failures.failed(f.node, f.failure)
+      case f: ChildFailure => failures.failed(f.node, f.failure, r.timestamp)
       case e: Exception if failsParent => throw new ChildFailure(this, e)
-      case e: Exception => failures.failed(this, e)
-      case e: StackOverflowError => failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e))
+      case e: Exception => failures.failed(this, e, r.timestamp)
+      case e: StackOverflowError => failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e), r.timestamp)
     }
   }
 }
@@ -236,8 +236,8 @@ final class Stop(val fault: Fault) extends RuntimeException(fault.message, null,
 /** On its way from a sink to the node before it. */
 private[millrace] final class ChildFailure(val node: Node, val failure: Exception) extends RuntimeException(failure.getMessage, failure, false, false)
 
-/** What decides about a failed record. */
-trait Failures { def failed(node: Node, e: Exception): Unit }
+/** What decides about a failed record; `timestamp`: the one that it has at the node, in ms. */
+trait Failures { def failed(node: Node, e: Exception, timestamp: Long): Unit }
 
 /** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters is to blame. */
 final class ParameterFailure(val parameter: String, val cause: Throwable) extends RuntimeException(cause.getMessage, cause, false, false)

@@ -270,7 +270,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
           else upstream(row)
         } catch {
           case s: Stop => stop(s)
-          case f: ChildFailure => try failed(f.node, f.failure) catch { case s: Stop => stop(s) } // a sink whose parent is on another level
+          case f: ChildFailure => try failed(f.node, f.failure, rawTimestamp) catch { case s: Stop => stop(s) } // a sink whose parent is on another level
         }
       }
     } else if (dest == Envelope.CONTROL) {
@@ -303,7 +303,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   /** A failure of a DataFrame's step, or of bytes that it could not read: met by the handler as if it had happened here. */
   private def upstream(row: InternalRow): Unit = {
     rawBytes = Envelope.binary(row, Envelope.VALUE)
-    meet(Faults.parse(row.getUTF8String(Envelope.FAULT).toString))
+    meet(Faults.parse(row.getUTF8String(Envelope.FAULT).toString), rawTimestamp)
   }
 
   private def stop(s: Stop): Unit = {
@@ -411,10 +411,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   // ---- failures -------------------------------------------------------------------------------------------------------------
 
-  override def failed(node: Node, e: Exception): Unit = meet(Faults.of("processing", node.node, e, record))
+  override def failed(node: Node, e: Exception, timestamp: Long): Unit = meet(Faults.of("processing", node.node, e, record), timestamp)
   override def unreadable(node: Node, e: Exception, goOn: Boolean): Unit = {
     val f = Faults.of("deserialization", node.node, e, record)
-    if (goOn) drop(f.node, f.reason) else meet(f)
+    if (goOn) drop(f.node, f.reason) else meet(f, rawTimestamp)
   }
   override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(Faults.of(kind, node.node, e, record))
   /** As a person finds it on Kafka: of what came through an internal topic it is the input record that it was made from. */
@@ -422,13 +422,13 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (recordTopic != null && (recordTopic eq internalTopic)) new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, rawTimestamp, rawKey)
     else new FaultRecord(if (recordTopic == null) null else recordTopic.toString, recordPartition, recordOffset, rawTimestamp, rawKey)
 
-  private def meet(f: Fault): Unit = level.settings.handler(f.kind) match {
+  private def meet(f: Fault, timestamp: Long): Unit = level.settings.handler(f.kind) match {
     case "continue" => drop(f.node, f.reason)
     case "dead_letter" =>
       drop(f.node, f.reason)
       if (originTopic != null || rawKey != null) {
         val headers = Faults.headers(rawHeaders, f, String.valueOf(recordTopic), recordPartition, recordOffset)
-        emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, if (rawCodec == null) rawBytes else rawCodec.encode(rawPlain), rawTimestamp, headers, level.settings.deadLetterTopic))
+        emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, if (rawCodec == null) rawBytes else rawCodec.encode(rawPlain), timestamp, headers, level.settings.deadLetterTopic))
       }
     case _ => throw new Stop(if (f.record == null) f.at(record) else f)
   }
@@ -440,7 +440,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override def cancel(): Unit = cancelled = true
     def fire(now: Long): Unit = try callback(now) catch {
       case s: Stop => throw s
-      case e: Exception => failed(node, e)
+      case e: Exception => failed(node, e, now)
     }
     /** The next multiple behind `now`; missed ones collapse into one [PA4]. */
     def advance(now: Long): Unit = next.set(if (now < next.value + interval) next.value + interval else next.value + ((now - next.value) / interval + 1) * interval)

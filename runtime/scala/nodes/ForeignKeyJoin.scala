@@ -90,6 +90,11 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   table.enableSendingOldValues(force = true)
   table.readable()
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(subscribe.in.key, ForeignKey.answer(right.value)))
+  /** A value without bytes, such as an empty text, arrives in an answer as none: Kafka Streams does not tell them apart there. */
+  private[millrace] val empty: Any => Boolean = {
+    val codec = table match { case t: SourceSpec => t.valueCodec; case _ => Codec.of(right.value) }
+    if (Set("string", "bytes", "protobuf")(codec.format)) v => codec.encode(v).length == 0 else _ => false
+  }
   override def topic: String = s"$node-subscription-response-topic"
   override def create(): Node = new ForeignLookup(this)
 }
@@ -153,7 +158,7 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
 
   /** The answer goes back to the very task that asked. */
   private def reply(r: Record, primary: Array[Byte], task: Int, hash: Array[Byte], value: Any, timestamp: Long): Unit =
-    hopTo(new Record(null, new GenericInternalRow(Array[Any](hash, value)), timestamp, r.headers), primary, task)
+    hopTo(new Record(null, new GenericInternalRow(Array[Any](hash, if (value == null || s.empty(value)) null else value)), timestamp, r.headers), primary, task)
 }
 
 private[millrace] final class ResolveSpec(b: Build) extends NodeSpec(b) with SourceTableSpec {

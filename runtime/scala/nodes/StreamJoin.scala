@@ -46,7 +46,7 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   override def process(r: Record, input: Int): Unit = {
     try pair(r, input) catch {
       case stop: Stop => throw stop
-      case e: Exception => failures.failed(this, e)
+      case e: Exception => failures.failed(this, e, r.timestamp)
     }
     if (r.key != null && r.value != null)
       windows(input).put(keys.encode(r.key), r.timestamp, new GenericInternalRow(Array[Any](r.value)), r.timestamp)

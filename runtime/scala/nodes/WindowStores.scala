@@ -19,6 +19,8 @@ object StoreSettings {
 private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, settings: StoreSettings, retention: Long, timeOrdered: Boolean) {
   protected val clock: Clock = c.clock("store:" + settings.name)
   private val interval = math.max(retention / 2, 60000L)
+  /** What entries of all keys are told by first: a persistent store goes segment by segment, one in memory time by time. */
+  protected final def part(time: Long): Long = if (settings.persistent) time / interval else time
   /** Stores of window_close are ordered by time and show one millisecond more. */
   private val slack = if (timeOrdered && settings.persistent) 0L else 1L
   private val swept: Clock = c.clock("swept:" + settings.name)
@@ -160,9 +162,11 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
     }
   }
 
+  /** Windows of all keys, by [[part]], key and start. */
   def all: Iterator[WindowEntry] = {
     val from = visibleFrom
-    store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
+    val found = store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
+    found.toArray.sortBy(w => part(w.start)).iterator
   }
 
   override protected def sweep(done: Long, before: Long): Unit = {

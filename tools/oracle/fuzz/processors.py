@@ -289,7 +289,7 @@ TWINS = [
             now = record.timestamp
             if record.value == "x":
                 old = self.s0.delete(record.key, now)
-                told = ["gone " + self.say(old)]
+                told = ["gone %s" % old]
             else:
                 self.s0.put(record.key, record.value, now)
                 told = []
