@@ -6,7 +6,6 @@ record is written when the one before has come out, and so is the order of sever
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import json
 import shutil
@@ -22,10 +21,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from millrace_runtime import columns
 
 from tests.runtime import topics
-from tests.runtime.spread import Line, decode, renamed
+from tests.runtime.spread import DAY, Line, decode, renamed, to_bytes
 
-#: ms added to all timestamps, since 0 means now to the client that writes them.
-DAY = 86_400_000
 #: Threads of the session: all tasks of all levels and sources of a query run at once.
 SLOTS = 48
 #: The least that Spark takes for a batch of real time.
@@ -67,17 +64,6 @@ class Live:
     ) -> Running:
         """Starts a document whose topics exist; by default with as many tasks as partitions."""
         return Running(self, document, batch, tasks)
-
-    def key_bytes(self, line: Line, formats: dict[str, Any]) -> tuple[bytes | None, bytes | None]:
-        """Key and value of an input line as they go to Kafka."""
-        found = []
-        for name in ("key", "value"):
-            text = line.get(f"{name}_bytes")
-            if text is None:
-                told = json.dumps(formats[name]), json.dumps(line.get(name))
-                text = columns.gateway().Simulation.encode(*told)
-            found.append(None if text is None else base64.b64decode(text))
-        return found[0], found[1]
 
 
 class Running:
@@ -206,7 +192,7 @@ class Play:
 
     def write(self, line: Line, formats: dict[str, Any]) -> None:
         """Writes one record and waits until the broker has it."""
-        key, value = self.running.live.key_bytes(line, formats)
+        key, value = to_bytes(line, formats)
         headers = [(n, t.encode()) for n, t in (line.get("headers") or {}).items()]
         self.producer.produce(
             line["topic"], key=key, value=value, partition=line.get("partition", 0),

@@ -17,10 +17,26 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
+from millrace_runtime import columns
+
 PARTITIONS = 4
+#: ms added to all timestamps, since 0 means now to the client that writes them.
+DAY = 86_400_000
 Line = dict[str, Any]
 #: key, value, timestamp and headers of a record, comparable
 Seen = str
+
+
+def to_bytes(line: Line, formats: dict[str, Any]) -> tuple[bytes | None, bytes | None]:
+    """Key and value of an input line as they go to Kafka."""
+    encode = columns.gateway().Simulation.encode
+    found = []
+    for name in ("key", "value"):
+        text = line.get(f"{name}_bytes")
+        if text is None:
+            text = encode(json.dumps(formats[name]), json.dumps(line.get(name)))
+        found.append(None if text is None else base64.b64decode(text))
+    return found[0], found[1]
 
 
 def murmur2(data: bytes) -> int:

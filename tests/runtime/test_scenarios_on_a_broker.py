@@ -6,7 +6,6 @@ scenario that can be spread (no repartition, no wall clock); without it a sample
 
 from __future__ import annotations
 
-import base64
 import json
 import operator
 import os
@@ -24,6 +23,7 @@ from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics
 from tests.runtime.spread import (
+    DAY,
     PARTITIONS,
     Line,
     Seen,
@@ -34,14 +34,13 @@ from tests.runtime.spread import (
     partition_of,
     renamed,
     shown,
+    to_bytes,
     widened,
 )
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 FOLDER = Path(__file__).parents[1] / "conformance" / "scenarios"
-#: ms added to all timestamps, since 0 means now to the client that writes them.
-DAY = 86_400_000
 #: One of each family, for time.
 SAMPLE = ["A06", "C01", "D10", "E05", "F02", "G03", "H02", "I08", "J01", "K52", "L03", "M02"]
 
@@ -102,6 +101,7 @@ class Engines:
             settings={
                 "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
                 "spark.sql.codegen.wholeStage": "false",
+                **session.CHECKPOINTS,
             },
         )
         self.analyzer = session_analyzer(self.spark)
@@ -124,13 +124,16 @@ class Engines:
         spark = self.spark.newSession()
         kafka = Kafka(spark, self.address, run=run)
         # A processor may schedule by the wall clock: no scenario here lets it tick.
-        job = Job(spark, kafka, name="scenario", settings=settings, tasks=PARTITIONS, run=run)
+        job = Job(
+            spark, kafka, name="scenario", settings=settings, tasks=PARTITIONS,
+            run=run, updates=True,
+        )  # fmt: skip
         topology_of(compilation)(job)
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
         plan = job.plan()
         checkpoint = tempfile.mkdtemp(prefix="millrace-scenario-")
         try:
-            writer = plan.rows.writeStream.outputMode("append").trigger(availableNow=True)
+            writer = plan.rows.writeStream.outputMode("update").trigger(availableNow=True)
             writer = writer.option("checkpointLocation", checkpoint)
             kafka.into(writer, plan.graph, settings).start().awaitTermination()
         finally:
@@ -138,17 +141,6 @@ class Engines:
             columns.gateway().StreamTasks.release(run)
         reports = columns.gateway().Reports
         return {"graph": plan.graph, "dropped": json.loads(reports.statistics(run))["dropped"]}
-
-    def key_bytes(self, line: Line, formats: dict[str, Any]) -> tuple[bytes | None, bytes | None]:
-        """Key and value of an input line as they go to Kafka."""
-        encode = columns.gateway().Simulation.encode
-        found = []
-        for name in ("key", "value"):
-            text = line.get(f"{name}_bytes")
-            if text is None:
-                text = encode(json.dumps(formats[name]), json.dumps(line.get(name)))
-            found.append(None if text is None else base64.b64decode(text))
-        return found[0], found[1]
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +207,7 @@ def check(
         named = prefix + line["topic"]
         if named in formats:
             moved = {**line, "topic": named, "timestamp": DAY + line.get("timestamp", 0)}
-            key, value = engines.key_bytes(moved, formats[named])
+            key, value = to_bytes(moved, formats[named])
             placed.append((moved, partition_of(key, number), key, value))
 
     expected = []

@@ -228,8 +228,8 @@ private final class WindowAccess(s: ProcessorStore, c: TaskContext, owner: Node)
     case "put" => store.put(key(m.get(3)), m.get(5).asLong, value(m.get(4)), 0L); null
     case "get" => val e = store.fetch(key(m.get(3)), m.get(4).asLong); if (e == null) Json.mapper.nullNode else shown(e.value)
     case "fetch" => times(store.fetch(key(m.get(3)), m.get(4).asLong, m.get(5).asLong, ascending = m.get(6).asBoolean))
-    case "all" => windows(store.all)
-    case "fetch_all" => val (from, to) = (m.get(3).asLong, m.get(4).asLong); windows(store.all.filter(w => w.start >= from && w.start <= to))
+    case "all" => windows(store.scan(Long.MinValue, Long.MaxValue))
+    case "fetch_all" => windows(store.scan(m.get(3).asLong, m.get(4).asLong))
   }
   override def dump: StoreDump = new StoreDump(s.name, s.spec.node, Windowed.typeOf(s.key), s.value, () =>
     store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + size), w.entry.value, null)))

@@ -162,12 +162,14 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
     }
   }
 
-  /** Windows of all keys, by [[part]], key and start. */
+  /** Windows of all keys, by key and start. */
   def all: Iterator[WindowEntry] = {
     val from = visibleFrom
-    val found = store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
-    found.toArray.sortBy(w => part(w.start)).iterator
+    store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
   }
+
+  /** Those that start within [from, to], as a processor is given them: by [[part]], key and start. */
+  def scan(from: Long, to: Long): Iterator[WindowEntry] = all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
   override protected def sweep(done: Long, before: Long): Unit = {
     RetainedStore.delete(store, null, null)(k => Bytes.getLong(k, k.length - tail) < before)
