@@ -27,9 +27,9 @@ ENV PYTHONPATH=/millrace/compiler:/millrace/runtime:/millrace/backend:/millrace/
 # compiled once, here, not at the first deployment.
 RUN env -u MILLRACE_OPERATOR_JAR python -m tools.prepare \
  && useradd --create-home --uid 10001 millrace \
- && mkdir -p /data && chown -R millrace /data /opt/millrace
+ && mkdir -p /data /keys && chmod 700 /keys && chown -R millrace /data /keys /opt/millrace
 USER millrace
-VOLUME /data
+VOLUME /data /keys
 EXPOSE 8000
 CMD ["uvicorn", "millrace_backend.asgi:application", "--host", "0.0.0.0", "--port", "8000", \
-     "--timeout-graceful-shutdown", "3", "--no-access-log", "--log-level", "warning"]
+     "--no-proxy-headers", "--timeout-graceful-shutdown", "3", "--no-access-log", "--log-level", "warning"]

@@ -104,7 +104,7 @@ class PageServer:
         self.reports = 0
 
     def answer(self, path: str) -> Any:
-        """What the API says at an address; None where it says nothing."""
+        """The API's response at an address, or None."""
         user = {"id": 1, "username": "bench", "display_name": "Bench"}
         workspace = {"slug": "main", "name": "Main", "role": "admin"}
         answers: dict[str, Any] = {
@@ -179,6 +179,7 @@ class PageServer:
                     "in": done,
                     "out": done,
                     "dropped": {},
+                    "dead_letters": 0,
                     "in_rate": float(done % 997 + index),
                     "out_rate": float(done % 991 + index),
                 }
@@ -199,6 +200,7 @@ class PageServer:
                 for number in range(4)
             ],
             "stores": [],
+            "lost": [],
         }
 
     def events(self) -> Iterator[bytes]:

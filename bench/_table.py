@@ -20,7 +20,7 @@ class Row:
 
 
 def show(rows: Iterable[Row]) -> None:
-    """Print them; the load of the machine tells what the wall clock is worth."""
+    """Print the table and the machine's load, on which wall-clock times depend."""
     print(f"{'':44}{'wall s':>9}{'cpu s':>9}{'limit s':>9}")
     for row in rows:
         limit = "" if row.limit is None else f"{row.limit:9.2f}"

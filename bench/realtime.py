@@ -22,9 +22,10 @@ from typing import Any
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
-from millrace_runtime import Job, columns, session, string
+from millrace_runtime import Topology, columns, session, string
+from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.job import Job
 from millrace_runtime.kafka import Kafka
-from millrace_runtime.streams import Stream
 
 from bench._broker import Broker
 
@@ -34,23 +35,14 @@ KEYS = 100
 WARM = 300
 
 
-def counted(job: Job, source: str, target: str, *, by_value: bool) -> None:
-    """A fold over each key's records; `by_value` sends them through a repartition first."""
-    if by_value:
-        with job.subtopology(0, level=0, tasks=PARTITIONS) as first:
-            records = first.stream("in", topics=[source], key=string(), value=string())
-            records.select_key("again", "key").repartition("hop", PARTITIONS)
-        with job.subtopology(1, level=1, tasks=PARTITIONS) as task:
-            write(task.repartitioned("hop"), target)
-    else:
-        with job.subtopology(0, level=0, tasks=PARTITIONS) as task:
-            write(task.stream("in", topics=[source], key=string(), value=string()), target)
-
-
-def write(records: Stream, target: str) -> None:
-    """Keeps the latest value of each key, as a fold that can be told from its input."""
-    latest = records.aggregate("latest", type="STRING", initializer="''", aggregator="value")
-    latest.to_stream("updates").to("out", topic=target, key=string(), value=string())
+def counted(source: str, target: str, *, by_value: bool) -> Topology:
+    """A fold over each key's records, the latest value; `by_value` repartitions them first."""
+    topology = Topology("latency", partitions={source: PARTITIONS})
+    records = topology.stream(source, key=string(), value=string())
+    grouped = records.group_by("key") if by_value else records.group_by_key()
+    latest = grouped.aggregate("STRING", initializer="''", aggregator="value")
+    latest.to(target, key=string(), value=string())
+    return topology
 
 
 def measure(
@@ -65,10 +57,11 @@ def measure(
         future.result()
     own = spark.newSession()
     kafka = Kafka(own, address, run=run, real_time=real_time)
-    job = Job(own, kafka, name="latency", tasks=PARTITIONS, run=run, updates=True)
-    counted(job, source, target, by_value=by_value)
+    document = counted(source, target, by_value=by_value).document()
+    graph = compiled(document, session_analyzer(own)).task_graph or {}
+    job = Job(own, kafka, graph, name="latency", run=run, updates=True)
     own.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-    plan = job.plan()
+    plan = job.query()
     checkpoint = tempfile.mkdtemp(prefix="millrace-bench-")
     trigger = {"realTime": arguments.batch} if real_time else {"processingTime": "0 seconds"}
     writer = plan.rows.writeStream.outputMode("update").option("checkpointLocation", checkpoint)

@@ -24,15 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from millrace_compiler import compile_document
 from millrace_runtime import session
+from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.job import Job
 from millrace_runtime.kafka import Kafka
 
 from bench._broker import Broker
 from tools.cli import oracle
-from tools.cli.documents import session_analyzer
-from tools.cli.simulating import topology_of
 
 INPUT = "bench-orders"
 TABLE = "bench-items"
@@ -149,13 +147,12 @@ def on_spark(
 ) -> dict[str, Any]:
     """Runs a compiled document over everything there is, in batches of at most so many."""
     settings = {"processing_guarantee": guarantee} if guarantee else {}
-    compilation = compile_document(document, session_analyzer(spark))
+    graph = compiled(document, session_analyzer(spark)).task_graph or {}
     run = uuid.uuid4().hex
     kafka = Kafka(spark, address, run=run, max_records=most)
-    job = Job(spark, kafka, name=document["name"], settings={}, run=run)
-    topology_of(compilation)(job)
+    job = Job(spark, kafka, graph, name=document["name"], run=run)
     spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-    plan = job.plan()
+    plan = job.query()
     checkpoint = tempfile.mkdtemp(prefix="millrace-bench-", dir=session.local_dir())
     writer = (
         plan.rows.writeStream.outputMode("append")

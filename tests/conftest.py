@@ -62,6 +62,8 @@ class Broker:
 
     address: str
     folder: Path
+    #: its process id
+    process: int
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +80,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         )
     try:
         until(lambda: embedded_broker.metadata_known(address), 60, process)
-        yield Broker(address, folder)
+        yield Broker(address, folder, process.pid)
     finally:
         process.terminate()
         process.wait(30)

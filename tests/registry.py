@@ -227,6 +227,26 @@ def running() -> Iterator[Registry]:
         thread.join()
 
 
+@contextmanager
+def redirecting(target: str) -> Iterator[str]:
+    """The address of a server that sends everybody elsewhere."""
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302)
+            self.send_header("Location", target)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
 def _read(schema: str, kind: str) -> tuple[str, str | None]:
     """A schema as it is kept: text, and for Protobuf the descriptor where one was sent."""
     if kind == "AVRO":

@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
 
 
 def fmt() -> int:
-    """Format everything and mend what the linters can mend by themselves."""
+    """Format everything and apply the fixes of the linters."""
     node.ensure_packages()
     steps = [
         Step("ruff check --fix", [str(BIN / "ruff"), "check", "--fix-only", "--quiet", "."]),
@@ -44,7 +44,7 @@ def check() -> int:
             "biome", ["npm", "run", "--silent", "lint", "--workspace", "frontend"], "./millrace fmt"
         ),
         Step("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
-        Step("ruff check", [str(BIN / "ruff"), "check", "."], "./millrace fmt mends most of it"),
+        Step("ruff check", [str(BIN / "ruff"), "check", "."], "./millrace fmt fixes most of them"),
         Step("ruff format", [str(BIN / "ruff"), "format", "--check", "."], "./millrace fmt"),
         Step(
             "openapi.json",

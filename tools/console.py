@@ -6,7 +6,7 @@ import sys
 
 
 class Problem(Exception):
-    """Something outside the program stands in the way; the text says what, and what would do."""
+    """An external problem; the text contains the cause and a remedy."""
 
 
 def say(text: str) -> None:

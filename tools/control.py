@@ -1,4 +1,4 @@
-"""``./millrace down``, ``status`` and ``logs``: what runs, its end, and what it says."""
+"""``./millrace down``, ``status`` and ``logs``."""
 
 from __future__ import annotations
 

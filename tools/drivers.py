@@ -1,6 +1,6 @@
 """Drivers of deployments: detached from their workers, listed as files, ended with the launcher.
 
-Workers write <data>/run/drivers/<deployment>.json: {"pid", "started" (epoch seconds), "group"}.
+Workers write <data>/run/drivers/<deployment>.json: {"pid", "born", "group"}.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from millrace_workers.launchers import shim
+
 from tools import processes
 
 #: a driver ends its micro-batch first; what a kill interrupts is only done again
@@ -21,15 +23,15 @@ STOP_SECONDS = 15.0
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver by its process, its start time (epoch seconds) and its process group."""
+    """A driver by its process, its start (``shim.born``) and its process group."""
 
     pid: int
-    started: float
+    born: str
     group: int
 
     def lives(self) -> bool:
         """Whether it still runs; a pid that was given away again is no driver."""
-        return processes.is_alive(self.pid, self.started)
+        return shim.born(self.pid) == self.born
 
 
 def living(folder: Path) -> list[Driver]:
@@ -38,7 +40,7 @@ def living(folder: Path) -> list[Driver]:
     for note in sorted(folder.glob("*.json")):
         with suppress(OSError, ValueError, KeyError, TypeError):
             content = json.loads(note.read_text(encoding="utf-8"))
-            driver = Driver(int(content["pid"]), float(content["started"]), int(content["group"]))
+            driver = Driver(int(content["pid"]), str(content["born"]), int(content["group"]))
             if driver.lives():
                 found.append(driver)
     return found

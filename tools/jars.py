@@ -25,7 +25,7 @@ from tools import java, places, trust
 from tools.console import Problem, megabytes, say
 
 LOCK = places.RUNTIME / "jars.lock"
-#: what each group is resolved from when the lock is written anew; the flag says: with its closure
+#: the roots from which the lock is generated, by group; the flag: with their dependencies
 ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
     # The second one so that the broker has a log.
     "broker": (

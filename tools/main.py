@@ -25,9 +25,20 @@ COMMANDS = {
     "bench": "tools.bench",
     "new-operator": "tools.new_operator",
     "jars": "tools.jars_command",
+    "wheel": "tools.wheel",
 }
 #: commands of the contract; they live with the runtime's own command line
-CONTRACT = ("compile", "describe", "simulate", "conformance", "run", "verify")
+CONTRACT = (
+    "compile",
+    "describe",
+    "document",
+    "simulate",
+    "conformance",
+    "run",
+    "compare-state",
+    "test-topology",
+    "verify",
+)
 #: commands that start no Java
 WITHOUT_JAVA = {"down", "status", "logs", "fmt", "new-operator"}
 

@@ -43,7 +43,7 @@ class {name}(Operator):
         return {{"out": port.with_value(type_) if type_ else port}}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {{"out": to.step("{kind}", to.input(), self.value)}}
+        return {{"out": to.step("{kind}", to.input(), value=self.value)}}
 
     def summary(self) -> str:
         return f"does something with {{self.value}}"

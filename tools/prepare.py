@@ -15,7 +15,7 @@ def main() -> int:
     try:
         os.environ.update(java.environment())
         jars.ensure("connector")
-        # One name for it, whatever its sources were.
+        # One name for it, independent of its sources.
         shutil.copyfile(up.build_operator(), places.cache() / "operator.jar")
     except Problem as problem:
         say(f"prepare: {problem}")

@@ -13,8 +13,6 @@ from contextlib import suppress
 import psutil
 
 PR_SET_PDEATHSIG = 1
-#: two readings of one process's start time never differ by more (kernel ticks)
-SAME_START_SECONDS = 1.0
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform.startswith("linux") else None
 
 
@@ -22,16 +20,6 @@ def end_with_parent() -> None:
     """In a child, before exec: ask the kernel for SIGTERM when the parent dies (Linux)."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-
-
-def is_alive(pid: int, started: float) -> bool:
-    """Whether the process that had this pid at that start time (epoch seconds) still runs."""
-    try:
-        found = psutil.Process(pid)
-        same = abs(found.create_time() - started) < SAME_START_SECONDS
-        return same and found.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def signal_group(group: int, number: signal.Signals) -> bool:
@@ -52,6 +40,13 @@ def group_members(groups: Iterable[int]) -> list[psutil.Process]:
             if os.getpgid(process.pid) in wanted and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
     return found
+
+
+def kill_children() -> None:
+    """KILL to every process that this one has started, and to theirs."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 def stop_groups(groups: Iterable[int], grace: float) -> None:

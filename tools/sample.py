@@ -20,7 +20,7 @@ from tools.console import say
 TOPIC = "sentences"
 #: what the sample topology makes of it
 COUNTS = "word-counts"
-#: as many as the sample topology says
+#: as in the sample topology
 PARTITIONS = 2
 #: a sample that runs for weeks must not fill the disk
 KEPT = {"retention.ms": "86400000", "segment.ms": "3600000"}

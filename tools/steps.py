@@ -24,13 +24,13 @@ class Step:
 
 
 def run_all(steps: Sequence[Step], *, at_once: int) -> bool:
-    """Run the steps, some at a time; True if all succeeded. All are run, whatever fails."""
+    """Run all steps, several at a time, also after a failure; True if all succeeded."""
     with ThreadPoolExecutor(max_workers=at_once) as pool:
         return all(list(pool.map(run, steps)))
 
 
 def run(step: Step) -> bool:
-    """Run one step; a failure shows everything that it said."""
+    """Run one step; a failure shows all of its output."""
     began = time.monotonic()
     try:
         done = subprocess.run(

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from tools.console import Problem, say
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 #: a service that ran this long (seconds) is forgiven its earlier ends
 HEALTHY_AFTER = 60.0
+#: probes in a row without an answer, after which a service counts as hung
+UNANSWERED = 3
 LOG_BYTES = 10_000_000
 TAIL_LINES = 8
 
@@ -47,10 +50,17 @@ class Service:
     deadline: float = 60.0
     #: seconds between TERM and KILL
     grace: float = 10.0
+    #: TERM goes to the process alone, which lets its children end what they do
+    leads_children: bool = False
     #: ends by itself when its work is done; `ready` is not asked
     once: bool = False
+    #: seconds between questions whether it still answers, once it does; None for no questions.
+    #: A service that leaves three of them unanswered is ended and started again.
+    probe: float | None = None
     #: what to do when it does not come up, appended to the problem
     hint: str = ""
+    #: text that its log must not keep
+    secret: re.Pattern[str] | None = None
 
 
 @dataclass
@@ -59,6 +69,8 @@ class Running:
 
     service: Service
     process: asyncio.subprocess.Process | None = None
+    #: copies the process's output to its log
+    reader: asyncio.Task[None] | None = None
     state: str = "waiting"
     restarts: int = 0
     started: float = 0.0
@@ -161,19 +173,20 @@ class Supervisor:
                 self._fail(running, f"could not be started: {error.strerror}")
                 return
             assert running.process is not None
-            reader = asyncio.create_task(self._read(running, running.process))
+            running.reader = asyncio.create_task(self._read(running, running.process))
             answered = await self._await_ready(running)
             if answered and service.once:
-                await reader
+                await running.reader
                 self._note(running, "done")
                 running.up.set()
                 return
             if answered:
                 self._note(running, "running")
                 running.up.set()
-                await _ended(running.process)
+                await self._until_it_ends_or_hangs(running)
             first_time = not running.up.is_set()
-            await self._sweep(running, reader)
+            # Nothing of a service's process group outlives it.
+            await self._end(running)
             if self.stopping():
                 return
             if first_time:
@@ -188,6 +201,22 @@ class Supervisor:
                 f"starting it again in {pause:.0f} s. Its log: {self._log(service.name)}"
             )
             await asyncio.sleep(pause)
+
+    async def _until_it_ends_or_hangs(self, running: Running) -> None:
+        """Until the process is gone, or has left `UNANSWERED` probes without an answer."""
+        assert running.process is not None
+        service, unanswered = running.service, 0
+        while running.process.returncode is None:
+            if service.probe is None:
+                await _ended(running.process)
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_ended(running.process), service.probe)
+                return
+            unanswered = 0 if await service.ready(running) else unanswered + 1
+            if unanswered == UNANSWERED and running.process.returncode is None:
+                say(f"{service.name}: does not answer any more; ending it")
+                return
 
     async def _spawn(self, running: Running) -> None:
         running.lines.clear()
@@ -220,7 +249,7 @@ class Supervisor:
         return False
 
     async def _read(self, running: Running, process: asyncio.subprocess.Process) -> None:
-        """Copy what a process says into its log, with the time in front of every line."""
+        """Copy a process's output to its log, each line with a timestamp."""
         assert process.stdout is not None
         with self._open_log(running.service.name) as log:
             while True:
@@ -234,16 +263,12 @@ class Supervisor:
                 line = raw.decode(errors="replace").rstrip("\n")
                 running.lines.append(line)
                 del running.lines[:-200]
+                if running.service.secret is not None:
+                    line = running.service.secret.sub("(not kept in logs)", line)
                 log.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {line}\n")
                 log.flush()
                 if self.echo:
                     say(f"{running.service.name:<9} | {line}")
-
-    async def _sweep(self, running: Running, reader: asyncio.Task[None]) -> None:
-        """Nothing of a service's process group outlives it."""
-        await self._end(running)
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(reader, 2)
 
     async def _end(self, running: Running) -> None:
         process = running.process
@@ -251,7 +276,10 @@ class Supervisor:
             return
         if process.returncode is None:
             self._note(running, "stopping")
-            processes.signal_group(process.pid, signal.SIGTERM)
+            if running.service.leads_children:
+                process.terminate()
+            else:
+                processes.signal_group(process.pid, signal.SIGTERM)
             try:
                 await asyncio.wait_for(_group_ended(process), running.service.grace)
             except TimeoutError:
@@ -260,6 +288,10 @@ class Supervisor:
         processes.signal_group(process.pid, signal.SIGKILL)
         await _ended(process)
         self._tell_guardian(f"-{process.pid}")
+        if running.reader is not None:
+            # A pipe that is still open when the loop closes ends in a stack trace.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(running.reader, 2)
         if running.state == "stopping":
             self._note(running, "stopped")
 

@@ -12,6 +12,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"./millrace {arguments[0]}", description=main.__doc__)
     parser.add_argument("paths", nargs="*", help="files or folders of tests (default: all)")
     parser.add_argument("-k", default=None, help="only tests whose name fits, as for pytest")
+    parser.add_argument("--long", action="store_true", help="the longest tests too")
     options = parser.parse_args(arguments[1:])
     began = time.monotonic()
     paths = [from_caller(path) for path in options.paths]
@@ -53,13 +55,19 @@ def main(arguments: list[str]) -> int:
     python_paths = [path for path in paths if not _of_the_page(path)]
     page_paths = [path for path in paths if _of_the_page(path)]
     total = Sum()
-    if not paths or page_paths:
-        total.add(vitest(page_paths))
+    node.ensure_packages()
+    with ThreadPoolExecutor(1) as beside:
+        page = beside.submit(vitest, page_paths) if not paths or page_paths else None
+        if not paths or python_paths:
+            prepare(python_paths)
+        if page is not None:
+            total.add(page.result())
     if not paths or python_paths:
-        prepare(python_paths)
         name = ["-k", options.k] if options.k else []
         total.add(pytest("fast tests", [*name, "-m", FAST, "-n", "2"], python_paths))
-        total.add(pytest("tests with services", [*name, "-m", f"not ({FAST})"], python_paths))
+        longest = "" if options.long or python_paths else " and not long"
+        chosen = [*name, "-m", f"not ({FAST}){longest}"]
+        total.add(pytest("tests with services", chosen, python_paths))
     say(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
     print(f"{total.passed} passed, {total.failed} failed", flush=True)
     return 0 if total.failed == 0 and total.passed > 0 else 1
@@ -67,7 +75,6 @@ def main(arguments: list[str]) -> int:
 
 def prepare(paths: Sequence[str]) -> None:
     """What tests may need: jars, the operator, the page, a browser. Problems end here."""
-    node.ensure_packages()
     jars.ensure("broker", "connector", "oracle")
     build_operator()
     if not paths or any("e2e" in path for path in paths):
@@ -95,7 +102,7 @@ def pytest(name: str, options: Sequence[str], paths: Sequence[str]) -> Sum:
 
 
 def run_pytest(arguments: Sequence[str]) -> int:
-    """Exit code of pytest; whoever is interrupted waits until its brokers and servers are gone."""
+    """Exit code of pytest. After an interrupt, wait until its brokers and servers have stopped."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "-q", *arguments],
@@ -126,7 +133,6 @@ def read_junit(report: Path) -> Sum:
 def vitest(paths: Sequence[str]) -> Sum:
     """The page's own tests."""
     say("test: the page")
-    node.ensure_packages()
     with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
         report = Path(folder) / "report.json"
         done = subprocess.run(

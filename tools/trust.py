@@ -52,7 +52,7 @@ def java_options() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """What makes Node trust what the machine trusts, unless somebody has said so already."""
+    """Environment that makes Node use the machine's certificates, unless it is set already."""
     source = bundle()
     if source is None or os.environ.get("NODE_EXTRA_CA_CERTS"):
         return {}

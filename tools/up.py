@@ -23,7 +23,18 @@ from pathlib import Path
 from tools import archive, jars, node, places, ports
 from tools.console import Problem, say
 from tools.ports import HOST
-from tools.services import System, analyzer, backend, broker, celery, redis, sample, setup, spark
+from tools.services import (
+    System,
+    analyzer,
+    backend,
+    broker,
+    celery,
+    redis,
+    sample,
+    setup,
+    simulator,
+    spark,
+)
 from tools.supervisor import Service, Supervisor
 
 #: bytes: below this Kafka, Redis and checkpoints would soon fail one by one
@@ -33,6 +44,7 @@ USUAL_PORTS = {
     "controller": 9093,
     "redis": 6379,
     "analyzer": 8701,
+    "simulator": 8702,
     "spark-master": 7077,
     "spark-master-page": 8090,
 }
@@ -74,7 +86,7 @@ def main(arguments: list[str]) -> int:
 async def run(
     supervisor: Supervisor, system: System, options: argparse.Namespace, began: float
 ) -> int:
-    """Start, tell the address, wait, stop; the services end whatever happens here."""
+    """Start, print the address, wait, stop. The services always end with this function."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, _asked_to_stop, supervisor)
@@ -110,6 +122,7 @@ def selection(system: System, *, sample_wanted: bool, cluster: bool) -> list[Ser
         backend.service(system),
         celery.worker(system),
         celery.beat(system),
+        simulator.service(system),
     ]
     if cluster:
         services += spark.services(system)
@@ -132,6 +145,7 @@ def describe(web_port: int, operator: Path, *, cluster: bool) -> System:
         "MILLRACE_CACHE": str(places.cache()),
         "MILLRACE_PUBLIC_URL": os.environ.get("MILLRACE_PUBLIC_URL") or f"http://{HOST}:{web_port}",
         "MILLRACE_ANALYZER": f"{HOST}:{chosen['analyzer']}",
+        "MILLRACE_SIMULATOR": f"{HOST}:{chosen['simulator']}",
         "KAFKA_BOOTSTRAP_SERVERS": os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
         or f"{HOST}:{chosen['broker']}",
         "REDIS_URL": os.environ.get("REDIS_URL")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound
 from accounts.choices import Role
 from accounts.events import audit
 from accounts.models import ApiToken, Membership, SignInLink, User, Workspace
-from accounts.permissions import require
+from accounts.permissions import require, require_installation_admin
 
 
 def set_up(username: str, workspace_name: str) -> User:
@@ -44,20 +45,29 @@ def set_up(username: str, workspace_name: str) -> User:
 
 # -- signing in ---------------------------------------------------------------------------------
 def issue_sign_in_link(user: User, lifetime: timedelta | None = None) -> str:
-    """A fresh one-time link for the user: the page's address with the token in it."""
+    """A new one-time link for the user: the page's address with the token in it.
+
+    Links that the user has not used yet become invalid.
+    """
     token = secrets.token_urlsafe(32)
-    SignInLink.objects.create(
-        user=user,
-        digest=_digest(token),
-        expires_at=timezone.now() + (lifetime or settings.SIGN_IN_LINK_LIFETIME),
-    )
+    with transaction.atomic():
+        _withdraw_links(user)
+        SignInLink.objects.create(
+            user=user,
+            digest=_digest(token),
+            expires_at=timezone.now() + (lifetime or settings.SIGN_IN_LINK_LIFETIME),
+        )
     return f"{settings.MILLRACE_PUBLIC_URL}/sign-in/{token}"
+
+
+def _withdraw_links(user: User) -> None:
+    SignInLink.objects.filter(user=user, used_at__isnull=True).delete()
 
 
 def redeem_sign_in_link(token: str) -> User:
     """The account behind the token, which is used up by that.
 
-    Raises Forbidden for a token that is unknown, used or too old; it does not say which.
+    Raises Forbidden for a token that is unknown, used, replaced or too old, without saying which.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -68,7 +78,7 @@ def redeem_sign_in_link(token: str) -> User:
         if not used:
             raise Forbidden(
                 "link_not_valid",
-                "This sign-in link is not valid: it was used, is too old, or never was one.",
+                "This sign-in link is not valid: it was used, was replaced, or is too old.",
                 "Links work once. Run `./millrace up` for a new one, or ask an admin.",
             )
         user = SignInLink.objects.select_related("user").get(digest=_digest(token)).user
@@ -76,8 +86,29 @@ def redeem_sign_in_link(token: str) -> User:
     return user
 
 
+def record_sign_in(user: User) -> None:
+    """Write down a sign-in by password."""
+    audit(user, None, "session.begin", "user", user.pk, by="password")
+
+
+def record_failed_sign_in(username: str, *, locked: bool) -> None:
+    """Write down a name and password that were refused; ``locked``: by the lock-out."""
+    user = User.objects.filter(username=username).first()
+    audit(
+        None,
+        None,
+        "session.refuse",
+        "user",
+        user.pk if user else None,
+        username=username,
+        locked=locked,
+    )
+
+
 def set_password(actor: User, current: str, new: str) -> None:
-    """Change one's own password; who has one must know it.
+    """Change one's own password; an account that has one must send it.
+
+    Other sessions, all API tokens and unused sign-in links end.
 
     Raises Forbidden for a wrong current password, ApiError for a new one that is too weak.
     """
@@ -97,11 +128,13 @@ def set_password(actor: User, current: str, new: str) -> None:
     with transaction.atomic():
         actor.set_password(new)
         actor.save(update_fields=["password"])
+        _withdraw_links(actor)
+        ApiToken.objects.filter(user=actor).delete()
         audit(actor, None, "account.password", "user", actor.pk)
 
 
 def set_display_name(actor: User, display_name: str) -> None:
-    """Change the name that others see."""
+    """Change the displayed name."""
     with transaction.atomic():
         actor.display_name = display_name
         actor.save(update_fields=["display_name"])
@@ -130,23 +163,27 @@ def revoke_token(actor: User, token: int) -> None:
 def add_member(
     actor: User, workspace: Workspace, username: str, role: Role, display_name: str = ""
 ) -> tuple[Membership, str | None]:
-    """Give a person a role; an account that is new comes with a one-time sign-in link.
+    """Give a person a role, with a one-time sign-in link for an account of this workspace.
 
+    The link is None for accounts that this workspace may not sign in to (`may_issue_link`).
     Raises Conflict for someone who is a member already.
     """
     require(actor, workspace.pk, Role.ADMIN)
     link: str | None = None
     try:
         with transaction.atomic():
-            user = User.objects.filter(username=username).first()
+            user = User.objects.select_for_update().filter(username=username).first()
             if user is None:
-                user = User(username=username, display_name=display_name)
+                user = User(username=username, display_name=display_name, created_in=workspace)
                 user.set_unusable_password()
                 user.save()
-                link = issue_sign_in_link(user)
                 audit(actor, None, "account.create", "user", user.pk, username=username)
+            # A link that another workspace's admin holds must not open this one.
+            _withdraw_links(user)
             membership = Membership.objects.create(workspace=workspace, user=user, role=role)
             audit(actor, workspace.pk, "member.add", "user", user.pk, role=role.value)
+            if user.created_in_id == workspace.pk and may_issue_link(actor, membership):
+                link = issue_sign_in_link(user)
     except IntegrityError as error:
         raise Conflict(
             "already_member",
@@ -180,27 +217,82 @@ def remove_member(actor: User, membership: Membership) -> None:
     with transaction.atomic():
         _keep_an_admin(membership)
         audit(actor, membership.workspace_id, "member.remove", "user", membership.user_id)
+        _withdraw_links(membership.user)
         membership.delete()
 
 
-def invite_again(actor: User, membership: Membership) -> str:
-    """A new one-time sign-in link for a member of no other workspace.
+def may_issue_link(actor: User, membership: Membership) -> bool:
+    """Whether an admin of the workspace may have a sign-in link for this member.
 
-    Raises Forbidden for someone with further memberships: the link would open those as well.
+    Whoever has the link becomes the account. So it must be one that this workspace created, that
+    works in no other workspace, and that does not administer the installation. The installation's
+    admin issues links for all accounts.
+    """
+    user = membership.user
+    if actor.is_superuser or actor.pk == user.pk:
+        return True
+    return (
+        user.created_in_id == membership.workspace_id
+        and not user.is_superuser
+        and not user.is_staff
+        and not user.memberships.exclude(pk=membership.pk).exists()
+    )
+
+
+def invite_again(actor: User, membership: Membership) -> str:
+    """A new one-time sign-in link for a member.
+
+    Raises Forbidden for accounts that the workspace may not sign in to (`may_issue_link`).
     """
     require(actor, membership.workspace_id, Role.ADMIN)
-    if membership.user_id != actor.pk and (
-        membership.user.is_superuser
-        or membership.user.memberships.exclude(pk=membership.pk).exists()
-    ):
-        raise Forbidden(
-            "member_of_others",
-            "This person works in other workspaces too; a link would open those as well.",
-            "The person can sign in by password, or ask the admin of the installation.",
-        )
     with transaction.atomic():
+        # Nobody adds the account to another workspace between this check and the link.
+        User.objects.select_for_update().get(pk=membership.user_id)
+        if not may_issue_link(actor, membership):
+            raise Forbidden(
+                "not_this_workspaces_account",
+                f"A sign-in link for {membership.user.username} would open more than this "
+                "workspace: the account was not created here, works in other workspaces, or "
+                "administers the installation.",
+                "Sign in with a password, or ask the installation's admin for a link.",
+            )
         audit(actor, membership.workspace_id, "member.link", "user", membership.user_id)
         return issue_sign_in_link(membership.user)
+
+
+# -- the installation ---------------------------------------------------------------------------
+def set_topic_prefixes(actor: User, workspace: Workspace, prefixes: Sequence[str]) -> None:
+    """Let a workspace use the topics that begin with one of these; none: all but internal ones.
+
+    Deployments that run go on; their next start is refused where it uses others.
+    """
+    require_installation_admin(actor)
+    with transaction.atomic():
+        workspace.topic_prefixes = list(prefixes)
+        workspace.save(update_fields=["topic_prefixes"])
+        audit(
+            actor,
+            workspace.pk,
+            "workspace.topics",
+            "workspace",
+            workspace.pk,
+            topic_prefixes=list(prefixes),
+        )
+
+
+def link_for_account(actor: User, user: User) -> str:
+    """A new one-time sign-in link for any account that is not closed.
+
+    Raises Conflict for a closed one.
+    """
+    require_installation_admin(actor)
+    if not user.is_active:
+        raise Conflict(
+            "account_closed", f"The account {user.username} is closed.", "Open it first."
+        )
+    with transaction.atomic():
+        audit(actor, None, "account.link", "user", user.pk, username=user.username)
+        return issue_sign_in_link(user)
 
 
 def _keep_an_admin(membership: Membership) -> None:

@@ -1,8 +1,10 @@
-"""What is told after a change to accounts: the audit log."""
+"""Audit entries for changes to accounts."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from millrace_backend.clients import current_address
 
 from accounts.models import AuditEntry, User
 
@@ -20,6 +22,7 @@ def audit(
         workspace_id=workspace,
         actor=actor,
         actor_name=actor.shown_name if actor else "",
+        address=current_address.get(),
         action=action,
         subject=subject,
         subject_id=subject_id,

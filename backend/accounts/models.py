@@ -16,6 +16,10 @@ class User(AbstractUser):  # type: ignore[django-manager-missing]  # knox's mana
     """An account. Whoever has no password signs in by a one-time link."""
 
     display_name = models.CharField(max_length=150, blank=True)
+    #: the workspace whose admin created the account; null for accounts of the installation
+    created_in = models.ForeignKey(
+        "Workspace", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
 
     @property
     def shown_name(self) -> str:
@@ -29,6 +33,8 @@ class Workspace(models.Model):
     slug = models.SlugField(max_length=50, unique=True)
     name = models.CharField(max_length=150)
     created_at = models.DateTimeField(auto_now_add=True)
+    #: topics that its people see, compile and deploy begin with one of these; empty: all
+    topic_prefixes = models.JSONField(default=list, blank=True)
 
     class Meta:
         ordering: ClassVar = ["name"]
@@ -94,6 +100,8 @@ class AuditEntry(models.Model):
     #: the actor's name as it was, for the time after the account
     actor_name = models.CharField(max_length=150, blank=True)
     at = models.DateTimeField(default=timezone.now, db_index=True)
+    #: where the request came from; empty for what the installation does itself
+    address = models.CharField(max_length=45, blank=True)
     action = models.CharField(max_length=60)
     subject = models.CharField(max_length=60)
     subject_id = models.BigIntegerField(null=True)

@@ -22,7 +22,7 @@ def role_in(user: User, workspace: int) -> Role | None:
 
 
 def require(user: User, workspace: int, needed: Role) -> None:
-    """Raises NotFound for outsiders (nothing is told them) and Forbidden for too small a role."""
+    """Raises NotFound for people outside the workspace, Forbidden for a role that is too low."""
     role = role_in(user, workspace)
     if role is None:
         raise NotFound(
@@ -37,6 +37,16 @@ def require(user: User, workspace: int, needed: Role) -> None:
             "Ask an admin of the workspace for the role.",
             role=role.value,
             needed=needed.value,
+        )
+
+
+def require_installation_admin(user: User) -> None:
+    """Raises Forbidden for everybody but the admins of the installation."""
+    if not user.is_active or not user.is_superuser:
+        raise Forbidden(
+            "installation_admin_needed",
+            "This needs the admin of the installation.",
+            "`./millrace up` prints a sign-in link for that account.",
         )
 
 

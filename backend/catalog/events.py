@@ -1,1 +1,1 @@
-"""The catalogue never changes while the server runs; there is nothing to tell."""
+"""The catalogue does not change while the server runs, so it has no events."""

@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
+import structlog
 from accounts.choices import Role
 from accounts.events import audit
-from accounts.models import User
+from accounts.models import User, Workspace
 from accounts.permissions import require
+from accounts.topics import allows
 from django.db import IntegrityError, transaction
 from django.db.models import F, Max, Q
 from django.utils import timezone
 from millrace_backend import redis
-from millrace_backend.errors import Conflict, NotFound
+from millrace_backend.errors import ApiError, Conflict, NotFound
 from topologies.models import Topology, Version
+from topologies.topics import topic_failure
 
-from deployments.choices import STEPS, Desired, Observed, Outcome, StepState
+from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
+from deployments.cluster import create_missing
 from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
 from deployments.models import Deployment, Observation, Run, waiting_steps
 from deployments.snapshots import DeploymentSnapshot, RunSnapshot
+from deployments.state_plan import Decisions, state_plan
+
+log = structlog.get_logger(__name__)
 
 #: crashes further back say nothing about now
 CRASHES_KEPT = 50
@@ -85,6 +92,29 @@ def create_deployment(
     return deployment
 
 
+def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[str, Any]]) -> None:
+    """Create topics on the cluster: name, partitions, and retention_ms where it is given.
+
+    Raises ApiError for a topic that the workspace may not use, Unavailable where the cluster does
+    not answer or refuses.
+    """
+    require(actor, workspace.pk, Role.OPERATOR)
+    for topic in topics:
+        if not allows(workspace.topic_prefixes, topic["name"]):
+            raise ApiError(
+                "topic_not_allowed",
+                f"This workspace may not use the topic “{topic['name']}”.",
+                "Ask the installation's admin for its prefix.",
+                fields={"topics": [f"{topic['name']} is not allowed."]},
+            )
+    made = create_missing(
+        {topic["name"]: topic["partitions"] for topic in topics},
+        {topic["name"]: topic["retention_ms"] for topic in topics if "retention_ms" in topic},
+    )
+    for name in made:
+        audit(actor, workspace.pk, "topic.create", "topic", None, name=name)
+
+
 def request_start(actor: User, deployment: Deployment) -> None:
     """Want it to run; where it failed, try again."""
     with _change(actor, deployment, "deployment.start") as change:
@@ -111,27 +141,83 @@ def request_restart(actor: User, deployment: Deployment) -> None:
 
 
 def request_redeploy(
-    actor: User, deployment: Deployment, number: int, settings: Mapping[str, Any] | None = None
+    actor: User,
+    deployment: Deployment,
+    number: int,
+    settings: Mapping[str, Any] | None = None,
+    decisions: Decisions | None = None,
 ) -> None:
     """Want another version, or other settings, to run; what runs goes on until that is ready.
 
-    Raises NotFound for a version that is not there.
+    ``decisions``: what becomes of stores whose rows the version cannot carry over, by id.
+    Raises NotFound for a version that is not there, Conflict for a place to start from where the
+    deployment goes on from its checkpoint, and Conflict with the plan of the change where a
+    decision is missing.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     version = _version(deployment.topology_id, number)
-    with _change(actor, deployment, "deployment.redeploy", version=number) as change:
+    decided = dict(decisions or {})
+    _require_decisions(deployment, version, decided)
+    noted: dict[str, Any] = {} if settings is None else {"settings": dict(settings)}
+    if decided:
+        noted["stores"] = decided
+    with _change(actor, deployment, "deployment.redeploy", version=number, **noted) as change:
+        _refuse_another_start(change.row, settings or {})
         other_version = change.row.version_id != version.pk
         other_settings = settings is not None and dict(settings) != change.row.settings
         running = change.row.desired == Desired.RUNNING
         failed = change.observation.state == Observed.FAILED
         if not (other_version or other_settings or failed) and running:
             return
+        run = change.row.live_run
+        if other_version and change.row.fallback is None and run is not None:
+            change.row.fallback = run.version.number
         change.row.version = version
+        change.row.state_decisions = decided
         if settings is not None:
             change.row.settings = dict(settings)
         change.begin_again(waiting_steps())
         if other_settings and not other_version:
             change.row.restart_requested_at = timezone.now()
+
+
+def _refuse_another_start(row: Deployment, settings: Mapping[str, Any]) -> None:
+    start = settings.get("start", row.settings.get("start"))
+    if start != row.settings.get("start") and row.has_checkpoint:
+        raise Conflict(
+            "has_checkpoint",
+            f"The deployment of “{row.topology.name}” goes on from its checkpoint: it cannot "
+            f"start from {start}.",
+            "Leave “start” out, or delete the deployment and deploy it anew.",
+            deployment=row.pk,
+        )
+
+
+def plan_redeploy(deployment: Deployment, number: int) -> dict[str, Any]:
+    """What deploying a version would do to the state that there is.
+
+    Raises NotFound for a version that is not there, ApiError for one that does not compile,
+    Unavailable where the analyzer does not answer.
+    """
+    version = _version(deployment.topology_id, number)
+    plan = state_plan(deployment, version)
+    if plan is None:
+        empty = {"stores": [], "sources": [], "accepted": True, "as_of": None}
+        return {"before": deployment.version.number, "version": number, **empty}
+    return plan.to_json()
+
+
+def _require_decisions(deployment: Deployment, version: Version, decisions: Decisions) -> None:
+    """Where the plan cannot be made, the driver judges by the same rule before it reads."""
+    try:
+        plan = state_plan(deployment, version)
+    except Conflict:
+        raise
+    except ApiError as error:
+        log.info("no plan of the change", deployment=deployment.pk, reason=str(error))
+        return
+    if plan is not None:
+        plan.require(decisions)
 
 
 def delete_deployment(actor: User, deployment: Deployment) -> None:
@@ -202,6 +288,7 @@ class _change:  # noqa: N801  (a context manager, read as a word)
         self.row.wanted_at = timezone.now()
         self.observation.steps = steps
         self.observation.failure = None
+        self.observation.outage = None
 
     def __exit__(
         self,
@@ -228,7 +315,7 @@ class _change:  # noqa: N801  (a context manager, read as a word)
 
 # -- for the reconciler -------------------------------------------------------------------------
 def due_for_reconcile() -> list[int]:
-    """Ids of all deployments that are not at rest: those that run are looked after as well."""
+    """Ids of all deployments that need reconciling, including those that run."""
     stopped = Q(desired=Desired.STOPPED, observation__state=Observed.STOPPED)
     failed = Q(
         desired=Desired.RUNNING,
@@ -243,7 +330,7 @@ def due_for_reconcile() -> list[int]:
 def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
     """The deployment as it stands now; None where it was deleted."""
     row = (
-        Deployment.objects.select_related("topology", "observation", "version")
+        Deployment.objects.select_related("topology", "observation", "version", "workspace")
         .filter(pk=deployment)
         .first()
     )
@@ -269,16 +356,20 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         restart_requested=row.restart_requested_at is not None,
         crashes=tuple(ended.timestamp() for ended in _crashes(row)),
         failure=row.observation.failure,
+        forbidden=topic_failure(row.version.document, row.workspace.topic_prefixes),
+        outage=row.observation.outage,
         steps=tuple(row.observation.steps),
+        state_decisions=dict(row.state_decisions),
+        fallback=row.fallback,
     )
 
 
-def looked_after(deployment: int) -> None:
-    """A worker is at it; to be told anew every few seconds while that is so.
+def heartbeat(deployment: int) -> None:
+    """Record a worker's heartbeat for a deployment; repeated every few seconds.
 
     Raises redis.RedisError where Redis does not answer.
     """
-    redis.client().hset(redis.LOOKED_AFTER, str(deployment), repr(time.time()))
+    redis.client().hset(redis.HEARTBEATS, str(deployment), repr(time.time()))
 
 
 def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> None:
@@ -335,12 +426,14 @@ def observe(
             return True
         if observation.state != state:
             if observation.state == Observed.FAILED or state == Observed.STOPPED:
-                # The wish for a restart is granted by leaving *failed*, or void when stopped.
+                # Leaving FAILED fulfils a requested restart; STOPPED cancels it.
                 Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
             observation.since = since or timezone.now()
+            if state == Observed.RUNNING or not {state, observation.state} <= RETURNING:
+                observation.outage = None
         observation.state = state
         observation.failure = None if new_failure is None else dict(new_failure)
-        observation.save(update_fields=["state", "since", "failure"])
+        observation.save(update_fields=["state", "since", "failure", "outage"])
         _bump(deployment)
     return True
 
@@ -356,17 +449,26 @@ def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
         _bump(deployment)
 
 
+def record_outage(deployment: int, outage: Mapping[str, Any]) -> None:
+    """What it waits for, since when, and when it tries again (epoch seconds)."""
+    with transaction.atomic():
+        observation = _observation(deployment)
+        observation.outage = dict(outage)
+        observation.save(update_fields=["outage"])
+        _bump(deployment)
+
+
 def begin_run(
     deployment: int,
     pid: int,
     host: str,
-    process_started_at: float,
+    process_born: str,
     epoch: int,
     *,
     report_id: str = "",
     version: int | None = None,
 ) -> RunSnapshot:
-    """A driver lives. Telling of the same process twice is told once.
+    """Record a driver process. Recording the same process again has no effect.
 
     ``version`` is the number of the version it runs (default: the wanted one).
     Raises LiveRunExists where another driver of the deployment is alive.
@@ -382,13 +484,13 @@ def begin_run(
                     version=runs,
                     pid=pid,
                     host=host,
-                    process_started_at=process_started_at,
+                    process_born=process_born,
                     report_id=report_id or f"{deployment}-{epoch}",
                     restarts=len(_crashes(row)),
                 )
         except IntegrityError as error:
             live = _live_runs().filter(deployment=row).select_related("version").first()
-            if live is None or (live.pid, live.process_started_at) != (pid, process_started_at):
+            if live is None or (live.pid, live.process_born) != (pid, process_born):
                 raise LiveRunExists(
                     f"deployment {deployment} has a live run or a run numbered {epoch} already"
                 ) from error
@@ -399,7 +501,7 @@ def begin_run(
 
 
 def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = None) -> None:
-    """The driver is gone: stopped, crashed, failed or killed. Without a live run: nothing.
+    """The driver is gone, with one of the outcomes. Without a live run: nothing.
 
     Raises ValueError for an outcome that does not exist.
     """
@@ -425,11 +527,49 @@ def keep_version(deployment: int, number: int) -> None:
         row = _locked(deployment)
         version = _version(row.topology_id, number)
         if row.version_id != version.pk:
-            Deployment.objects.filter(pk=deployment).update(version=version)
+            Deployment.objects.filter(pk=deployment).update(version=version, fallback=None)
             audit(
                 None, row.workspace_id, "deployment.keep", "deployment", deployment, version=number
             )
             _bump(deployment)
+
+
+def fall_back(deployment: int) -> int | None:
+    """Want the version again that ran before; its number, None where there is none."""
+    with transaction.atomic():
+        row = _locked(deployment)
+        if row.fallback is None:
+            return None
+        number, failed = row.fallback, row.version.number
+        Deployment.objects.filter(pk=deployment).update(
+            version=_version(row.topology_id, number), fallback=None, state_decisions={}
+        )
+        audit(
+            None,
+            row.workspace_id,
+            "deployment.fall_back",
+            "deployment",
+            deployment,
+            version=number,
+            failed=failed,
+        )
+        _bump(deployment)
+    return number
+
+
+def arrived(deployment: int) -> None:
+    """The running version has done its first batch.
+
+    Nothing falls back any more, unless another version was asked for in the meantime: that one
+    falls back to the running one.
+    """
+    with transaction.atomic():
+        row = _locked(deployment)
+        run = row.live_run
+        other = run is not None and run.version_id != row.version_id
+        Deployment.objects.filter(pk=deployment).update(
+            fallback=run.version.number if run is not None and other else None
+        )
 
 
 # -- shared -------------------------------------------------------------------------------------
@@ -492,7 +632,7 @@ def _snapshot(run: Run) -> RunSnapshot:
         epoch=run.epoch,
         pid=run.pid,
         host=run.host,
-        process_started_at=run.process_started_at,
+        process_born=run.process_born,
         version=run.version.number,
         report_id=run.report_id,
     )

@@ -22,12 +22,15 @@ class Observed(models.TextChoices):
     STAGING = "staging", "Staging"
     STARTING = "starting", "Starting"
     RUNNING = "running", "Running"
-    DEGRADED = "degraded", "Degraded"
     RESTARTING = "restarting", "Restarting"
     STOPPING = "stopping", "Stopping"
     STOPPED = "stopped", "Stopped"
     FAILED = "failed", "Failed"
     UNKNOWN = "unknown", "Unknown"
+
+
+#: states through which a deployment comes back after an outage
+RETURNING = {Observed.RUNNING, Observed.STARTING, Observed.RESTARTING}
 
 
 class StepState(models.TextChoices):
@@ -47,6 +50,7 @@ class Outcome(models.TextChoices):
     CRASHED = "crashed", "Crashed"
     FAILED = "failed", "Failed"
     KILLED = "killed", "Killed"
+    OUTAGE = "outage", "Outage"
 
 
 class Target(models.TextChoices):
@@ -69,3 +73,28 @@ class LogLevel(models.TextChoices):
     INFO = "info", "Info"
     WARN = "warn", "Warning"
     ERROR = "error", "Error"
+
+
+class StoreDecision(models.TextChoices):
+    """What becomes of a store whose rows cannot be carried over."""
+
+    RESET = "reset", "Reset"
+    DROP = "drop", "Drop"
+
+
+class StoreVerdict(models.TextChoices):
+    """What another version means for the rows of a store."""
+
+    KEPT = "kept", "Kept"
+    MIGRATED = "migrated", "Migrated"
+    INCOMPATIBLE = "incompatible", "Incompatible"
+    NEW = "new", "New"
+    LOST = "lost", "Lost"
+
+
+class SourceVerdict(models.TextChoices):
+    """What another version means for a topic that is read."""
+
+    CONTINUES = "continues", "Continues"
+    NEW = "new", "New"
+    GONE = "gone", "Gone"

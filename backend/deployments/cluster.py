@@ -2,49 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
+from accounts.topics import allows
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from django.conf import settings
-from millrace_backend.errors import Unavailable
+from millrace_backend import kafka
+from millrace_compiler.needs import topics_of
 
-ANSWER_SECONDS = 5.0
+#: names like one that is not there
+NEAREST = 3
 
 
-def list_topics() -> list[dict[str, Any]]:
-    """Every topic but Kafka's own. Raises Unavailable where the cluster does not answer."""
-    try:
-        found = _admin().list_topics(timeout=ANSWER_SECONDS).topics
-    except KafkaException as error:
-        raise _unreachable(error) from error
+def list_topics(prefixes: Sequence[str]) -> list[dict[str, Any]]:
+    """The topics that a workspace with these prefixes may use (`accounts.topics.allows`).
+
+    Raises Unavailable where the cluster does not answer.
+    """
+    with kafka.failures():
+        found = kafka.admin().list_topics(timeout=kafka.ANSWER_SECONDS).topics
     return [
         {"name": name, "partitions": len(topic.partitions)}
         for name, topic in sorted(found.items())
-        if not name.startswith("__")
+        if allows(prefixes, name)
     ]
 
 
-def create_missing(needed: dict[str, int]) -> list[str]:
+def missing_topics(document: Mapping[str, Any], prefixes: Sequence[str]) -> list[dict[str, Any]]:
+    """The topics that a document names and the cluster lacks, each with names like it.
+
+    Only topics with one of these prefixes are included.
+    Raises Unavailable where the cluster does not answer.
+    """
+    there = {topic["name"]: topic["partitions"] for topic in list_topics(prefixes)}
+    needs = topics_of(document)
+    widest = max((there[need.topic] for need in needs if need.topic in there), default=1)
+    return [
+        {
+            "name": need.topic,
+            "node": need.node,
+            "parameter": need.parameter,
+            "partitions": need.partitions if need.assumed else widest,
+            "nearest": get_close_matches(need.topic, there, n=NEAREST),
+        }
+        for need in needs
+        if need.topic not in there and allows(prefixes, need.topic)
+    ]
+
+
+def create_missing(
+    needed: Mapping[str, int], retention_ms: Mapping[str, int] | None = None
+) -> list[str]:
     """Create the topics (name to partitions) that are not there; the names of those created.
 
+    ``retention_ms``: without it, the broker's default; -1 keeps records without limit.
     Raises Unavailable where the cluster does not answer or refuses.
     """
-    try:
-        admin = _admin()
-        there = admin.list_topics(timeout=ANSWER_SECONDS).topics
+    kept = retention_ms or {}
+    with kafka.failures():
+        admin = kafka.admin()
+        there = admin.list_topics(timeout=kafka.ANSWER_SECONDS).topics
         absent = [name for name in needed if name not in there]
         if absent:
             made = admin.create_topics(
-                [NewTopic(name, num_partitions=needed[name]) for name in absent],
-                operation_timeout=ANSWER_SECONDS,
-                request_timeout=ANSWER_SECONDS,
+                [
+                    NewTopic(
+                        name,
+                        num_partitions=needed[name],
+                        config={"retention.ms": str(kept[name])} if name in kept else {},
+                    )
+                    for name in absent
+                ],
+                operation_timeout=kafka.ANSWER_SECONDS,
+                request_timeout=kafka.ANSWER_SECONDS,
             )
             for future in made.values():
                 _wait(future)
-    except KafkaException as error:
-        raise _unreachable(error) from error
     return absent
 
 
@@ -55,24 +90,3 @@ def _wait(future: Any) -> None:
         # Somebody else created it in the meantime.
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise
-
-
-def _admin() -> AdminClient:
-    configuration: dict[str, Any] = {
-        "bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS,
-        # librdkafka would print each refused connection itself; the error is raised instead.
-        "log_level": 0,
-        "error_cb": lambda _error: None,
-        "socket.timeout.ms": int(ANSWER_SECONDS * 1000),
-    }
-    return AdminClient(configuration)
-
-
-def _unreachable(error: KafkaException) -> Unavailable:
-    reason = error.args[0]
-    text = reason.str() if isinstance(reason, KafkaError) else str(reason)
-    return Unavailable(
-        "kafka_unreachable",
-        f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not answer: {text}",
-        "Check that the broker runs and that KAFKA_BOOTSTRAP_SERVERS names it.",
-    )

@@ -1,4 +1,4 @@
-"""What is told after a change to a deployment: the pages, and the reconciler."""
+"""Events for pages and for the reconciler after a change to a deployment."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ RECONCILE_TASK = "millrace_workers.tasks.reconcile"
 
 
 def deployment_changed(deployment: int) -> None:
-    """Tell the pages of the workspace once the transaction is committed."""
-    transaction.on_commit(partial(_tell, deployment), robust=True)
+    """Publish the deployment to the pages of its workspace, on commit."""
+    transaction.on_commit(partial(_publish, deployment), robust=True)
 
 
 def deployment_deleted(deployment: Deployment) -> None:
-    """Tell the pages once committed that it is gone, and forget what its runs reported."""
+    """Publish the deletion, on commit, and delete the reports of its runs."""
     data = {"id": deployment.pk, "topology": deployment.topology_id}
     workspace, topology = deployment.workspace_id, deployment.topology_id
     reports = list(deployment.runs.values_list("report_id", flat=True))
 
-    def tell() -> None:
+    def forget() -> None:
         publish(workspace, "deployment.deleted", data, topology=topology)
         keys = [name(each) for each in reports for name in (run_stream, run_snapshot)]
         try:
@@ -41,7 +41,7 @@ def deployment_deleted(deployment: Deployment) -> None:
         except RedisError as error:
             log.warning("reports not deleted", deployment=data["id"], reason=str(error))
 
-    transaction.on_commit(tell, robust=True)
+    transaction.on_commit(forget, robust=True)
 
 
 def wake_reconciler(deployment: int) -> None:
@@ -49,7 +49,7 @@ def wake_reconciler(deployment: int) -> None:
     transaction.on_commit(partial(_wake, deployment), robust=True)
 
 
-def _tell(deployment: int) -> None:
+def _publish(deployment: int) -> None:
     from deployments.api.serializers import DeploymentSerializer
     from deployments.queries import whole
 

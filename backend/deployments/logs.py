@@ -1,4 +1,4 @@
-"""Reads what a driver says: its log file, and the lines at nodes that it reports into Redis.
+"""Read a driver's log: its log file, and the lines of nodes that it reports to Redis.
 
 The file holds lines of JSON or the plain text of Spark and Python. Lines that belong to a node
 (what ``peek`` and ``print`` show, what was dropped and why) come through the run's stream.
@@ -37,7 +37,7 @@ _LEVELS = {
     "CRITICAL": LogLevel.ERROR,
     "FATAL": LogLevel.ERROR,
 }
-#: a time without its day tells the level all the same
+#: lines whose time has no date still have a level
 _PLAIN = re.compile(
     r"^(?P<at>(?:\d{2,4}[/-]\d{2}[/-]\d{2}[ T])?\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
     r"(?:Z|[+-]\d{2}:?\d{2})?)\s+"
@@ -48,12 +48,16 @@ _ORDER = list(LogLevel)
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the log; ``at`` is None where the line does not say."""
+    """A line of the log; ``at`` is None where the line does not say.
+
+    ``record`` is the one that an error is about: topic, partition, offset, key, timestamp.
+    """
 
     at: datetime | None
     level: LogLevel
     node: str | None
     message: str
+    record: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -154,10 +158,14 @@ def reported(
 
 
 def merged(first: Sequence[Line], second: Sequence[Line]) -> list[Line]:
-    """Both in the order of their times; a line without one stays behind the line before it."""
+    """Both in the order of their times; a line without one stays behind the line before it.
+
+    The first lines stand before the first that has a time; where none has, behind all others.
+    """
 
     def timed(lines: Sequence[Line]) -> list[tuple[float, Line]]:
-        now, rows = float("-inf"), []
+        known = (line.at.timestamp() for line in lines if line.at)
+        now, rows = next(known, float("inf")), []
         for line in lines:
             now = max(now, line.at.timestamp()) if line.at else now
             rows.append((now, line))
@@ -196,7 +204,24 @@ def _from_json(event: dict[str, Any]) -> Line:
     message = event.get("message") or event.get("msg") or event.get("event") or ""
     when = datetime.fromtimestamp(at / 1000, UTC) if isinstance(at, int | float) else _time(str(at))
     name = None if node is None else str(node)
-    return Line(when, level_of(event.get("level")), name, str(message))
+    record = _record(event.get("record"))
+    return Line(when, level_of(event.get("level")), name, str(message), record)
+
+
+def _record(found: object) -> dict[str, Any] | None:
+    """The record of an error, with what has the right type: user code prints what it likes."""
+    if not isinstance(found, dict):
+        return None
+    topic = found.get("topic")
+    numbers = {
+        name: found[name] if type(found.get(name)) is int else None
+        for name in ("partition", "offset", "timestamp")
+    }
+    return {
+        "topic": topic if isinstance(topic, str) else None,
+        "key": found.get("key"),
+        **numbers,
+    }
 
 
 def _time(text: str) -> datetime | None:

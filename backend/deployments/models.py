@@ -42,6 +42,10 @@ class Deployment(models.Model):
     restart_requested_at = models.DateTimeField(null=True, blank=True)
     #: when the user last asked that it runs; crashes are counted from here
     wanted_at = models.DateTimeField(default=timezone.now)
+    #: what becomes of stores whose rows the wanted version cannot carry over: reset or drop, by id
+    state_decisions = models.JSONField(default=dict)
+    #: number of the version that runs again should the wanted one not reach its first batch
+    fallback = models.PositiveIntegerField(null=True, blank=True)
     #: +1 with every change, so that an event that comes late is known to be old
     revision = models.PositiveBigIntegerField(default=0)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -72,6 +76,11 @@ class Deployment(models.Model):
         return self.directory / "driver.log"
 
     @property
+    def has_checkpoint(self) -> bool:
+        """Whether a run has noted where it began to read: later ones go on from there."""
+        return any(self.directory.glob("checkpoint/stream/sources/*/0"))
+
+    @property
     def live_run(self) -> Run | None:
         """The run that has not ended, of those fetched beforehand if they were."""
         return next((run for run in self.runs.all() if run.ended_at is None), None)
@@ -87,6 +96,8 @@ class Observation(models.Model):
     since = models.DateTimeField(default=timezone.now)
     steps = models.JSONField(default=waiting_steps)
     failure = models.JSONField(null=True, blank=True)
+    #: what it waits for: code, message, attempts, and since and retry_at in epoch seconds
+    outage = models.JSONField(null=True, blank=True)
 
     class Meta:
         constraints: ClassVar = [
@@ -100,7 +111,7 @@ class Observation(models.Model):
 
 
 class Run(models.Model):
-    """One life of a driver process."""
+    """One run of a driver process."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="runs")
     #: counts the runs of the deployment from 1
@@ -108,8 +119,8 @@ class Run(models.Model):
     version = models.ForeignKey(Version, on_delete=models.RESTRICT, related_name="+")
     pid = models.PositiveIntegerField()
     host = models.CharField(max_length=255)
-    #: seconds since the epoch; with the pid it names a process for good
-    process_started_at = models.FloatField()
+    #: boot and start ticks; with host and pid it names a process for good
+    process_born = models.CharField(max_length=80)
     #: the driver reports into the Redis stream ``millrace:run:<report id>``
     report_id = models.CharField(max_length=100)
     #: how often the job came back by itself since the user last started it

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 from millrace_backend import redis
@@ -16,7 +17,7 @@ from millrace_backend import redis
 #: rates are taken over at least this long, where the run is old enough
 RATE_MS = 2_000
 #: reports further back are no basis for the rate of now
-HISTORY_MS = 10_000
+HISTORY_MS = 30_000
 #: drivers report at least once a second; after this nothing is known
 STALE_MS = 6_000
 #: entries of a stream looked through for the last report
@@ -41,20 +42,56 @@ def is_progress(event: Event) -> bool:
     return event.get("event") == "progress" and isinstance(event.get("at"), int | float)
 
 
-def basis(at: float, history: Iterable[Event]) -> Event | None:
-    """The report to count from: the newest that is old enough, else the oldest there is."""
+def amount(report: Event) -> int:
+    """A counter that is the sum over all reports."""
+    nodes = (report.get("nodes") or {}).values()
+    through = sum((node.get("in") or 0) + (node.get("out") or 0) for node in nodes)
+    return through + sum(task.get("records") or 0 for task in report.get("tasks") or [])
+
+
+def kept(history: Iterable[Event], last: Event) -> list[Event]:
+    """The reports that are a basis for later rates: of each second the newest that counted more."""
+    seconds: dict[int, Event] = {}
+    before = None
+    for event in [*history, last]:
+        if event["at"] >= last["at"] - HISTORY_MS:
+            if before is None or event is last or amount(event) != before:
+                seconds[int(event["at"]) // 1000] = event
+            before = amount(event)
+    return list(seconds.values())
+
+
+def pace(last: Event, history: Iterable[Event]) -> tuple[Event | None, float]:
+    """The report to count from and the seconds since then; None where no rate is known.
+
+    Totals grow in steps, with each batch: a rate is taken from one step to another, over RATE_MS
+    or more, and holds until the next step is overdue.
+    """
     usable = sorted(
-        (event for event in history if at - HISTORY_MS <= event["at"] < at),
+        (event for event in history if last["at"] - HISTORY_MS <= event["at"] < last["at"]),
         key=lambda event: float(event["at"]),
     )
-    old_enough = [event for event in usable if event["at"] <= at - RATE_MS]
-    return next(iter(old_enough[-1:] or usable[:1]), None)
+    if not usable:
+        return None, 0.0
+    pairs = pairwise([*usable, last])
+    steps = [(before, after) for before, after in pairs if amount(after) != amount(before)]
+    if not steps:
+        return last, 1.0
+    newest, earlier = steps[-1][1]["at"], [after for _, after in steps[:-1]]
+    batch = max(RATE_MS, last.get("duration_ms") or 0, newest - steps[-1][0]["at"])
+    gap = newest - earlier[-1]["at"] if earlier else 0
+    if last["at"] - newest > max(2 * batch, 2 * gap):
+        return last, 1.0
+    old_enough = [step for step in earlier if newest - step["at"] >= RATE_MS]
+    if old_enough:
+        return old_enough[-1], (newest - old_enough[-1]["at"]) / 1000
+    # When the first records came is not known: not before the batch that they were read in.
+    return usable[0], min(newest - usable[0]["at"], batch) / 1000
 
 
 def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event]) -> Event:
     """A progress report as the API shows it, but for ``stale``, which is a matter of now."""
-    before = basis(last["at"], history)
-    seconds = 0.0 if before is None else (last["at"] - before["at"]) / 1000
+    before, seconds = pace(last, history)
 
     def rate(now: Any, then: Any) -> float | None:
         return None if seconds <= 0 else round(max(0, (now or 0) - (then or 0)) / seconds, 3)
@@ -67,7 +104,7 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
         "at": int(last["at"]),
         "as_of": datetime.fromtimestamp(last["at"] / 1000, UTC).isoformat().replace("+00:00", "Z"),
         "stale": False,
-        "batch": last.get("batch") or 0,
+        "batch": last.get("batch"),
         "duration_ms": last.get("duration_ms"),
         "input_rate": last.get("input_rate"),
         "process_rate": last.get("process_rate"),
@@ -77,6 +114,7 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
                 "in": node.get("in") or 0,
                 "out": node.get("out") or 0,
                 "dropped": node.get("dropped") or {},
+                "dead_letters": node.get("dead_letters") or 0,
                 "in_rate": rate(node.get("in"), nodes_before.get(name, {}).get("in")),
                 "out_rate": rate(node.get("out"), nodes_before.get(name, {}).get("out")),
             }
@@ -91,6 +129,7 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
                 "executor": task.get("executor", ""),
                 "host": task.get("host"),
                 "thread": task.get("thread", ""),
+                "thread_changes": task.get("thread_changes") or 0,
                 "topic_partitions": task.get("topic_partitions") or [],
                 "records": task.get("records") or 0,
                 "rate": rate(
@@ -103,6 +142,7 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
             for task in last.get("tasks") or []
         ],
         "stores": last.get("stores") or [],
+        "lost": last.get("lost") or [],
     }
 
 

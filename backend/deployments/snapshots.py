@@ -15,8 +15,8 @@ class RunSnapshot:
     epoch: int
     pid: int
     host: str
-    #: seconds since the epoch; with the pid it names a process for good
-    process_started_at: float
+    #: boot and start ticks; with host and pid it names a process for good
+    process_born: str
     #: number of the version that it runs
     version: int
     #: the driver reports into the Redis stream ``millrace:run:<report id>``
@@ -51,4 +51,12 @@ class DeploymentSnapshot:
     #: ends of runs that nobody asked for since the user last started it, epoch seconds
     crashes: tuple[float, ...] = ()
     failure: dict[str, Any] | None = None
+    #: the failure of a version that uses topics which its workspace may not
+    forbidden: dict[str, Any] | None = None
+    #: what it waits for: code, message, attempts, and since and retry_at in epoch seconds
+    outage: dict[str, Any] | None = None
     steps: tuple[dict[str, Any], ...] = field(default=())
+    #: what becomes of stores whose rows cannot be carried over, by id
+    state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
+    #: number of the version that runs again should this one not reach its first batch
+    fallback: int | None = None

@@ -29,21 +29,22 @@ TICK_SECONDS = 2.0
 
 
 class Watch:
-    """Marks deployments as unknown that no worker has looked after for ``silent`` seconds."""
+    """Mark deployments without a heartbeat for ``silent`` seconds as unknown."""
 
     def __init__(
         self, silent: float = SILENT_SECONDS, now: Callable[[], float] = time.time
     ) -> None:
         self._silent, self._now = silent, now
-        #: by deployment: what its workers said last, and when that was heard here
+        #: by deployment: the last heartbeat, and the local time at which it was seen
         self._heard: dict[int, tuple[str, float]] = {}
 
     def look(self) -> None:
         """Look once. Without Redis no worker is heard, and none can work."""
+        reason = ""
         try:
-            said: Mapping[Any, Any] = redis.client().hgetall(redis.LOOKED_AFTER)
-        except RedisError:
-            said = {}
+            said: Mapping[Any, Any] = redis.client().hgetall(redis.HEARTBEATS)
+        except RedisError as error:
+            said, reason = {}, str(error)
         words = {int(name): text.decode() for name, text in said.items()}
         watched = set(actions.due_for_reconcile())
         for gone in set(self._heard) - watched:
@@ -56,9 +57,9 @@ class Watch:
                 heard = self._now()
             self._heard[deployment] = (word, heard)
             if self._now() - heard > self._silent:
-                self._forget(deployment, heard)
+                self._forget(deployment, heard, reason)
 
-    def _forget(self, deployment: int, heard: float) -> None:
+    def _forget(self, deployment: int, heard: float, reason: str) -> None:
         observation = Observation.objects.filter(deployment=deployment).first()
         if observation is None or observation.state == Observed.UNKNOWN:
             return
@@ -69,6 +70,19 @@ class Watch:
             found=observation.state,
             since=datetime.fromtimestamp(heard, UTC),
         )
+        if reason:
+            actions.record_outage(deployment, redis_away(reason, heard))
+
+
+def redis_away(reason: str, since: float) -> dict[str, Any]:
+    """The outage of a deployment to whose worker nothing can be sent; drivers go on without it."""
+    return {
+        "code": "redis_unreachable",
+        "message": f"Redis does not answer, so no worker can be heard: {reason}",
+        "since": since,
+        "attempts": 1,
+        "retry_at": since,
+    }
 
 
 def start() -> threading.Thread:

@@ -1,4 +1,4 @@
-"""What people tell about themselves while they have a page open."""
+"""Presence: which node a person edits."""
 
 from __future__ import annotations
 

@@ -27,6 +27,8 @@ from live.snapshots import Scope, deployments_for, may_listen, topology_for
 log = structlog.get_logger(__name__)
 
 PING_SECONDS = 15.0
+#: how long a stream outlives its token, session or membership
+CHECK_SECONDS = 2.0
 RETRY_MS = 2_000
 #: between two tries to go on after Redis went away
 AGAIN_SECONDS = 0.5
@@ -40,7 +42,7 @@ def encode(event: str, data: Any, event_id: str) -> bytes:
 
 @dataclass
 class Feed:
-    """The places a page has reached in its streams, and what it was told last."""
+    """A page's positions in its streams, and the last state that it received."""
 
     scope: Scope
     #: seconds since the epoch
@@ -83,14 +85,20 @@ class Feed:
 
     async def _tell(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
         """From the snapshot, or from where the page was, until the reader may no longer listen."""
+        if not await sync_to_async(may_listen)(self.scope):
+            return
         await self._arrive()
         if not await self._resume(last_event_id):
             yield await self._snapshot()
         async for text in self._catch_up():
             yield text
-        pinged = time.monotonic()
+        pinged = checked = time.monotonic()
         while True:
             item = await self._next(PING_SECONDS - (time.monotonic() - pinged))
+            if time.monotonic() - checked >= CHECK_SECONDS:
+                checked = time.monotonic()
+                if not await sync_to_async(may_listen)(self.scope):
+                    return
             if isinstance(item, Resync) or self._became_stale():
                 yield await self._snapshot()
             elif item is not None:
@@ -98,13 +106,11 @@ class Feed:
                     yield text
             if time.monotonic() - pinged >= PING_SECONDS:
                 pinged = time.monotonic()
-                if not await sync_to_async(may_listen)(self.scope):
-                    return
                 await self._arrive()
                 yield b": ping\n\n"
 
     async def _next(self, seconds: float) -> Entry | Resync | None:
-        patience = min(max(seconds, 0.05), 1.0 if self.run else PING_SECONDS)
+        patience = min(max(seconds, 0.05), 1.0 if self.run else CHECK_SECONDS)
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # The page was closed, and a library on the way took the cancellation for its own.
@@ -125,7 +131,7 @@ class Feed:
 
     async def snapshot(self) -> dict[str, Any]:
         """Everything the page shows, and the places from which events go on."""
-        # The place first: what happens while the database is read is told again, not left out.
+        # Take the position first: events during the database query are sent twice rather than lost.
         self.position = await self.hub.position(self.stream)
         self.hub.watch(self.subscription, self.stream, self.position)
         deployments = await sync_to_async(deployments_for)(self.scope)
@@ -292,10 +298,7 @@ class Feed:
             return b""
         if runtime.is_progress(event):
             found = runtime.derive(self.deployment, self.run, event, self.history)
-            self.history = [
-                each for each in self.history if each["at"] >= event["at"] - runtime.HISTORY_MS
-            ]
-            self.history.append(event)
+            self.history = runtime.kept(self.history, event)
             self.told_stale = False
             return encode(LiveEvent.RUNTIME_PROGRESS, found, self._id())
         if event.get("event") == "log":
@@ -305,6 +308,7 @@ class Feed:
                 "level": level_of(event.get("level")).value,
                 "node": event.get("node"),
                 "message": str(event.get("message") or ""),
+                "record": None,
             }
             return encode(LiveEvent.RUNTIME_LOG, line, self._id())
         return b""

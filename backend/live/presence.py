@@ -8,7 +8,7 @@ from typing import Any
 from millrace_backend import redis as names
 from redis.asyncio import Redis
 
-#: a page says every 15 s that it is still there
+#: interval of a page's heartbeat: 15 s
 GONE_MS = 40_000
 KEPT_SECONDS = 3600
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from accounts.models import User
+from accounts.models import ApiToken, User
 from accounts.permissions import role_in
 from deployments.api.serializers import DeploymentSerializer
 from deployments.models import Deployment
 from deployments.queries import whole as whole_deployments
+from django.contrib.auth import get_user
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import close_old_connections
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
 from topologies.api.serializers import TopologySerializer
 from topologies.models import Topology
 from topologies.queries import whole as whole_topologies
@@ -21,12 +26,17 @@ MOST_DEPLOYMENTS = 500
 
 @dataclass(frozen=True)
 class Scope:
-    """Who listens to what: one topology, or a whole workspace."""
+    """Who listens to what: one topology, or a whole workspace.
+
+    The reader showed an API token (its id) or a session (its key).
+    """
 
     user: int
     user_name: str
     workspace: int
     topology: int | None = None
+    token: int | None = None
+    session: str = ""
 
 
 def topology_for(scope: Scope, topology: int) -> dict[str, Any] | None:
@@ -53,9 +63,22 @@ def deployments_for(scope: Scope) -> list[dict[str, Any]]:
 
 
 def may_listen(scope: Scope) -> bool:
-    """Whether the reader is still a member."""
+    """Whether the token or session is still valid and its person still a member."""
     try:
-        user = User.objects.filter(pk=scope.user, is_active=True).first()
+        user = _reader(scope)
         return user is not None and role_in(user, scope.workspace) is not None
     finally:
         close_old_connections()
+
+
+def _reader(scope: Scope) -> User | None:
+    """The active account behind the token or session; None where that has ended."""
+    if scope.token is not None:
+        tokens = ApiToken.objects.filter(pk=scope.token, user__is_active=True)
+        valid = tokens.filter(Q(expiry__isnull=True) | Q(expiry__gt=timezone.now()))
+        found = valid.select_related("user").first()
+        return None if found is None else found.user
+    request = HttpRequest()
+    request.session = SessionStore(scope.session)
+    user = get_user(request)
+    return user if isinstance(user, User) and user.pk == scope.user else None

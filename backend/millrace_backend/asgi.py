@@ -9,5 +9,7 @@ application = get_asgi_application()
 
 # The applications' models are there only now.
 from deployments import watch  # noqa: E402
+from topologies import compiling  # noqa: E402
 
 watch.start()
+compiling.pool().warm()

@@ -1,4 +1,4 @@
-"""What can be wrong with an installation, said by ``manage.py check`` and at every start."""
+"""System checks of an installation, run by ``manage.py check`` and at every start."""
 
 from __future__ import annotations
 
@@ -66,6 +66,15 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
                 f"MILLRACE_ANALYZER is {analyzer!r}, not HOST:PORT.",
                 hint="For instance 127.0.0.1:7077",
                 id="millrace.E004",
+            )
+        )
+    simulator = settings.MILLRACE_SIMULATOR
+    if simulator and not simulator.rpartition(":")[2].isdigit():
+        found.append(
+            Error(
+                f"MILLRACE_SIMULATOR is {simulator!r}, not HOST:PORT.",
+                hint="For instance 127.0.0.1:7072",
+                id="millrace.E005",
             )
         )
     return found

@@ -1,7 +1,8 @@
-"""What the process environment says, read once, with an embedded default for everything."""
+"""Settings from the process environment, read once, with a default for each."""
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import secrets
 import tempfile
@@ -15,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SECRET_BYTES = 50
+MOST_DAYS = 36_500
 
 
 @dataclass(frozen=True)
@@ -22,39 +24,68 @@ class Environment:
     """The settings that differ from machine to machine."""
 
     data: Path
+    #: the key that signs sessions
+    secret_file: Path
     database_url: str | None
     redis_url: str
     kafka: str
     analyzer: str | None
+    simulator: str | None
     public_url: str
     debug: bool
     hosts: tuple[str, ...]
+    #: whose X-Forwarded-For is believed
+    proxies: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+    #: days for which used links and expired tokens are kept
+    access_days: int
+    #: days for which audit entries are kept
+    audit_days: int
     page: Path
     #: the compiled operator that exports carry; without it they carry its sources
     operator_jar: Path | None
 
-    @property
-    def secret_file(self) -> Path:
-        """Where the key that signs sessions is kept."""
-        return self.data / "secret.key"
-
 
 def read(environ: Mapping[str, str] = os.environ) -> Environment:
     """The environment of this process."""
+    data = Path(environ.get("MILLRACE_DATA") or REPOSITORY / ".millrace").absolute()
     return Environment(
-        data=Path(environ.get("MILLRACE_DATA") or REPOSITORY / ".millrace").absolute(),
+        data=data,
+        secret_file=Path(environ.get("MILLRACE_SECRET_FILE") or data / "secret.key"),
         database_url=environ.get("DATABASE_URL") or None,
         redis_url=environ.get("REDIS_URL") or "redis://127.0.0.1:6379/0",
         kafka=environ.get("KAFKA_BOOTSTRAP_SERVERS") or "127.0.0.1:9092",
         analyzer=environ.get("MILLRACE_ANALYZER") or None,
+        simulator=environ.get("MILLRACE_SIMULATOR") or None,
         public_url=(environ.get("MILLRACE_PUBLIC_URL") or "http://127.0.0.1:8000").rstrip("/"),
         debug=environ.get("MILLRACE_DEBUG", "").lower() in {"1", "true", "yes"},
-        hosts=tuple(
-            host.strip() for host in environ.get("MILLRACE_HOSTS", "").split(",") if host.strip()
-        ),
+        hosts=tuple(_listed(environ.get("MILLRACE_HOSTS", ""))),
+        proxies=tuple(_network(each) for each in _listed(environ.get("MILLRACE_PROXIES", ""))),
+        access_days=_days(environ, "MILLRACE_ACCESS_DAYS", 30),
+        audit_days=_days(environ, "MILLRACE_AUDIT_DAYS", 365),
         page=Path(environ.get("MILLRACE_PAGE") or REPOSITORY / "frontend" / "dist"),
         operator_jar=Path(jar) if (jar := environ.get("MILLRACE_OPERATOR_JAR")) else None,
     )
+
+
+def _days(environ: Mapping[str, str], name: str, default: int) -> int:
+    text = environ.get(name) or str(default)
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= MOST_DAYS:
+        raise ImproperlyConfigured(f"{name} is {text!r}; a number of days from 1 to {MOST_DAYS}.")
+    return int(text)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"MILLRACE_PROXIES has {text!r}, which is no address and no network ({error}). "
+            "For instance 10.0.0.5 or 172.18.0.0/16."
+        ) from error
 
 
 def allowed_hosts(environment: Environment) -> list[str]:

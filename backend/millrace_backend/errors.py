@@ -125,7 +125,7 @@ def content_of(error: exceptions.APIException) -> dict[str, Any]:
         fields = error.detail if isinstance(error.detail, dict) else {"non_field": error.detail}
         first = first_message(fields)
         return body(
-            "invalid", f"The request was refused: {first}", "Mend the named fields.", fields
+            "invalid", f"The request is not valid: {first}", "Correct the fields listed.", fields
         )
     if str(error.detail).startswith("CSRF Failed"):
         return body(*CSRF_FAILED)

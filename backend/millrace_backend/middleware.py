@@ -10,6 +10,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
 
@@ -73,6 +74,13 @@ class PageMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # whitenoise 
         return response
 
 
-def address_of(request: HttpRequest) -> str:
-    """The client's address, by the socket alone."""
-    return str(request.META.get("REMOTE_ADDR") or "unknown")
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses answers of the API, but not live events: they would wait in the compressor."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Return the answer, compressed where it is whole and the client takes that."""
+        if response.streaming:
+            return response
+        return super().process_response(request, response)

@@ -36,7 +36,7 @@ class StrictJSONParser(JSONParser):
         except RecursionError:
             raise ParseError("The JSON is nested too deep.") from None
         except UnicodeEncodeError:
-            raise ParseError("The text holds one half of a surrogate pair.") from None
+            raise ParseError("The text contains an unpaired surrogate.") from None
         except ValueError as error:
             raise ParseError(f"JSON parse error - {error}") from None
         if _NUL.search(again):

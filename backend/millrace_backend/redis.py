@@ -20,8 +20,8 @@ def client() -> redis.Redis:
     )
 
 
-#: when a worker last looked after each deployment: a hash of deployment to epoch seconds
-LOOKED_AFTER = "millrace:looked-after"
+#: the last heartbeat for each deployment: a hash of deployment id to epoch seconds
+HEARTBEATS = "millrace:heartbeats"
 
 
 def live_stream(workspace: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from drf_spectacular.utils import inline_serializer
@@ -9,20 +10,20 @@ from rest_framework import serializers
 
 ERROR_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "description": "Every refusal has this shape; some carry further fields.",
+    "description": "The form of every error response; some have further fields.",
     "required": ["error"],
     "properties": {
         "error": {
             "type": "object",
             "required": ["code", "message", "hint"],
             "properties": {
-                "code": {"type": "string", "description": "Stable, for programs."},
+                "code": {"type": "string", "description": "Stable error code."},
                 "message": {"type": "string", "description": "What was found."},
-                "hint": {"type": "string", "description": "What would do."},
+                "hint": {"type": "string", "description": "How to fix it."},
                 "fields": {
                     "type": "object",
                     "additionalProperties": {},
-                    "description": "Complaints by field of the request.",
+                    "description": "Error messages by field of the request.",
                 },
             },
             "additionalProperties": {},
@@ -45,6 +46,7 @@ def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     return result
 
 
+@cache
 def paged(serializer: type[serializers.Serializer[Any]]) -> Any:
     """The serializer of a page of these."""
     name = serializer.__name__.removesuffix("Serializer")

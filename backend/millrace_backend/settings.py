@@ -17,7 +17,9 @@ CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
 
 MILLRACE_DATA = ENVIRONMENT.data
 MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
+MILLRACE_PROXIES = ENVIRONMENT.proxies
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
+MILLRACE_SIMULATOR = ENVIRONMENT.simulator
 MILLRACE_PAGE = ENVIRONMENT.page
 MILLRACE_OPERATOR_JAR = ENVIRONMENT.operator_jar
 REDIS_URL = ENVIRONMENT.redis_url
@@ -38,14 +40,17 @@ INSTALLED_APPS = [
     "accounts",
     "topologies",
     "deployments",
+    "records",
     "catalog",
     "live",
 ]
 MIDDLEWARE = [
+    "millrace_backend.clients.ClientMiddleware",
     "millrace_backend.middleware.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "millrace_backend.middleware.PageMiddleware",
+    "millrace_backend.middleware.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -103,6 +108,8 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+ACCESS_KEPT = timedelta(days=ENVIRONMENT.access_days)
+AUDIT_KEPT = timedelta(days=ENVIRONMENT.audit_days)
 SIGN_IN_LINK_LIFETIME = timedelta(hours=12)
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=10)
@@ -111,8 +118,9 @@ AXES_RESET_ON_SUCCESS = True
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_LOCKOUT_CALLABLE = "millrace_backend.errors.locked_out"
 AXES_VERBOSE = False
-# The client's address is the socket's: no header that anybody may send is believed.
-AXES_CLIENT_IP_CALLABLE = "millrace_backend.middleware.address_of"
+AXES_CLIENT_IP_CALLABLE = "millrace_backend.clients.address_of"
+# The audit log has sign-ins, with a retention of its own.
+AXES_DISABLE_ACCESS_LOG = True
 KNOX_TOKEN_MODEL = "accounts.ApiToken"
 REST_KNOX = {"TOKEN_TTL": timedelta(days=30), "AUTO_REFRESH": False, "TOKEN_PREFIX": "mr_"}
 
@@ -137,6 +145,7 @@ REST_FRAMEWORK = {
         "user": "1200/minute",
         "sign-in": "30/minute",
         "compile": "600/minute",
+        "simulate": "120/minute",
     },
     "EXCEPTION_HANDLER": "millrace_backend.errors.handle",
     "NUM_PROXIES": 0,

@@ -14,6 +14,7 @@ api: list[Any] = [
     path("", include("topologies.api.urls")),
     path("", include("deployments.api.urls")),
     path("", include("catalog.api.urls")),
+    path("", include("records.api.urls")),
     path("", include("live.api.urls")),
     path("schema", SpectacularJSONAPIView.as_view()),
     re_path(r"^", not_found),

@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from accounts.models import User
 from django.db.models import Q, QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from millrace_backend.errors import ApiError
+from millrace_backend.errors import ApiError, Forbidden
 from millrace_backend.paging import Paging
 
 
 def ordering_parameter(names: Sequence[str]) -> OpenApiParameter:
     """``?ordering=`` with the names it takes."""
     choices = [sign + name for name in names for sign in ("", "-")]
-    return OpenApiParameter("ordering", str, enum=choices, description="A minus sign turns it.")
+    return OpenApiParameter(
+        "ordering", str, enum=choices, description="Prefix with `-` for descending order."
+    )
 
 
 PAGE_PARAMETERS = [
-    OpenApiParameter("page", OpenApiTypes.INT, description="From 1."),
-    OpenApiParameter("page_size", OpenApiTypes.INT, description="Up to 200."),
+    OpenApiParameter("page", OpenApiTypes.INT, description="1-based."),
+    OpenApiParameter("page_size", OpenApiTypes.INT, description="At most 200."),
 ]
-SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all be there.")
+SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all occur.")
 
 
 class ApiView(APIView):
     """A view whose requests come from a person."""
+
+    #: methods that refuse API tokens: a token must not lead to further access
+    session_only: ClassVar[frozenset[str]] = frozenset()
+
+    def check_permissions(self, request: Request) -> None:
+        """Raises Forbidden for an API token where only a session will do."""
+        super().check_permissions(request)
+        if request.auth is not None and request.method in self.session_only:
+            raise Forbidden(
+                "session_needed",
+                "An API token cannot change who has access.",
+                "Sign in on the page: tokens, passwords and members are managed there.",
+            )
 
     @property
     def person(self) -> User:

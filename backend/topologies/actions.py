@@ -14,7 +14,7 @@ from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict
 
 from topologies.events import draft_changed, topology_changed, topology_deleted, version_created
-from topologies.models import Draft, Topology, Version
+from topologies.models import Draft, Topology, Version, empty_document, hash_of
 
 
 def create_topology(
@@ -97,26 +97,40 @@ def delete_topology(actor: User, topology: Topology) -> None:
 
 
 def save_draft(
-    actor: User, topology: Topology, document: Mapping[str, Any], base_version: int | None
-) -> Draft:
+    actor: User,
+    topology: Topology,
+    document: Mapping[str, Any],
+    base_version: int | None,
+    revision: str | None = None,
+) -> Draft | None:
     """Keep what the actor has on the canvas; nobody else sees it.
 
-    Raises ApiError for a base version that is not there.
+    Return None where the document is its base version again: the actor then has no draft.
+
+    Raises ApiError for a base version that is not there, and Conflict where the draft that would
+    be replaced is not of the stated revision: another window of the actor wrote it.
     """
     require(actor, topology.workspace_id, Role.EDITOR)
     _check_base(topology, base_version)
     with transaction.atomic():
-        draft, created = Draft.objects.update_or_create(
+        Topology.objects.select_for_update().get(pk=topology.pk)
+        before = Draft.objects.filter(topology=topology, user=actor).first()
+        draft = Draft(
+            pk=before.pk if before else None,
             topology=topology,
             user=actor,
-            defaults={
-                "document": document,
-                "node_count": len(document["nodes"]),
-                "base_version": base_version,
-                "updated_at": timezone.now(),
-            },
+            document=document,
+            node_count=len(document["nodes"]),
+            base_version=base_version,
+            updated_at=timezone.now(),
         )
-        if created:
+        if before and before.revision not in {revision, draft.revision}:
+            raise _draft_conflict(before, document)
+        if hash_of(document) == _hash_of_base(topology, base_version):
+            discard_draft(actor, topology)
+            return None
+        draft.save()
+        if before is None:
             audit(actor, topology.workspace_id, "draft.begin", "topology", topology.pk)
         draft_changed(draft, actor)
     return draft
@@ -138,8 +152,11 @@ def save_version(
     document: Mapping[str, Any],
     message: str,
     base_version: int | None,
+    draft_revision: str | None = None,
 ) -> Version:
-    """Save a version on top of the one it was made from; the actor's draft is done with.
+    """Save a version on top of the one it was made from, and delete the actor's draft.
+
+    A draft of another revision than the one stated stays: another window of the actor wrote it.
 
     Raises Conflict, with both sides, where somebody saved another one in the meantime.
     """
@@ -150,7 +167,9 @@ def save_version(
         if current.latest_number != (base_version or 0):
             raise _conflict(current, base_version, document)
         version = _append(actor, current, document, message)
-        Draft.objects.filter(topology=topology, user=actor).delete()
+        draft = Draft.objects.filter(topology=topology, user=actor).first()
+        if draft and draft_revision in {None, draft.revision}:
+            draft.delete()
     return version
 
 
@@ -172,6 +191,12 @@ def name_version(actor: User, version: Version, name: str) -> None:
 
 
 def _append(actor: User, topology: Topology, document: Mapping[str, Any], message: str) -> Version:
+    before = topology.versions.filter(number=topology.latest_number).first()
+    described = document.get("description", "")
+    if isinstance(described, str) and described != (
+        before.document.get("description", "") if before else ""
+    ):
+        topology.description = described
     version = Version(
         topology=topology,
         number=topology.latest_number + 1,
@@ -183,7 +208,9 @@ def _append(actor: User, topology: Topology, document: Mapping[str, Any], messag
     topology.latest_number = version.number
     topology.node_count = len(document["nodes"])
     topology.updated_by, topology.updated_at = actor, timezone.now()
-    topology.save(update_fields=["latest_number", "node_count", "updated_by", "updated_at"])
+    topology.save(
+        update_fields=["latest_number", "node_count", "description", "updated_by", "updated_at"]
+    )
     audit(
         actor,
         topology.workspace_id,
@@ -207,6 +234,24 @@ def _check_base(topology: Topology, base_version: int | None) -> None:
             "first.",
             fields={"base_version": [f"There is no version {base_version}."]},
         )
+
+
+def _hash_of_base(topology: Topology, base_version: int | None) -> str:
+    if base_version is None:
+        return hash_of(empty_document(topology.name))
+    return topology.versions.values_list("hash", flat=True).get(number=base_version)
+
+
+def _draft_conflict(draft: Draft, yours: Mapping[str, Any]) -> Conflict:
+    from topologies.api.serializers import DraftSerializer
+
+    return Conflict(
+        "draft_conflict",
+        "This draft was changed in another window.",
+        "Take that draft, or replace it by stating its revision.",
+        theirs=DraftSerializer(draft).data,
+        yours=yours,
+    )
 
 
 def _conflict(topology: Topology, base: int | None, yours: Mapping[str, Any]) -> Conflict:

@@ -10,6 +10,14 @@ class Severity(models.TextChoices):
 
     ERROR = "error", "Error"
     WARNING = "warning", "Warning"
+    DIFFERENCE = "difference", "Difference"
+
+
+class Dialect(models.TextChoices):
+    """Which code comes out of a document."""
+
+    EXACT = "exact", "Kafka Streams' results"
+    PLAIN = "plain", "Ordinary Structured Streaming"
 
 
 class Blocks(models.TextChoices):

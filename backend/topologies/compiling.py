@@ -1,42 +1,95 @@
-"""The backend's one door to the compiler, which is loaded at its first use."""
+"""The backend's entry point to the compiler, which runs in processes of its own.
+
+A document comes from a person: it may take long or need much memory, by mistake or on purpose.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from accounts.choices import Role
+from accounts.models import User, Workspace
+from accounts.permissions import role_in
 from django.conf import settings
+from millrace_backend.environment import REPOSITORY
 from millrace_backend.errors import Unavailable
+from millrace_compiler.compilation import Dialect
+from millrace_compiler.isolated import Limits, Pool
 
-if TYPE_CHECKING:
-    from millrace_compiler import Analyzer, Compilation
+from topologies.models import Version, hash_of
+
+#: an export is asked for once, not with every change
+EXPORT = Limits(seconds=20)
 
 
 @cache
-def analyzer() -> Analyzer:
-    """The running analyzer with a cache in front, shared by all threads.
+def pool() -> Pool:
+    """The processes that compile, shared by all threads."""
+    return Pool()
 
-    Raises Unavailable where none is set.
-    """
+
+def analyzer() -> str:
+    """Address of the running analyzer. Raises Unavailable where none is set."""
     if not settings.MILLRACE_ANALYZER:
         raise Unavailable(
             "analyzer_unreachable",
             "No analyzer is set: expressions cannot be checked.",
             "Start Millrace by `./millrace up`, or name a running analyzer in MILLRACE_ANALYZER.",
         )
-    from millrace_compiler import CachingAnalyzer, SocketAnalyzer
-
-    host, _, port = settings.MILLRACE_ANALYZER.rpartition(":")
-    return CachingAnalyzer(SocketAnalyzer(host or "127.0.0.1", int(port)))
+    return str(settings.MILLRACE_ANALYZER)
 
 
-def compiled(document: Mapping[str, Any]) -> Compilation:
-    """What the compiler says; an analyzer that does not answer is one of its diagnostics.
+def compiled(
+    document: Mapping[str, Any], person: User, workspace: Workspace, dialect: Dialect = "exact"
+) -> dict[str, Any]:
+    """The answer of the compile endpoint, without its revision.
 
-    Raises Unavailable where none is set.
+    For a viewer's document that is no saved version, no schema registry is asked. An analyzer that
+    does not answer and a limit that is exceeded are diagnostics. Raises Unavailable where no
+    analyzer is set.
     """
-    asked = analyzer()
-    from millrace_compiler import compile_document
+    role = role_in(person, workspace.pk)
+    trusted = role is not None and role.allows(Role.EDITOR)
+    saved = Version.objects.filter(topology__workspace=workspace, hash=hash_of(document))
+    return pool().compile(
+        document,
+        analyzer(),
+        owner=str(person.pk),
+        dialect=dialect,
+        registries=trusted or saved.exists(),
+    )
 
-    return compile_document(dict(document), asked)
+
+def bundled(
+    document: Mapping[str, Any], person: User, directory: Path, dialect: Dialect = "exact"
+) -> list[dict[str, Any]]:
+    """Write the files of the job into a folder and return the diagnostics.
+
+    With an error among them nothing is written. Raises Unavailable where no analyzer is set.
+    """
+    jar = settings.MILLRACE_OPERATOR_JAR
+    runtime = REPOSITORY / "runtime"
+    return pool().bundle(
+        document,
+        analyzer(),
+        directory,
+        runtime,
+        jar,
+        owner=str(person.pk),
+        dialect=dialect,
+        limits=EXPORT,
+    )
+
+
+def state_of(
+    document: Mapping[str, Any], workspace: Workspace
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """The schema of the job's state (None where the document is refused), and the diagnostics.
+
+    Raises Unavailable where no analyzer is set.
+    """
+    owner = f"workspace {workspace.pk}"
+    return pool().state(document, analyzer(), owner=owner, limits=EXPORT)

@@ -1,4 +1,4 @@
-"""What pages are told after a change to a topology."""
+"""Events for pages after a change to a topology."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topologies.models import Draft, Topology, Version
 
 
 def version_created(version: Version, actor: User) -> None:
-    """Somebody saved a version; told once committed."""
+    """Publish a saved version, on commit."""
     from topologies.api.serializers import VersionSummarySerializer
 
     transaction.on_commit(
@@ -29,7 +29,7 @@ def version_created(version: Version, actor: User) -> None:
 
 
 def draft_changed(draft: Draft, actor: User) -> None:
-    """Somebody else works on it; what they do is not told."""
+    """Presence changed; drafts themselves are not published."""
     data = {"topology": draft.topology_id, "user_id": actor.pk, "user": actor.shown_name}
     workspace = draft.topology.workspace_id
     transaction.on_commit(
@@ -66,7 +66,7 @@ def topology_changed(topology: Topology, actor: User) -> None:
 
 
 def topology_deleted(topology: Topology, actor: User) -> None:
-    """It is gone; told once committed."""
+    """Publish a deletion, on commit."""
     transaction.on_commit(
         partial(
             publish,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import re
+import tempfile
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from django.conf import settings
-from millrace_backend.environment import REPOSITORY
+from accounts.models import User
 from millrace_backend.errors import ApiError
 
-from topologies.compiling import compiled
+from topologies.compiling import bundled
 from topologies.models import Version
+
+if TYPE_CHECKING:
+    from millrace_compiler.compilation import Dialect
 
 #: the same bytes for the same version: no clock in the archive
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
@@ -24,27 +28,28 @@ def file_name(version: Version) -> str:
     return f"{safe}-v{version.number}.zip"
 
 
-def export(version: Version) -> bytes:
+def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
     """The zip. Raises ApiError with the diagnostics where the version does not compile."""
-    compilation = compiled(version.document)
-    from millrace_compiler import bundle_files
+    with tempfile.TemporaryDirectory(prefix="millrace-export-") as folder:
+        diagnostics = bundled(version.document, person, Path(folder), dialect)
+        errors = [each for each in diagnostics if each["severity"] == "error"]
+        if not errors:
+            return _zipped(Path(folder), file_name(version).removesuffix(".zip"))
+    raise ApiError(
+        "does_not_compile",
+        f"Version {version.number} has {len(errors)} errors and no code to export.",
+        "Fix the problems listed in the diagnostics and save a new version.",
+        diagnostics=diagnostics,
+    )
 
-    if not compilation.ok:
-        answer = compilation.to_json()
-        errors = [each for each in compilation.diagnostics if each.severity == "error"]
-        raise ApiError(
-            "does_not_compile",
-            f"Version {version.number} has {len(errors)} errors and no code to export.",
-            "Mend what the diagnostics name and save a new version.",
-            diagnostics=answer["diagnostics"],
-        )
-    folder = file_name(version).removesuffix(".zip")
-    files = bundle_files(compilation, REPOSITORY / "runtime", settings.MILLRACE_OPERATOR_JAR)
+
+def _zipped(folder: Path, name: str) -> bytes:
+    """The files below a folder, as a zip that unpacks into a folder of that name."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"{folder}/{Path(path).as_posix()}", FIXED_TIME)
+        for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+            entry = zipfile.ZipInfo(f"{name}/{path.relative_to(folder).as_posix()}", FIXED_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, content)
+            archive.writestr(entry, path.read_bytes())
     return out.getvalue()

@@ -15,7 +15,7 @@ from topologies.choices import DOCUMENT_FORMAT
 
 
 def hash_of(document: Mapping[str, Any]) -> str:
-    """SHA-256 of the document, whatever the order of its fields."""
+    """SHA-256 of the document, independent of the order of its fields."""
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -26,7 +26,7 @@ def empty_document(name: str) -> dict[str, Any]:
 
 
 class Topology(models.Model):
-    """A design that people work on; what it says is in its versions."""
+    """A topology; its content is in its versions."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="topologies")
     name = models.CharField(max_length=150)
@@ -98,3 +98,8 @@ class Draft(models.Model):
 
     def __str__(self) -> str:
         return f"draft of {self.user_id} on {self.topology_id}"
+
+    @property
+    def revision(self) -> str:
+        """Identify what the draft holds; who replaces it names the revision that they have seen."""
+        return hash_of({"base_version": self.base_version, "document": self.document})

@@ -4,6 +4,7 @@ from accounts.models import User
 from accounts.permissions import visible
 from deployments.models import Deployment
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Subquery
+from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
 from topologies.models import Draft, Topology
@@ -17,6 +18,9 @@ def whole(topologies: QuerySet[Topology], reader: User) -> QuerySet[Topology]:
         .annotate(
             has_draft=Exists(own),
             shown_node_count=Coalesce(Subquery(own.values("node_count")[:1]), "node_count"),
+            draft_description=Subquery(
+                own.annotate(text=KT("document__description")).values("text")[:1]
+            ),
         )
         .prefetch_related(
             Prefetch(

@@ -8,7 +8,7 @@ The compiler is a pure library: no Spark, no web framework, no queue. It asks on
     say what is wrong with the text. A document that is already a ``dict`` needs no loading.
 
 ``compile_document(document, analyzer, schemas=None)``
-    Everything that can be said about a document, also about a broken one: a :class:`Compilation`
+    The full result for a document, including an invalid one: a :class:`Compilation`
     with ``ok``, ``diagnostics``, ``ports``, ``plan``, ``code``, ``source_map`` and ``summaries``.
     ``plan`` is ``None`` where a fault hides the shape of the graph; ``code`` is ``None`` as long as
     there is an error. Never raises for a bad document. ``Compilation.to_json()`` is the answer of

@@ -20,6 +20,7 @@ from typing import Protocol
 ENVIRONMENT = "MILLRACE_ANALYZER"
 _CACHED = 20_000
 _TIMEOUT = 60.0
+_LONGEST_ANSWER = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class ExpressionResult:
 
 
 class AnalyzerUnavailable(RuntimeError):
-    """The analyzer cannot be reached or does not answer; the message says which and what to do."""
+    """The analyzer is unreachable or silent; the message contains the cause and a remedy."""
 
 
 class Analyzer(Protocol):
@@ -109,14 +110,14 @@ class Analyzer(Protocol):
 
 
 class SocketAnalyzer:
-    """Asks a running analyzer server: one JSON object a line over TCP, one connection kept."""
+    """Asks a running analyzer server: one JSON object a line over TCP.
+
+    Threads ask side by side, each on a connection of its own; connections are kept for later.
+    """
 
     def __init__(self, host: str, port: int, timeout: float = _TIMEOUT) -> None:
         self.host, self.port, self.timeout = host, port, timeout
-        self._lock = threading.Lock()
-        self._connection: socket.socket | None = None
-        self._pending = b""
-        self._serial = 0
+        self._idle: list[_Connection] = []
 
     @staticmethod
     def from_environment() -> SocketAnalyzer | None:
@@ -128,19 +129,22 @@ class SocketAnalyzer:
         """Sends all requests at once; tries again once where a kept connection has died."""
         if not requests:
             return []
-        with self._lock:
-            fresh = self._connection is None
+        while True:
+            kept = self._idle.pop() if self._idle else None
             try:
-                answers = self._ask(requests)
+                connection = kept or _Connection(self.host, self.port, self.timeout)
+            except OSError as error:
+                raise self._unavailable(error) from error
+            try:
+                answers = connection.ask(requests)
             except (OSError, ValueError) as error:
-                self._close()
-                if fresh:
+                connection.close()
+                # A kept one may have died since; a server that is slow is not asked again.
+                if kept is None or isinstance(error, TimeoutError):
                     raise self._unavailable(error) from error
-                try:
-                    answers = self._ask(requests)
-                except (OSError, ValueError) as again:
-                    self._close()
-                    raise self._unavailable(again) from again
+                continue
+            self._idle.append(connection)
+            break
         if len(answers) != len(requests):
             raise AnalyzerUnavailable(
                 f"The analyzer at {self.host}:{self.port} answered {len(answers)} of "
@@ -149,14 +153,9 @@ class SocketAnalyzer:
         return [ExpressionResult.from_json(answer) for answer in answers]
 
     def close(self) -> None:
-        """Gives up the connection."""
-        with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-        self._connection, self._pending = None, b""
+        """Close the connections that nobody uses now."""
+        while self._idle:
+            self._idle.pop().close()
 
     def _unavailable(self, error: Exception) -> AnalyzerUnavailable:
         return AnalyzerUnavailable(
@@ -165,35 +164,33 @@ class SocketAnalyzer:
             f"{ENVIRONMENT} to the address of a running one."
         )
 
-    def _ask(self, requests: Sequence[ExpressionRequest]) -> list[Mapping[str, object]]:
-        if self._connection is None:
-            address = (self.host, self.port)
-            self._connection = socket.create_connection(address, timeout=self.timeout)
-            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+class _Connection:
+    """One connection to an analyzer, used by one thread at a time."""
+
+    def __init__(self, host: str, port: int, timeout: float) -> None:
+        self._socket = socket.create_connection((host, port), timeout=timeout)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._lines = self._socket.makefile("rb")
+        self._serial = 0
+
+    def ask(self, requests: Sequence[ExpressionRequest]) -> list[Mapping[str, object]]:
+        """Answers in the order of the requests. Raises OSError or ValueError for a broken one."""
         self._serial += 1
         body = {"id": self._serial, "expressions": [r.to_json() for r in requests], "types": []}
-        self._connection.sendall(json.dumps(body, ensure_ascii=False).encode() + b"\n")
-        while True:
-            answer = json.loads(self._line())
-            if answer.get("id") == self._serial:
-                break
+        self._socket.sendall(json.dumps(body, ensure_ascii=False).encode() + b"\n")
+        line = self._lines.readline(_LONGEST_ANSWER)
+        if not line:
+            raise ConnectionError("it closed the connection")
+        answer = json.loads(line)
         found = answer.get("expressions")
-        if not isinstance(found, list):
+        if answer.get("id") != self._serial or not isinstance(found, list):
             raise ValueError(str(answer.get("error", "an answer without expressions")))
         return found
 
-    def _line(self) -> bytes:
-        connection = self._connection
-        while connection is not None:
-            line, end, rest = self._pending.partition(b"\n")
-            if end:
-                self._pending = rest
-                return line
-            chunk = connection.recv(1 << 16)
-            if not chunk:
-                break
-            self._pending += chunk
-        raise ConnectionError("it closed the connection")
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
 
 
 class CachingAnalyzer:
@@ -214,10 +211,15 @@ class CachingAnalyzer:
         if unknown:
             known |= zip(unknown, self.inner.analyze(unknown), strict=True)
             with self._lock:
-                self._known |= {r: known[r] for r in unknown}
+                self._known |= {r: known[r] for r in unknown if _lasting(known[r])}
                 while len(self._known) > self.size:
                     self._known.popitem(last=False)
         return [known[r] for r in requests]
+
+
+def _lasting(result: ExpressionResult) -> bool:
+    """Whether the answer will be the same the next time: a deadline may have been bad luck."""
+    return result.error is None or result.error.condition != "DEADLINE"
 
 
 class UnknownExpression(LookupError):

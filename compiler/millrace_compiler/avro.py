@@ -16,7 +16,9 @@ from millrace_compiler.types import (
     TIMESTAMP,
     VOID,
     DataType,
+    NoType,
     array,
+    bounded,
 )
 
 _PRIMITIVE = {
@@ -38,8 +40,8 @@ _LOGICAL = {
 }
 
 
-class NoAvroSchema(ValueError):
-    """The text is not an Avro schema that has a Spark type; the message says why."""
+class NoAvroSchema(NoType):
+    """The text is not an Avro schema with a Spark type; the message contains the reason."""
 
 
 def avro_type(text: str, imported: Sequence[str] = ()) -> DataType:
@@ -70,6 +72,9 @@ class _Reader:
     def type(self, schema: object, space: str, depth: int) -> DataType:
         if depth > 60:
             raise NoAvroSchema("it is nested too deeply")
+        return bounded(self._type(schema, space, depth))
+
+    def _type(self, schema: object, space: str, depth: int) -> DataType:
         if isinstance(schema, str):
             return self._name(schema, space)
         if isinstance(schema, list):

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 from millrace_compiler.compilation import Compilation
-from millrace_compiler.emit import JOB_FILE
+from millrace_compiler.state_schema import state_schema
 
 PYSPARK = "pyspark==4.3.0"
+# What the compiler matches topic patterns with.
+RE2 = "google-re2==1.1.20251105"
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
 OPERATOR = "millrace_runtime/operator/millrace-operator.jar"
 
@@ -26,16 +28,27 @@ def bundle_files(
     """
     code = compilation.require().code or {}
     files = {path: text.encode() for path, text in code.items()}
-    spans = [
-        {"node": span.node, "start": span.start, "end": span.end} for span in compilation.source_map
-    ]
-    files["source_map.json"] = _json({JOB_FILE: spans})
+    spans: dict[str, list[object]] = {path: [] for path in code}
+    for span in compilation.source_map:
+        spans[span.path].append({"node": span.node, "start": span.start, "end": span.end})
+    files["source_map.json"] = _json(spans)
     files["topology.json"] = _json(compilation.document.raw)
-    files["requirements.txt"] = f"{PYSPARK}\n".encode()
+    files["state.json"] = _json(state_schema(compilation))
+    plain = compilation.dialect == "plain"
+    files["requirements.txt"] = (f"{PYSPARK}\n" if plain else f"{PYSPARK}\n{RE2}\n").encode()
     files["jars.txt"] = _jars(runtime).encode()
+    if plain:  # nothing of Millrace is needed to run it
+        return files
+    files["plan.json"] = _json(compilation.plan_json())
     files["README.md"] = _readme(compilation).encode()
     files["Dockerfile"] = _DOCKERFILE.encode()
-    files.update(_runtime(runtime, sources=operator_jar is None))
+    return files | package_files(runtime, operator_jar)
+
+
+def package_files(runtime: Path, operator_jar: Path | None = None) -> dict[str, bytes]:
+    """The packages that a program imports, by path; see `bundle_files` for the arguments."""
+    files = _runtime(runtime, sources=operator_jar is None)
+    files |= _package(Path(__file__).parent, "millrace_compiler")
     if operator_jar is not None:
         files[OPERATOR] = operator_jar.read_bytes()
     return files
@@ -58,13 +71,20 @@ def _runtime(runtime: Path, *, sources: bool) -> dict[str, bytes]:
     ):
         if folder.name == "scala" and not sources:
             continue
-        for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
-            parts = path.relative_to(folder).parts
-            if path.is_file() and not any(part in SKIPPED for part in parts):
-                found["/".join((prefix, *parts))] = path.read_bytes()
+        found |= _package(folder, prefix)
     lock = runtime / "jars.lock"
     if lock.is_file():
         found["millrace_runtime/jars.lock"] = lock.read_bytes()
+    return found
+
+
+def _package(folder: Path, prefix: str) -> dict[str, bytes]:
+    """The files of a package by their paths under a prefix."""
+    found: dict[str, bytes] = {}
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else []:
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part in SKIPPED for part in parts):
+            found["/".join((prefix, *parts))] = path.read_bytes()
     return found
 
 
@@ -98,10 +118,13 @@ def _readme(compilation: Compilation) -> str:
         ".venv/bin/python job.py --bootstrap-servers localhost:9092 --checkpoint ./checkpoint",
         "```",
         "",
-        "On a cluster, with this folder as working directory:",
+        "On a cluster, with this folder as working directory; the first command fetches the Kafka",
+        "connector, checks it by sha256, and puts it with the operator into the folder `jars`:",
         "",
         "```sh",
-        "zip -qr millrace_runtime.zip millrace_runtime",
+        ". .venv/bin/activate",
+        "python -m millrace_runtime.jars jars",
+        "python -m zipfile -c millrace_runtime.zip millrace_runtime millrace_compiler",
         "spark-submit --master spark://HOST:7077 --py-files millrace_runtime.zip \\",
         "  --jars $(ls jars/*.jar | paste -sd,) job.py \\",
         "  --bootstrap-servers HOST:9092 --checkpoint s3a://BUCKET/CHECKPOINT",
@@ -113,8 +136,11 @@ def _readme(compilation: Compilation) -> str:
         "|---|---|",
         "| `job.py` | the job |",
         "| `millrace_runtime/` | what it imports, with the stream task operator |",
+        "| `millrace_compiler/` | what plans it |",
         "| `jars.txt` | coordinates of the Kafka connector's jars |",
         "| `topology.json` | the document it was made from |",
+        "| `plan.json` | how it runs: sub-topologies, levels, tasks, repartition topics |",
+        "| `state.json` | its stores with their types, by which a checkpoint is judged |",
         "| `source_map.json` | which lines belong to which node |",
         "| `requirements.txt`, `Dockerfile` | its environment |",
         "",

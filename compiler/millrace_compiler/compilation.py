@@ -4,24 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable
 from millrace_compiler.diagnostics import Diagnostic, Report
 from millrace_compiler.document import Document, read_document
-from millrace_compiler.emit import JOB_FILE, Span, emit_job
 from millrace_compiler.graph import Graph
 from millrace_compiler.guarantees import guarantee_of
 from millrace_compiler.infer import Ports, infer_ports
 from millrace_compiler.operator import Store
+from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.physical import lower_graph
+from millrace_compiler.plain.emit import emit_plain
 from millrace_compiler.plan import Plan, make_plan, runs_as
 from millrace_compiler.plan_text import plan_text
+from millrace_compiler.program.text import Span
+from millrace_compiler.program.writer import write_program
 from millrace_compiler.registries import DEFAULT, Schemas, resolve_schemas
 from millrace_compiler.settings import read_settings
+from millrace_compiler.task_graph import task_graph
+
+Dialect = Literal["exact", "plain"]
 
 
 class Refused(ValueError):
-    """The graph is refused; ``diagnostics`` says why."""
+    """The graph is refused; ``diagnostics`` contains the reasons."""
 
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         errors = [d for d in diagnostics if d.severity == "error"]
@@ -41,6 +48,15 @@ class Compilation:
     code: dict[str, str] | None
     source_map: list[Span] = field(default_factory=list)
     summaries: dict[str, str] = field(default_factory=dict)
+    dialect: Dialect = "exact"
+    #: What the stream-task operator runs (:mod:`millrace_compiler.task_graph`).
+    task_graph: dict[str, Any] | None = None
+
+    @property
+    def differences(self) -> list[dict[str, str | None]]:
+        """What the plain dialect does otherwise than Kafka Streams: code and node of each."""
+        found = [d for d in self.diagnostics if d.severity == "difference"]
+        return [{"code": d.code, "node": d.node} for d in found]
 
     @property
     def ok(self) -> bool:
@@ -72,6 +88,26 @@ class Compilation:
             "code": code,
         }
 
+    def plan_json(self) -> dict[str, object]:
+        """What `plan.json` beside a program has: what `describe` shows, with levels and tasks.
+
+        Raises :class:`Refused` for a document that was refused.
+        """
+        plan = self.require().plan
+        if plan is None or self.task_graph is None:
+            raise ValueError("a program of the exact dialect has a plan")
+        subs = range(len(plan.subtopologies))
+        return {
+            "tasks": self.task_graph["tasks"],
+            "levels": len(set(plan.levels.values())),
+            "subtopologies": [subtopology_json(plan, index) for index in subs],
+            "internal_topics": plan.internal_topics(),
+            "nodes": {
+                id_: {"steps": plan.physical.node_steps.get(id_, []), "runs_as": node["runs_as"]}
+                for id_, node in self.nodes_json(plan).items()
+            },
+        }
+
     def _plan_json(self) -> dict[str, object] | None:
         plan = self.plan
         if plan is None:
@@ -101,7 +137,7 @@ class Compilation:
             runs = runs_as(plan, operator)
             if runs is None:
                 continue
-            promise = guarantee_of(operator.kind, runs)
+            promise = guarantee_of(operator.kind)
             steps = plan.physical.node_steps[plan.physical.aliases.get(id_, id_)]
             subs = sorted({plan.of_step[step] for step in steps if step in plan.of_step})
             nodes[id_] = {
@@ -136,12 +172,14 @@ def compile_document(
     schemas: Schemas | None = None,
     *,
     real_time: bool = False,
+    dialect: Dialect = "exact",
 ) -> Compilation:
     """Compiles a raw document. Never raises for what stands in it, nor for a silent analyzer.
 
     ``schemas`` is asked for the types of formats that name a schema registry and no schema; by
     default the registry itself, over HTTP. ``real_time``: whether it is to run in real time, for
-    which not all settings are possible; the code is the same.
+    which not all settings are possible; the code is the same. ``dialect``: ``exact`` gives Kafka
+    Streams' results, ``plain`` is ordinary Structured Streaming, with what differs as diagnostics.
     """
     report = Report()
     document = read_document(raw, report)
@@ -149,6 +187,8 @@ def compile_document(
     if real_time and settings.get("processing_guarantee") == "exactly_once":
         report.add("real_time_exactly_once", None, "processing_guarantee")
     graph = Graph(document, report)
+    if real_time:
+        _check_real_time(graph, report)
     unread = _unread(graph, report)
     resolve_schemas(graph, schemas or DEFAULT, report)
     try:
@@ -158,6 +198,11 @@ def compile_document(
         ports = {}
     physical = lower_graph(graph, ports)
     plan = make_plan(graph, physical, report)
+    written = None
+    if dialect == "plain" and not report.failed:
+        written = emit_plain(graph, ports, settings, report, analyzer)
+    elif not report.failed:
+        written = write_program(graph, settings)
     compilation = Compilation(
         document,
         graph,
@@ -170,16 +215,24 @@ def compile_document(
             for id_, operator in graph.operators.items()
             if id_ not in unread
         },
+        dialect=dialect,
     )
-    if not report.failed:
-        emitted = emit_job(graph, plan, settings)
-        compilation.code = {JOB_FILE: emitted.text}
-        compilation.source_map = emitted.spans
+    if written is not None:
+        compilation.code = written.files
+        compilation.source_map = written.spans
+        if dialect == "exact":
+            compilation.task_graph = task_graph(plan, settings)
     return compilation
 
 
+def _check_real_time(graph: Graph, report: Report) -> None:
+    for operator in graph.operators.values():
+        if isinstance(operator, Source) and operator.read_by():
+            report.add("real_time_reader", operator.id, "reader")
+
+
 def _unread(graph: Graph, report: Report) -> set[str]:
-    """Nodes with a parameter that could not be read: a sentence would tell of what stands in."""
+    """Nodes with an unreadable parameter: their sentence would describe a placeholder."""
     found = set()
     for diagnostic in report:
         operator = graph.operators.get(diagnostic.node or "")

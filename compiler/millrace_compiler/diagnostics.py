@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from millrace_compiler.plain.sentences import PLAIN
 from millrace_compiler.prose import PROSE
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "difference"]
 Blocks = Literal["compile", "deploy"]
 
+SENTENCES = PROSE | PLAIN
 _SHOWN = 60
 _LONGEST = 600
 
@@ -75,23 +77,26 @@ class Diagnostic:
 
     @property
     def severity(self) -> Severity:
-        """``error`` keeps the document from being compiled, ``warning`` does not."""
-        return PROSE[self.code].severity
+        """``error`` keeps the document from being compiled; ``warning`` and ``difference`` do not.
+
+        A difference describes where the plain dialect deviates from Kafka Streams.
+        """
+        return SENTENCES[self.code].severity
 
     @property
     def blocks(self) -> Blocks | None:
-        """What cannot be done before this is mended; ``None`` for a warning."""
-        return PROSE[self.code].blocks
+        """The action that this diagnostic blocks; ``None`` for a warning."""
+        return SENTENCES[self.code].blocks
 
     @property
     def message(self) -> str:
         """What was found."""
-        return PROSE[self.code].message.format(**self._told)
+        return SENTENCES[self.code].message.format(**self._told)
 
     @property
     def hint(self) -> str:
         """What would do."""
-        return PROSE[self.code].hint.format(**self._told)
+        return SENTENCES[self.code].hint.format(**self._told)
 
     @property
     def _told(self) -> dict[str, object]:

@@ -67,7 +67,7 @@ class Document:
     raw: Mapping[str, object] = field(repr=False)
 
     def partitions(self, topic: str) -> int:
-        """Partitions that the design assumes of a topic; 1 where it says nothing."""
+        """Number of partitions that the document declares for a topic; 1 by default."""
         return self.topics.get(topic, 1)
 
 

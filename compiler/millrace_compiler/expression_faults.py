@@ -1,4 +1,4 @@
-"""What Spark says of a faulty expression, as a diagnostic in our own words.
+"""Spark's errors for an invalid expression, as diagnostics of the compiler.
 
 Spark names a condition and the facts of it. Here the conditions that people meet become codes of
 :mod:`millrace_compiler.prose`, with the nearest name that is known and the narrowest place in the
@@ -79,7 +79,7 @@ def functions() -> dict[str, str]:
 
 
 class _Found:
-    """One refused expression: its text, its columns, what Spark says and where."""
+    """A refused expression: its text, its columns, Spark's error and its position."""
 
     def __init__(self, text: str, columns: Columns, error: ExpressionError) -> None:
         self.text, self.columns, self.error = text, columns, error
@@ -109,11 +109,11 @@ class _Found:
     # ---- words -----------------------------------------------------------------------------
 
     def reason(self) -> str:
-        """Spark's words, or what can be said where it has none. Ends with a stop."""
+        """Spark's message, or a fallback if it has none. Ends with a full stop."""
         error = self.error
         if error.message:
-            told = error.message.split(" due to data type mismatch: ")[-1]
-            return told if told.endswith(".") else f"{told}."
+            detail = error.message.split(" due to data type mismatch: ")[-1]
+            return detail if detail.endswith(".") else f"{detail}."
         if error.start is not None and error.start >= len(self.text):
             return "it ends too early."
         if (error.condition or "").startswith(_SYNTAX) and error.start is not None:
@@ -277,6 +277,20 @@ def _named(code: str) -> Callable[[_Found], Fault]:
     return answer
 
 
+def _reasoned(code: str) -> Callable[[_Found], Fault]:
+    """A refusal of the whole text, with the reason."""
+
+    def answer(found: _Found) -> Fault:
+        return Fault(code, {"reason": found.error.message}, found.position)
+
+    return answer
+
+
+def _refused_function(found: _Found) -> Fault:
+    data = {"found": found.fact("found"), "reason": found.fact("reason")}
+    return Fault("expression_function_refused", data, found.position)
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 60 else f"{line[:59]}…"
@@ -310,9 +324,12 @@ _ANSWERS: tuple[tuple[str, Callable[[_Found], Fault | None]], ...] = (
     ("ONE_VALUE", _named("expression_star")),
     ("UNBOUND_SQL_PARAMETER", _named("expression_parameter")),
     ("TOO_DEEP", _named("expression_deep")),
+    ("TOO_LARGE", _reasoned("expression_large")),
+    ("DEADLINE", _reasoned("expression_slow")),
+    ("FUNCTION", _refused_function),
 )
 #: conditions that hold whatever the types are
 _CERTAIN = (
     "UNRESOLVED_ROUTINE", "WRONG_NUM_ARGS", "GENERATOR", "WINDOW", "SUBQUERY", "TOO_DEEP",
-    "UNSUPPORTED_DATATYPE", "UNBOUND_SQL_PARAMETER",
+    "UNSUPPORTED_DATATYPE", "UNBOUND_SQL_PARAMETER", "TOO_LARGE", "DEADLINE", "FUNCTION",
 )  # fmt: skip

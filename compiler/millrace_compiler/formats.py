@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from millrace_compiler.avro import NoAvroSchema, avro_type
+from millrace_compiler.avro import avro_type
 from millrace_compiler.diagnostics import shown
 from millrace_compiler.parameters import Faults, Parameter
-from millrace_compiler.protobuf import NoProtobufSchema, protobuf_type
+from millrace_compiler.protobuf import protobuf_type
 from millrace_compiler.types import (
     BIGINT,
     BINARY,
@@ -57,7 +57,7 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Format:
-    """A format with its properties. ``type`` is ``None`` where only the data or a registry tell."""
+    """A format with its properties. ``type`` is ``None`` if the data or a registry determine it."""
 
     name: str
     type: DataType | None = None
@@ -75,7 +75,7 @@ def format_of(type_: DataType) -> Format:
 class FormatOf(Parameter[Format]):
     """A format, ``{"format": "json", "schema": "a INT"}``.
 
-    For a source the type must be told; for a sink (``of_data``) it comes from the data.
+    A source must declare the type; for a sink (``of_data``) it comes from the data.
     """
 
     widget = "format"
@@ -140,6 +140,6 @@ def read_schema(
         if name == "protobuf":
             return protobuf_type(schema, None, imported)
         return parse_type(schema)
-    except (NoType, NoAvroSchema, NoProtobufSchema) as error:
+    except NoType as error:
         faults.add("format_bad_schema", path=".schema", reason=str(error), format=name)
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 
 from millrace_compiler.diagnostics import Report
@@ -11,7 +10,7 @@ from millrace_compiler.guesses import guess
 from millrace_compiler.operator import Operator, Store, registry
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
-from millrace_compiler.parameters import java_pattern
+from millrace_compiler.topic_patterns import NoPattern, topic_pattern
 
 STORE_PORT = "store"
 
@@ -92,6 +91,7 @@ class Graph:
                     target.stores = (*target.stores, source)
                 else:
                     self.inputs[target.id][edge.target_port].append(edge)
+                    target.incoming[edge.target_port] += 1
                 self.outgoing[source.id].append(edge)
 
     def _fits(self, edge: Edge, source: Operator, target: Operator) -> bool:
@@ -200,6 +200,13 @@ class Graph:
                     break
             for other in patterns:
                 self._check_match(other, source)
+        for operator in self.operators.values():
+            written = operator.values.get("topic") if operator.family == "sinks" else None
+            reader = readers.get(str(written)) if written else None
+            if reader is not None and reader.read_by():
+                self.report.add(
+                    "reader_written", operator.id, "topic", topic=str(written), other=reader.id
+                )
 
     def _check_pattern(
         self, source: SourceStream, patterns: list[SourceStream], readers: dict[str, Source]
@@ -214,11 +221,11 @@ class Graph:
 
     def _check_match(self, pattern: SourceStream, source: Source) -> None:
         try:
-            compiled = re.compile(java_pattern(pattern.topic_pattern or ""))
-        except re.error:
+            compiled = topic_pattern(pattern.topic_pattern or "")
+        except NoPattern:
             return
         for topic in source.topic_names():
-            if compiled.fullmatch(topic):
+            if compiled.matches(topic):
                 self.report.add(
                     "topic_pattern_overlap",
                     pattern.id,

@@ -13,13 +13,9 @@ class Guarantee:
     why: str
 
 
-_PREFIX = (
-    "Nothing before it keeps state, so it is a plain DataFrame step, optimised by Spark with its "
-    "neighbours."
-)
 _TASK = (
-    "It runs inside the stream task, record by record and depth first, because what comes before "
-    "it keeps state, is shared by several, or has several inputs."
+    "It runs inside the stream task, record by record and depth first: its order, time and errors "
+    "are those of single records, which no step of a DataFrame keeps."
 )
 _STORE = (
     "Spark's own state stores are keyed by the query's plan and cannot be scanned in the order of "
@@ -141,11 +137,6 @@ TABLE: dict[str, Guarantee] = {
 TABLE["process_values"] = TABLE["process"]
 
 
-def guarantee_of(kind: str, runs: str) -> Guarantee:
-    """The entry of the table for a node that runs in a certain way."""
-    found = TABLE[kind]
-    if runs != "dataframe":
-        return found
-    if kind == "source.stream":
-        return Guarantee("Records of a partition in the order of their offsets [PL1].", _PREFIX)
-    return Guarantee(found.guarantee, _PREFIX)
+def guarantee_of(kind: str) -> Guarantee:
+    """The entry of the table for a kind."""
+    return TABLE[kind]

@@ -9,7 +9,7 @@ _LONGEST = 100
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that was probably meant, whatever its case; ``None`` if none is near."""
+    """The closest known name, ignoring case; ``None`` if none is close."""
     if len(name) > _LONGEST:
         return None
     small = {each.lower(): each for each in reversed(list(known))}

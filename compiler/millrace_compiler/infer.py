@@ -2,7 +2,7 @@
 
 Each operator's inference is a generator that yields questions and is sent answers. All nodes whose
 inputs are known run side by side, so that one round trip answers for all of them. A faulty node
-does not stop the pass: its outputs keep what can still be said of them.
+does not stop the pass: its outputs keep what can still be inferred.
 """
 
 from __future__ import annotations

@@ -7,9 +7,11 @@ subscripts, lists, tuples, dicts. The text is a function of the tree alone.
 from __future__ import annotations
 
 import ast
+import re
 
 WIDTH = 100
 _STEP = 4
+_QUOTES = re.compile(r'"{3,}|"+\Z')
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -34,14 +36,48 @@ def _escape(char: str, quote: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def block_text(value: str) -> str:
-    """A text of several lines as a triple-quoted literal that reads like the text."""
-    escaped = "".join(c if c in "\n\t" else _escape(c, "") for c in value)
-    quotes = "'''" if '"""' in escaped and "'''" not in escaped else '"""'
-    escaped = escaped.replace(quotes, "\\" + "\\".join(quotes))
-    if escaped.endswith(quotes[0]):
-        escaped = escaped[:-1] + "\\" + quotes[0]
-    return f"{quotes}\\\n{escaped}{quotes}"
+def block_text(value: str, *, opening: str = "\\\n") -> str:
+    """A text of several lines as a triple-quoted literal that reads like the text.
+
+    ``opening`` stands behind the first quotes: by default the text begins on a line of its own.
+    """
+    lines = ["\\\n".join(_pieces(line, WIDTH - 8)) for line in value.split("\n")]
+    # What ends the literal is a run of three quotes, or any before the closing ones.
+    text = _QUOTES.sub(lambda run: '\\"' * len(run[0]), "\n".join(lines))
+    return f'"""{opening}{text}"""'
+
+
+def _pieces(line: str, width: int) -> list[str]:
+    """A line, escaped, in pieces of at most some width, which end behind a space if possible."""
+    pieces, piece, space = [], "", 0
+    for char in line:
+        shown = char if char == "\t" else _escape(char, "")
+        if len(piece) + len(shown) > width:
+            at = space or len(piece)
+            pieces.append(piece[:at])
+            piece, space = piece[at:], 0
+        piece += shown
+        if char == " ":
+            space = len(piece)
+    return [*pieces, piece]
+
+
+def long_text(value: str, width: int) -> list[str]:
+    """A text as several literals, each at most some width long, which Python joins."""
+    quote = "'" if value.count('"') > value.count("'") else '"'
+    pieces: list[str] = []
+    piece, space = "", 0
+    for char in value:
+        shown = _escape(char, quote)
+        if len(piece) + len(shown) > width - 2:
+            at = space or len(piece)
+            pieces.append(piece[:at])
+            piece, space = piece[at:], 0
+        piece += shown
+        if char == " ":
+            space = len(piece)
+    pieces.append(piece)
+    return [f"{quote}{each}{quote}" for each in pieces]
 
 
 def flat(node: ast.expr) -> str:
@@ -108,7 +144,11 @@ def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> st
     """An expression at an indent, with the text before and after it on its lines."""
     one_line = f"{before}{flat(node)}{after}"
     brackets = _brackets(node)
-    if indent + len(one_line) <= WIDTH or brackets is None or not brackets[2]:
+    if indent + len(one_line) <= WIDTH:
+        return one_line
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return _broken_text(node.value, indent, before, after)
+    if brackets is None or not brackets[2]:
         return one_line
     opening, closing, items = brackets
     inner = indent + _STEP
@@ -121,3 +161,14 @@ def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> st
     comma = "" if single and _brackets(items[0][1]) else ","
     lines = [f"{pad}{layout(value, inner, name, comma)}" for name, value in items]
     return f"{before}{opening}\n" + "\n".join(lines) + f"\n{end}{closing}{after}"
+
+
+def _broken_text(value: str, indent: int, before: str, after: str) -> str:
+    """A text that is too long for a line: in brackets behind a name, else line below line."""
+    named = bool(before)
+    inner = indent + (_STEP if named else 0)
+    pieces = long_text(value, WIDTH - inner - len(after))
+    lines = f"\n{' ' * inner}".join(pieces)
+    if not named:
+        return f"{lines}{after}"
+    return f"{before}(\n{' ' * inner}{lines}\n{' ' * indent}){after}"

@@ -22,7 +22,7 @@ def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str,
     known = set(steps)
     must: list[tuple[str, str]] = []
     users: dict[str, str] = {}
-    wishes: list[tuple[str, str]] = []
+    optional: list[tuple[str, str]] = []
     for id_ in steps:
         step = physical.steps[id_]
         for store in step.shared:
@@ -31,7 +31,7 @@ def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str,
                 must.append((first, id_))
         for handle, link in step.links:
             if link == "shared":
-                wishes += [(reader, id_) for reader in sorted(handle.readers) if reader in known]
+                optional += [(reader, id_) for reader in sorted(handle.readers) if reader in known]
     edges: list[tuple[str, str, int]] = []
     for id_ in steps:
         for handle, link in physical.steps[id_].links:
@@ -44,12 +44,12 @@ def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str,
             report.add("store_across_levels", node, "store", stores=_stores_of(graph, node))
         must = []
     granted = list(must)
-    if _solve(steps, edges, granted + wishes) is not None:
-        granted += wishes
+    if _solve(steps, edges, granted + optional) is not None:
+        granted += optional
     else:
-        for wish in wishes:
-            if _solve(steps, edges, [*granted, wish]) is not None:
-                granted.append(wish)
+        for candidate in optional:
+            if _solve(steps, edges, [*granted, candidate]) is not None:
+                granted.append(candidate)
     return _late(_solve(steps, edges, granted) or {}, edges, granted)
 
 

@@ -1,6 +1,6 @@
-"""From typed nodes to the steps of the job: the physical graph.
+"""From typed nodes to the steps that run: the physical graph.
 
-A :class:`Step` is one call of the generated job. Steps are made in the order in which Kafka
+A :class:`Step` is one node of the task graph. Steps are made in the order in which Kafka
 Streams would add its processors, so a parent's children are in the order that decides who gets a
 record first. Repartition topics appear where a grouping or join needs records by a new key [RP1].
 """
@@ -22,27 +22,10 @@ Link = Literal["direct", "hop", "shared"]
 
 
 @dataclass(frozen=True)
-class Call:
-    """A call inside an argument: ``json("a INT")``, ``key_value_store("counts")``."""
-
-    function: str
-    args: tuple[object, ...] = ()
-    keywords: tuple[tuple[str, object], ...] = ()
-
-
-@dataclass(frozen=True)
 class Partitions:
     """The number of partitions of a repartition topic, known when all topics are."""
 
     topic: str
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A text of several lines, which stands at the top of the job under a name of its own."""
-
-    hint: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -63,14 +46,18 @@ class Handle:
 
 @dataclass
 class Step:
-    """One call of the job. ``receiver`` is the handle whose method it is; ``None``: the task's."""
+    """One node of the task graph.
+
+    ``links`` are its parents in the order of its inputs. ``stores`` are the names of those that it
+    keeps, ``shared`` of those that other steps use too; ``topics`` and ``pattern`` what it reads,
+    ``read_by`` the reader that gives its records, ``written`` what it writes. A ``source`` takes
+    records that no parent of its task gives.
+    """
 
     id: str
     node: str
     op: str
-    receiver: Handle | None
-    args: tuple[object, ...]
-    keywords: dict[str, object]
+    params: dict[str, object]
     links: list[tuple[Handle, Link]]
     ports: tuple[str, ...] = ("out",)
     stores: tuple[str, ...] = ()
@@ -78,10 +65,8 @@ class Step:
     topics: tuple[str, ...] = ()
     pattern: str | None = None
     written: str | None = None
-    plain: bool = False
     source: bool = False
-    assigned: bool = True
-    dictionary: bool = False
+    read_by: str | None = None
 
     @property
     def hop(self) -> bool:
@@ -192,8 +177,7 @@ class NodeLowering:
     def step(
         self,
         op: str,
-        receiver: Handle | None,
-        *args: object,
+        *parents: Handle,
         id: str | None = None,
         role: Literal["stream", "table", "global_table", "grouped"] = "stream",
         key_changed: bool | None = None,
@@ -201,59 +185,35 @@ class NodeLowering:
         ports: tuple[str, ...] = ("out",),
         stores: tuple[str, ...] = (),
         shared: tuple[str, ...] = (),
-        sources: frozenset[str] | None = None,
-        readers: frozenset[str] | None = None,
         topics: tuple[str, ...] = (),
         pattern: str | None = None,
         written: str | None = None,
-        plain: bool = False,
         source: bool = False,
-        assigned: bool = True,
-        dictionary: bool = False,
-        keywords: Mapping[str, object] | None = None,
+        params: Mapping[str, object] | None = None,
         **more: object,
     ) -> Handle:
-        """Adds one call and gives what it makes. Handles among the arguments become its parents.
+        """Adds one step and gives what it makes.
 
-        ``keywords`` and further keyword arguments are those of the call; ``None`` is left out.
+        ``links`` are parents whose records come in another way than directly. ``params`` and
+        further keywords are the step's parameters; ``None`` is left out.
         """
         name = self.ids(id or self.operator.id)
-        called = {**(keywords or {}), **more}
-        given = {h.step for h, _ in links}
-        found = _handles((receiver, args, called))
-        all_links: list[tuple[Handle, Link]] = [(h, "direct") for h in found if h.step not in given]
+        linked = {handle.step for handle, _ in links}
+        all_links: list[tuple[Handle, Link]] = [
+            (handle, "direct") for handle in parents if handle.step not in linked
+        ]
         all_links += links
+        given = {k: v for k, v in {**(params or {}), **more}.items() if v is not None}
         self.graph.steps[name] = Step(
-            name,
-            self.operator.id,
-            op,
-            receiver,
-            args,
-            {k: v for k, v in called.items() if v is not None},
-            all_links,
-            ports,
-            stores,
-            shared,
-            topics,
-            pattern,
-            written,
-            plain,
-            source,
-            assigned,
-            dictionary,
-        )
+            name, self.operator.id, op, given, all_links, ports, stores, shared, topics, pattern,
+            written, source,
+        )  # fmt: skip
         self.graph.node_steps.setdefault(self.operator.id, []).append(name)
-        if sources is None:
-            joined = (
-                h.sources for h, link in all_links if link != "hop" and h.role != "global_table"
-            )
-            sources = frozenset().union(*joined)
-        if source:
-            sources |= {name}
+        joined = (h.sources for h, link in all_links if link != "hop" and h.role != "global_table")
+        sources = frozenset().union(*joined) | ({name} if source else frozenset())
         if key_changed is None:
-            key_changed = receiver.key_changed if receiver and role == "stream" else False
-        rows = frozenset([name]) if readers is None else readers
-        return Handle(name, ports[0], role, sources, key_changed, rows)
+            key_changed = parents[0].key_changed if parents and role == "stream" else False
+        return Handle(name, ports[0], role, sources, key_changed, frozenset([name]))
 
     def port(self, handle: Handle, name: str) -> Handle:
         """Another output port of the same step."""
@@ -273,10 +233,8 @@ class NodeLowering:
             stream,
             id=topic,
             partitions=Partitions(topic),
-            keep_null_keys=True if self.relaxed else None,
-            assigned=False,
+            keep_null_keys=self.relaxed,
             written=topic,
-            plain=True,
         )
         self.shuffled(through)
         return self.receive("repartitioned", topic, writer, partitions)
@@ -293,7 +251,6 @@ class NodeLowering:
         """The input step that reads a repartition topic."""
         reader = self.step(
             op,
-            None,
             id=f"{topic}-source",
             role=role,
             links=[(writer, "hop")],
@@ -340,10 +297,10 @@ class NodeLowering:
 
     # ---- values ---------------------------------------------------------------------------
 
-    def store(self) -> Call | None:
-        """The operator's store as an argument; ``None``: its own, unnamed one."""
+    def store(self) -> dict[str, object] | None:
+        """The operator's store as a parameter; ``None``: its own, unnamed one."""
         connected = self.operator.store
-        return store_call(connected) if connected else None
+        return store_json(connected) if connected else None
 
     def store_names(self, *, always: bool) -> tuple[str, ...]:
         """Names of the store that the operator keeps; unnamed ones are called by the node's id."""
@@ -353,21 +310,13 @@ class NodeLowering:
         return (self.operator.id,) if always else ()
 
 
-def _handles(value: object) -> list[Handle]:
-    if isinstance(value, Handle):
-        return [value]
-    if isinstance(value, Mapping):
-        return [h for item in value.values() for h in _handles(item)]
-    if isinstance(value, list | tuple):
-        return [h for item in value for h in _handles(item)]
-    return []
-
-
-def store_call(store: Store) -> Call:
-    """``key_value_store("counts", node="counts-node", logging=False)``."""
-    keywords: list[tuple[str, object]] = []
-    if store.id != store.store_name():
-        keywords.append(("node", store.id))
+def store_json(store: Store) -> dict[str, object]:
+    """A store as the operator takes it: kind, name, node and the properties that are set."""
+    found: dict[str, object] = {
+        "kind": store.kind.removeprefix("store."),
+        "name": store.store_name(),
+        "node": store.id,
+    }
     for name, parameter in store.parameters.items():
         value = store.values[name]
         if name == "name" or value is None or value == parameter.default:
@@ -376,17 +325,12 @@ def store_call(store: Store) -> Call:
             value = value.text
         elif name == "logging_config":
             value = dict(value) if isinstance(value, tuple) else value
-        keywords.append((name, value))
-    function = store.kind.removeprefix("store.") + "_store"
-    return Call(function, (store.store_name(),), tuple(keywords))
+        found[name] = value
+    return found
 
 
-_FUNCTIONS = {"float": "float_", "bytes": "bytes_"}
-
-
-def format_call(format_: Format) -> Call:
-    """``string()``, ``json("a INT")``, ``avro(schema=...)``."""
-    function = _FUNCTIONS.get(format_.name, format_.name)
+def format_json(format_: Format) -> dict[str, object]:
+    """A format as the operator takes it, such as ``{"format": "json", "schema": "a INT"}``."""
     if format_.name == "json":
-        return Call("json", (format_.type.schema if format_.type else "",))
-    return Call(function, (), format_.properties)
+        return {"format": "json", "schema": format_.type.schema if format_.type else ""}
+    return {"format": format_.name, **dict(format_.properties)}

@@ -17,9 +17,9 @@ class Names:
         self.taken = taken
         self.words = set(dir(builtins)) | set(keyword.kwlist) | set(keyword.softkwlist)
 
-    def take(self, *wishes: str) -> str:
-        """A name after the first wish that makes one; numbered if it is taken."""
-        base = next((name for wish in wishes if (name := identifier(wish))), "step")
+    def take(self, *preferred: str) -> str:
+        """A name derived from the first usable preference; numbered if it is taken."""
+        base = next((name for text in preferred if (name := identifier(text))), "step")
         name, serial = base, 1
         if name in self.words:
             name = f"{base}_"

@@ -1,8 +1,8 @@
-"""What an operator is: a declaration with answers.
+"""The base class of operators.
 
 A kind of the document is one subclass of :class:`Operator` in ``operators/<family>/<kind>.py``;
-an instance is one node with its parameters read. The class says its ports, parameters and traits;
-the instance answers: :meth:`~Operator.check` (are the parameters sound together),
+an instance is one node with its parameters. The class declares ports, parameters and traits; the
+instance implements :meth:`~Operator.check` (are the parameters valid together),
 :meth:`~Operator.infer` (types of its outputs), :meth:`~Operator.lower` (steps of the job),
 :meth:`~Operator.summary` (one sentence). Palette, forms, catalogue, pages, validation and lowering
 follow from these classes; nothing else in the project lists operators.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
+from collections import Counter
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -22,6 +23,7 @@ from millrace_compiler.document import Node
 from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import MISSING, Faults, Parameter
 from millrace_compiler.ports import Columns, InPort, OutPort, Port
+from millrace_compiler.program.words import Call, parameter_words, store_words
 from millrace_compiler.types import DataType
 
 if TYPE_CHECKING:
@@ -107,8 +109,10 @@ class Operator:
     stateful: ClassVar[bool] = False
     changes_key: ClassVar[bool] = False
     reads_clock: ClassVar[bool] = False
-    #: Can be a step on a plain DataFrame: no state, no side effect, one output port.
-    plain: ClassVar[bool] = False
+    #: Runs the user's own Python.
+    runs_python: ClassVar[bool] = False
+    #: Parameters that stand without their name in the program's call.
+    positional: ClassVar[tuple[str, ...]] = ()
 
     family: ClassVar[str]
     parameters: ClassVar[dict[str, Parameter[object]]] = {}
@@ -126,6 +130,8 @@ class Operator:
     def __init__(self, node: Node, report: Report) -> None:
         self.id, self.node = node.id, node
         self.stores: tuple[Store, ...] = ()
+        #: How many edges come in at each port.
+        self.incoming: Counter[str] = Counter()
         self.values: dict[str, object] = {}
         for name, parameter in self.parameters.items():
             raw = node.params.get(name, MISSING)
@@ -176,6 +182,23 @@ class Operator:
         """Adds this node's steps to the job; gives what its output ports carry."""
         raise NotImplementedError
 
+    def words(self) -> list[Call]:
+        """The calls that express it in a program: methods of its first input, or of the topology.
+
+        The last one adds the node; the writer gives it ``name``.
+        """
+        said = parameter_words(self)
+        args = [said.pop(name) for name in self.positional if name in said]
+        return [
+            self.with_store(Call(self.kind.rpartition(".")[2], tuple(args), tuple(said.items())))
+        ]
+
+    def with_store(self, made: Call) -> Call:
+        """The call with the store that the operator materializes into, if there is one."""
+        if not self.takes_store or not self.stores:
+            return made
+        return Call(made.function, made.args, (*made.keywords, ("store", self.stores[0])))
+
     def summary(self) -> str:
         """One sentence from the parameters, without the final stop."""
         return self.title.lower()
@@ -188,6 +211,9 @@ class Operator:
 
 class Store(Operator):
     """Base of the store nodes."""
+
+    def words(self) -> list[Call]:
+        return [store_words(self)]
 
     def store_name(self) -> str:
         """The name by which code and queries know it."""

@@ -45,7 +45,7 @@ def write_pages(folder: Path) -> list[Path]:
 
 
 def sentence(cls: type[Operator]) -> str:
-    """What the node of the kind's example does, as its card on the canvas says it."""
+    """The sentence on the canvas for the node in the kind's example."""
     report = Report()
     document = read_document(example(cls.kind).topology, report)
     node = next(node for node in document.nodes if node.kind == cls.kind)
@@ -85,7 +85,7 @@ def page(cls: type[Operator]) -> str:
     lines += ["", "## What it does to records", "", *_example(cls)]
     lines += ["## Guarantee", "", *_guarantee(cls), ""]
     if cls.rules:
-        lines += ["## Rules", "", "| rule | says |", "|---|---|"]
+        lines += ["## Rules", "", "| rule | meaning |", "|---|---|"]
         lines += [f"| {rule} | {RULES[rule]} |" for rule in cls.rules]
         lines.append("")
     words = ", ".join(cls.synonyms)
@@ -106,21 +106,18 @@ def _example(cls: type[Operator]) -> list[str]:
     if isinstance(code, str):
         lines += ["```python", *code.rstrip().splitlines(), "```", ""]
     settings = {name: value for name, value in shown_.node["params"].items() if name != "code"}
-    told = json.dumps(settings, ensure_ascii=False, indent=2)
-    return [*lines, f"Parameters of its `{cls.kind}` node:", "", "```json", told, "```", ""]
+    text = json.dumps(settings, ensure_ascii=False, indent=2)
+    return [*lines, f"Parameters of its `{cls.kind}` node:", "", "```json", text, "```", ""]
 
 
 def _guarantee(cls: type[Operator]) -> list[str]:
-    ways = [("stream task", "task")]
-    if cls.family == "stores":
-        ways = [("store", "store")]
-    elif cls.plain or cls.kind == "source.stream":
-        ways = [("DataFrame step", "dataframe"), *ways]
-    lines = ["| runs as | guarantee | why so |", "|---|---|---|"]
-    for words, runs in ways:
-        found = guarantee_of(cls.kind, runs)
-        lines.append(f"| {words} | {found.guarantee} | {found.why} |")
-    return lines
+    words = "store" if cls.family == "stores" else "stream task"
+    found = guarantee_of(cls.kind)
+    return [
+        "| runs as | guarantee | why so |",
+        "|---|---|---|",
+        f"| {words} | {found.guarantee} | {found.why} |",
+    ]
 
 
 def _ports(cls: type[Operator]) -> list[str]:
@@ -166,6 +163,5 @@ def _traits(cls: type[Operator]) -> list[str]:
         ("keeps state", cls.stateful),
         ("changes the key, so a shuffle follows before the next grouping", cls.changes_key),
         ("reads a clock", cls.reads_clock),
-        ("can run as a plain DataFrame step", cls.plain),
     ]
     return [f"- {text}" for text, has in traits if has] or ["- none"]

@@ -1,4 +1,4 @@
-"""Parameters of operators: each reads one JSON value, says what is wrong with it, and describes
+"""Parameters of operators: each reads one JSON value, reports its errors, and describes
 its field in a form.
 
 A parameter is a class attribute of an operator (:mod:`millrace_compiler.operator`) and a
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 from millrace_compiler.diagnostics import Diagnostic, Position, Report, kind_of, shown
 from millrace_compiler.document import TOPIC_NAME
 from millrace_compiler.durations import NoDuration, parse_duration
+from millrace_compiler.topic_patterns import NoPattern, topic_pattern
 
 T = TypeVar("T")
 MISSING = object()
@@ -48,10 +49,10 @@ class Faults:
 
 @dataclass(frozen=True)
 class DependsOn:
-    """Shows a field only where another parameter has one of the values."""
+    """Shows a field only where another parameter has one of the values; without any, a value."""
 
     parameter: str
-    values: tuple[str, ...]
+    values: tuple[str, ...] = ()
 
 
 class Parameter(Generic[T]):
@@ -193,22 +194,17 @@ class Topics(Parameter[tuple[str, ...]]):
 
 
 class Pattern(Text):
-    """A regular expression in Java's syntax."""
+    """A regular expression over names of topics, as Java and RE2 read it alike."""
 
     needed = "a regular expression"
 
     def parse(self, raw: object, faults: Faults) -> str:
         text = super().parse(raw, faults)
         try:
-            re.compile(java_pattern(text))
-        except re.error as error:
+            topic_pattern(text)
+        except NoPattern as error:
             faults.add("pattern", reason=str(error))
         return text
-
-
-def java_pattern(text: str) -> str:
-    r"""Java's regular expression in Python's syntax, as far as classes (``\p{L}``) differ."""
-    return re.sub(r"\\[pP]\{[^}]*\}", lambda _: r"\w", text)
 
 
 class Whole(Parameter[int]):

@@ -84,7 +84,7 @@ def described(example: Example) -> str:
 
 
 def picture(cls: type[Operator], example: Example, sentence: str) -> str:
-    """The SVG of a kind's example; ``sentence`` says what its node does."""
+    """The SVG of a kind's example; ``sentence`` describes its node."""
     return _Picture(cls, example, sentence).text()
 
 

@@ -1,4 +1,4 @@
-"""The plan: sub-topologies, partitions, tasks, levels, and where each step runs.
+"""The plan: sub-topologies, partitions, tasks and levels.
 
 Sub-topologies are what Kafka Streams would make of the same topology [SB1]; partitions of
 repartition topics follow its rules [RP3][RP4]. Levels order the sub-topologies' steps so that one
@@ -7,7 +7,6 @@ query can run them one after the other.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
 from millrace_compiler.lowering import Physical, Step
 from millrace_compiler.operator import Operator
-from millrace_compiler.parameters import java_pattern
+from millrace_compiler.topic_patterns import NoPattern, topic_pattern
 
 GLOBAL = "global_table"
 
@@ -62,7 +61,6 @@ class Plan:
     partitions: dict[str, int]
     levels: dict[str, int]
     of_step: dict[str, int]
-    plain: frozenset[str]
     changelogs: list[str]
     globals: list[Step] = field(default_factory=list)
 
@@ -104,7 +102,6 @@ def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
         partitions,
         levels,
         of_step,
-        _plain(physical, subs),
         _changelogs(graph, subs),
         [step for step in physical.steps.values() if step.op == GLOBAL],
     )
@@ -162,10 +159,10 @@ def _width(document: Document, step: Step, known: dict[str, int]) -> int:
     """Partitions of the widest topic that an input step reads."""
     if step.pattern:
         try:
-            pattern = re.compile(java_pattern(step.pattern))
-        except re.error:
+            pattern = topic_pattern(step.pattern)
+        except NoPattern:
             return 1
-        found = [count for topic, count in document.topics.items() if pattern.fullmatch(topic)]
+        found = [count for topic, count in document.topics.items() if pattern.matches(topic)]
         return max(found, default=1)
     return max((known.get(t) or document.partitions(t) for t in step.topics), default=1)
 
@@ -177,7 +174,9 @@ def _partitions(
     of_step: dict[str, int],
     report: Report,
 ) -> dict[str, int]:
-    """Partitions of repartition topics: as asked for, else as wide as the sources [RP3].
+    """Partitions of what is not on the broker: repartition topics, and the topics of readers.
+
+    A repartition topic has what is asked for, else it is as wide as the sources [RP3].
 
     As Kafka Streams does it: round after round, a topic gets the width of the widest source, among
     those whose width is known by then, of the sub-topology that writes it.
@@ -199,7 +198,11 @@ def _partitions(
             if widths:
                 known[topic], progress = max(widths), True
     _copartition(document, physical, known, report)
-    return {name: known.get(name, 1) for name in physical.topics}
+    read = (topic for step in physical.steps.values() if step.read_by for topic in step.topics)
+    return {
+        **{topic: document.partitions(topic) for topic in read},
+        **{name: known.get(name, 1) for name in physical.topics},
+    }
 
 
 def _copartition(
@@ -255,32 +258,6 @@ def _fixed_widths(document: Document, physical: Physical, topics: set[str]) -> d
 # ---- placement ----------------------------------------------------------------------------
 
 
-def _plain(physical: Physical, subs: list[Subtopology]) -> frozenset[str]:
-    """Steps that run on a plain DataFrame: the linear stateless beginning of a sub-topology."""
-    children: dict[str, list[Step]] = defaultdict(list)
-    for step in physical.steps.values():
-        for handle, link in step.links:
-            if link != "hop":
-                children[handle.step].append(step)
-    found: set[str] = set()
-    for sub in subs:
-        sources = [step for step in sub.steps if step.source]
-        python = any(step.op in ("process", "process_values") for step in sub.steps)
-        if len(sources) != 1 or python:
-            continue
-        step = sources[0]
-        prefix = []
-        while step.plain and (len(children[step.id]) == 1 or not step.assigned):
-            prefix.append(step.id)
-            if not children[step.id]:
-                break
-            step = children[step.id][0]
-        # A source alone is read by the stream task itself: a hand-over would be its only step.
-        if len(prefix) > 1 or prefix == [each.id for each in sub.steps]:
-            found.update(prefix)
-    return frozenset(found)
-
-
 def _changelogs(graph: Graph, subs: list[Subtopology]) -> list[str]:
     silent = {
         operator.values["name"]
@@ -292,11 +269,11 @@ def _changelogs(graph: Graph, subs: list[Subtopology]) -> list[str]:
 
 
 def runs_as(plan: Plan, operator: Operator) -> str | None:
-    """``dataframe``, ``stream_task`` or ``python``; ``None`` for a node without steps."""
+    """``stream_task`` or ``python``; ``None`` for a node without steps."""
     node = plan.physical.aliases.get(operator.id, operator.id)
     steps = plan.physical.node_steps.get(node, [])
     if not steps:
         return None
-    if operator.kind in ("process", "process_values"):
+    if operator.runs_python:
         return "python"
-    return "dataframe" if all(step in plan.plain for step in steps) else "stream_task"
+    return "stream_task"

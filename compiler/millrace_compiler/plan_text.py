@@ -87,6 +87,8 @@ def _parts(physical: Physical, step: Step) -> list[_Part]:
     stores = ", ".join(step.stores)
     processor = f"Processor: {step.id} (stores: [{stores}])"
     topics = step.pattern or f"[{', '.join(step.topics)}]"
+    if step.read_by:
+        topics += f", reader: {step.read_by}"
     if step.op in ("table", "global_table"):
         source = f"Source: {step.id}-source (topics: {topics})"
         return [_Part(f"{step.id}-source", source, source=True), _Part(step.id, processor)]

@@ -1,6 +1,7 @@
-"""The sentences of all diagnostics, in one table.
+"""Messages and hints of all diagnostics.
 
-``message`` says what was found, ``hint`` what would do. Braces are facts of the diagnostic.
+``message`` states what was found, ``hint`` what to do about it. Names in braces are filled in with
+the facts of the diagnostic.
 """
 
 from __future__ import annotations
@@ -11,359 +12,430 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Prose:
-    """Sentences and weight of one kind of diagnostic."""
+    """Message, hint and severity of one code."""
 
     message: str
     hint: str
-    severity: Literal["error", "warning"] = "error"
+    severity: Literal["error", "warning", "difference"] = "error"
 
     @property
     def blocks(self) -> Literal["compile", "deploy"] | None:
-        """What an error keeps from being done."""
+        """The step that this diagnostic prevents, if any."""
         return "compile" if self.severity == "error" else None
 
 
 PROSE: dict[str, Prose] = {
     # ---- the document ---------------------------------------------------------------------
-    "document_text": Prose("The document is not JSON: {reason}.", "Give one JSON object in UTF-8."),
+    "document_text": Prose(
+        "The document is not JSON: {reason}.", "Provide one JSON object, encoded as UTF-8."
+    ),
+    "compile_time": Prose(
+        "Compiling took longer than {limit} s and was stopped.",
+        "Simplify what was changed last, or split the topology into several.",
+    ),
+    "compile_memory": Prose(
+        "Compiling needed more than {limit} MB of memory and was stopped.",
+        "Make the schemas and expressions smaller, or split the topology into several.",
+    ),
+    "compile_output": Prose(
+        "What the document compiles to is larger than {limit} MB.",
+        "Make the schemas smaller, or split the topology into several.",
+    ),
+    "compile_waiting": Prose(
+        "Other compilations took all processes for {limit} s.", "Try again in a moment."
+    ),
+    "compile_busy": Prose(
+        "{limit} compilations of this account are waiting already.", "Try again in a moment."
+    ),
+    "compile_process": Prose(
+        "The compiler's process ended unexpectedly.",
+        "Try again. If it happens again, simplify what was changed last.",
+    ),
     "half_character": Prose(
-        "A text here holds half of a character.",
-        "Write it anew; it was cut within a character such as 😀.",
+        "The string contains an unpaired surrogate.",
+        "Type the text again; it was cut inside a character such as 😀.",
     ),
-    "document_shape": Prose("This is {found}.", "It must be {needed}."),
-    "document_format": Prose("The format is {found}.", "Only “{needed}” is known."),
+    "document_shape": Prose("Found {found}.", "Expected {needed}."),
+    "document_format": Prose(
+        "The document's format is {found}.", "The supported format is “{needed}”."
+    ),
     "unknown_key": Prose(
-        "{place} has a key that means nothing.", "It is ignored. Known keys: {known}.", "warning"
+        "{place} has an unknown key.", "The key is ignored. Known keys: {known}.", "warning"
     ),
-    "no_nodes": Prose("There are no nodes.", "Add a source, and a sink behind it."),
+    "no_nodes": Prose("The topology has no nodes.", "Add a source and a sink."),
     "node_id": Prose(
         "The id of {place} is {found}.",
-        "An id is a small letter, then small letters, digits, “_” or “-”, at most 200 in all.",
+        "An id starts with a lower-case letter, followed by lower-case letters, digits, “_” or "
+        "“-”; at most 200 characters.",
     ),
-    "node_id_twice": Prose("The id {found} is used twice.", "Give one of the nodes another id."),
-    "node_part": Prose("This is {found}.", "It must be {needed}."),
+    "node_id_twice": Prose("The id {found} is used twice.", "Change the id of one of the nodes."),
+    "node_part": Prose("Found {found}.", "Expected {needed}."),
     "edge_part": Prose(
-        "The {part} of the edge is {found}.", "It must be the text of an id or port."
+        "The edge's {part} is {found}.", "It must be a string, the id of a node or port."
     ),
     "topic_name": Prose(
-        "{found} is not the name of a topic.",
-        "Use letters, digits, “.”, “_” and “-”, at most 249 of them.",
+        "{found} is not a valid topic name.",
+        "Use letters, digits, “.”, “_” and “-”; at most 249 characters.",
     ),
     "topic_shape": Prose(
-        "The properties of the topic {topic} are {found}.",
-        'They must be an object such as {{"partitions": 3}}.',
+        "The settings of topic {topic} are {found}.",
+        'Use an object such as {{"partitions": 3}}.',
     ),
     "topic_partitions": Prose(
-        "The topic {topic} has {found} partitions.", "Give a whole number between 1 and {most}."
+        "Topic {topic} has {found} partitions.", "Use a whole number between 1 and {most}."
     ),
     # ---- nodes and edges ------------------------------------------------------------------
-    "kind_unknown": Prose("The kind {found} is not known.", "{guess}Known kinds: {known}."),
+    "kind_unknown": Prose("Unknown kind {found}.", "{guess}Known kinds: {known}."),
     "cycle": Prose(
-        "The node is in a cycle: {through}.",
-        "Take one of these edges out, or lead it through a topic.",
+        "The node is part of a cycle: {through}.",
+        "Remove one of these edges, or write to a topic and read it back.",
     ),
-    "edge_end": Prose(
-        "An edge leads to or from {missing}, which does not exist.", "Remove the edge."
-    ),
+    "edge_end": Prose("An edge refers to {missing}, which does not exist.", "Remove the edge."),
     "edge_from_sink": Prose(
-        "A sink has no output, but an edge leads from it to {target}.",
-        "Connect {target} to what comes before the sink.",
+        "A sink has no output, but an edge goes from it to {target}.",
+        "Connect {target} to the node before the sink.",
     ),
     "edge_from_store": Prose(
-        "The store {store} is connected to a port for records.",
-        "Connect it to the port “store” of an operator.",
+        "Store {store} is connected to a port for records.",
+        "Connect it to the “store” port of an operator.",
     ),
     "edge_into_store": Prose(
-        "An edge from {source} leads into a store.",
-        "Edges of stores lead from the store to the port “store” of an operator.",
+        "An edge from {source} ends at a store.",
+        "Draw the edge from the store to the “store” port of the operator.",
     ),
     "edge_no_store": Prose(
-        "{source} is connected to the port “store”, but is not a store.",
-        "Connect a store node there, or choose another port.",
+        "{source} is connected to the “store” port, but is not a store.",
+        "Connect a store node, or choose another port.",
     ),
     "takes_no_store": Prose(
-        "{kind} keeps nothing in a store, but {store} is connected to it.", "Remove that edge."
+        "{kind} has no store, but {store} is connected to it.", "Remove the edge."
     ),
-    "port_unknown": Prose("There is no {side} port “{port}”.", "{guess}Ports here: {known}."),
+    "port_unknown": Prose("There is no {side} port “{port}”.", "{guess}Available ports: {known}."),
     "input_missing": Prose("Nothing is connected to the input “{port}”.", "Connect a node to it."),
     "input_twice": Prose(
-        "The input “{port}” is filled more than once: {sources}.",
-        "Keep one edge, or merge the streams before.",
+        "Several nodes are connected to the input “{port}”: {sources}.",
+        "Keep one edge, or merge the streams first.",
     ),
     "role": Prose(
-        "The input “{port}” gets {found}, but needs {needed}.",
-        "Put a “To table” or “To stream” between, or connect another node.",
+        "The input “{port}” receives {found}, but needs {needed}.",
+        "Insert a “To table” or “To stream” node, or connect another node.",
     ),
     "types_differ": Prose(
         "The types of the {what} differ: {first} and {second}.",
-        "Bring them to one type before, for instance with “Map values” or “Select key”.",
+        "Convert one of them first, for instance with “Map values” or “Select key”.",
     ),
     # ---- parameters -----------------------------------------------------------------------
-    "parameter_unknown": Prose("{kind} has no such parameter.", "{guess}Its parameters: {known}."),
-    "parameter_missing": Prose("The parameter {name} is missing.", "Fill in “{title}”."),
-    "parameter_type": Prose("This is {found}.", "It must be {needed}."),
-    "out_of_bounds": Prose("This is {found}.", "It must be {needed}."),
-    "choice": Prose("This is {found}.", "Choose one of: {choices}."),
+    "parameter_unknown": Prose(
+        "{kind} has no such parameter.", "{guess}Known parameters: {known}."
+    ),
+    "parameter_missing": Prose("The parameter {name} is required.", "Fill in “{title}”."),
+    "parameter_type": Prose("Found {found}.", "Expected {needed}."),
+    "out_of_bounds": Prose("Found {found}.", "Expected {needed}."),
+    "choice": Prose("Found {found}.", "Choose one of: {choices}."),
     "duration": Prose(
         "{found} is not a duration.",
-        "Give whole milliseconds, or text such as “250 ms”, “5 seconds”, “2 hours” or “7 days”.",
+        "Use whole milliseconds, or text such as “250 ms”, “5 seconds”, “2 hours” or “7 days”.",
     ),
-    "duration_too_short": Prose("The duration is {found}.", "It must be at least {least} ms."),
-    "duration_too_long": Prose("{what} are longer than can be counted.", "Make them shorter."),
-    "one_of": Prose("{count} of {names} are given.", "Give exactly one of them."),
+    "duration_too_short": Prose("The duration {found} is too short.", "Use at least {least} ms."),
+    "duration_too_long": Prose(
+        "{what} exceed the longest supported duration.", "Make them shorter."
+    ),
+    "one_of": Prose("{count} of {names} are set.", "Set exactly one of them."),
     "only_with": Prose(
-        "This is given, but {other} is not {value}.", "Remove it, or set {other} to {value}."
+        "This is set, but {other} is not {value}.", "Remove it, or set {other} to {value}."
     ),
     "needed_with": Prose(
-        "This is missing, but {other} is {value}.", "Fill it in, or change {other}."
+        "This is required because {other} is {value}.", "Fill it in, or change {other}."
     ),
-    "name_twice": Prose("The {what} {name} is named twice.", "Name it once."),
-    "unknown_part": Prose("The part {part} is not known.", "Known parts: {known}."),
-    "part_missing": Prose("The part {part} is missing.", "Fill it in."),
-    "pattern": Prose("This is not a regular expression: {reason}.", "Mend the expression."),
+    "name_twice": Prose("The {what} {name} is listed twice.", "List it once."),
+    "unknown_part": Prose("Unknown property {part}.", "Known properties: {known}."),
+    "part_missing": Prose("The property {part} is required.", "Fill it in."),
+    "pattern": Prose(
+        "This pattern is not supported: {reason}.",
+        "Use a regular expression without backreferences, lookaround or possessive "
+        "quantifiers, such as orders-[a-z]+ or (eu|us)\\..*",
+    ),
     "type": Prose(
         "“{found}” is not a Spark type: {reason}.",
-        "Write one such as BIGINT, ARRAY<STRING> or STRUCT<a: INT>.",
+        "Use a type such as BIGINT, ARRAY<STRING> or STRUCT<a: INT>.",
     ),
-    "format": Prose("The format {found} is not known.", "Known formats: {choices}."),
-    "format_part": Prose("The format {format} has no part {part}.", "Remove it."),
+    "format": Prose("Unknown format {found}.", "Known formats: {choices}."),
+    "format_part": Prose("The format {format} has no property {part}.", "Remove it."),
     "format_schema": Prose(
-        "The {format} format has no schema.",
-        "Add one in Spark's DDL, such as “item STRING, quantity INT”.",
+        "The {format} format needs a schema.",
+        "Add one in Spark DDL, such as “item STRING, quantity INT”.",
     ),
     "format_schema_or_registry": Prose(
-        "The {format} format has neither a schema nor a registry.",
-        "Give a schema, or registry and subject.",
+        "The {format} format needs a schema or a schema registry.",
+        "Enter a schema, or the registry and the subject.",
     ),
     "registry": Prose(
-        "The schema registry does not tell the schema of {subject}: {reason}.",
-        "Mend registry and subject, or give the schema as well.",
+        "The schema of {subject} could not be read from the schema registry: {reason}.",
+        "Correct the registry and the subject, or enter the schema here as well.",
     ),
     "format_registry_secret": Prose(
-        "The registry's address holds a user or a password.",
-        "Write the address alone; who may ask it stands in MILLRACE_REGISTRY_PASSWORDS.",
+        "The registry's address contains a user name or a password.",
+        "Enter the address alone; put credentials into MILLRACE_REGISTRY_PASSWORDS.",
     ),
-    "format_bad_schema": Prose("The {format} schema cannot be read: {reason}.", "Mend the schema."),
+    "format_bad_schema": Prose(
+        "The {format} schema is not valid: {reason}.", "Correct the schema."
+    ),
     "sink_format": Prose(
-        "The format {format} holds {needed}, but the data are {found}.",
-        "Choose the format that fits, or convert before with “Map values”.",
+        "The format {format} writes {needed}, but the records have {found}.",
+        "Choose a matching format, or convert the records with “Map values” first.",
     ),
     # ---- expressions ----------------------------------------------------------------------
     "expression_empty": Prose("The expression is empty.", "Write a Spark SQL expression."),
-    "expression_syntax": Prose("This is not Spark SQL: {reason}", "Mend the marked place."),
-    "expression_character": Prose(
-        "“{found}” is not a character of SQL.", "Write {plain} in its place."
+    "expression_syntax": Prose(
+        "This is not valid Spark SQL: {reason}", "Correct the marked place."
     ),
-    "expression_unclosed": Prose("“{needed}” is missing at the end.", "Add it where it belongs."),
-    "expression_open_quote": Prose("A text begins with {quote} and does not end.", "Add {quote}."),
-    "expression_ends": Prose("The expression ends too early.", "Complete it."),
+    "expression_character": Prose("“{found}” is not allowed in SQL.", "Replace it with {plain}."),
+    "expression_unclosed": Prose("“{needed}” is missing.", "Close what was opened."),
+    "expression_open_quote": Prose(
+        "A string starts with {quote} but is not closed.", "Add {quote} at its end."
+    ),
+    "expression_ends": Prose("The expression is incomplete.", "Complete it."),
     "expression_statement": Prose(
         "This is a statement, not an expression.",
-        "Write only what gives the value, without SELECT or FROM.",
+        "Write only the expression, without SELECT or FROM.",
     ),
     "expression_function": Prose("There is no function “{found}”.", "Did you mean {nearest}?"),
     "expression_function_other": Prose(
         "There is no function “{found}”.", "Use one of Spark's built-in functions."
     ),
     "expression_column": Prose(
-        "There is no column “{found}” here.", "Did you mean {nearest}? Columns here: {known}."
+        "There is no column “{found}” here.", "Did you mean {nearest}? Available columns: {known}."
     ),
     "expression_column_other": Prose(
-        "There is no column “{found}” here.", "Columns here: {known}."
+        "There is no column “{found}” here.", "Available columns: {known}."
     ),
     "expression_no_columns": Prose(
-        "There is no column “{found}” here.", "An initializer sees no columns; give a constant."
+        "There is no column “{found}” here.", "An initializer has no columns; use a constant."
     ),
     "expression_field": Prose(
-        "There is no field “{found}”.", "Did you mean {nearest}? Fields there: {known}."
+        "There is no field “{found}”.", "Did you mean {nearest}? Available fields: {known}."
     ),
-    "expression_field_other": Prose("There is no field “{found}”.", "Fields there: {known}."),
+    "expression_field_other": Prose("There is no field “{found}”.", "Available fields: {known}."),
     "expression_no_parts": Prose(
-        "{base} is {type}, which has no parts.", "Only a STRUCT, an ARRAY or a MAP has parts."
+        "{base} is {type}, which has no fields.",
+        "Only a STRUCT, ARRAY or MAP has fields or elements.",
     ),
-    "expression_arguments": Prose(
-        "{function} takes {needed}, but is given {found}.", "Call it as {usage}."
-    ),
+    "expression_arguments": Prose("{function} takes {needed}, but got {found}.", "Usage: {usage}."),
     "expression_sides": Prose(
-        "The left side is {left}, the right side {right}.",
+        "The left side is {left}, the right side is {right}.",
         "Convert one of them, for instance with CAST(… AS …).",
     ),
     "expression_operand": Prose(
-        "{needed} is needed here, but this is {found}.", "Convert it, or use another operator."
+        "Expected {needed}, but this is {found}.", "Convert it, or use another operator."
     ),
     "expression_argument": Prose(
-        "The {argument} is {found}, but {needed} is needed.",
+        "The {argument} is {found}, but {needed} is expected.",
         "Convert it, for instance with CAST(… AS …).",
     ),
     "expression_cast": Prose(
-        "{found} cannot be converted to {needed}.", "Convert its parts, or choose another type."
+        "{found} cannot be converted to {needed}.", "Convert its elements, or choose another type."
     ),
     "expression_data_type": Prose(
-        "There is no type “{found}”.", "Write one such as BIGINT, STRING or DECIMAL(10, 2)."
+        "Unknown type “{found}”.", "Use a type such as BIGINT, STRING or DECIMAL(10, 2)."
     ),
     "expression_aggregate": Prose(
-        "{found} looks at many records, but an expression sees one.",
+        "{found} is an aggregate function, but an expression is evaluated for one record.",
         "Use an aggregation, such as “Count” or “Aggregate”.",
     ),
     "expression_generator": Prose(
-        "{found} makes several rows, but an expression gives one value.",
-        "Give the array itself to “Flat map” or “Flat map values”.",
+        "{found} returns several rows, but an expression returns one value.",
+        "Pass the array itself to “Flat map” or “Flat map values”.",
     ),
     "expression_window": Prose(
-        "{found} is for windows over many records, but an expression sees one.",
+        "{found} is a window function, but an expression is evaluated for one record.",
         "Use the window of an aggregation.",
     ),
     "expression_subquery": Prose(
-        "This asks a query, but an expression sees one record only.",
-        "Bring the other data in by a join.",
+        "Subqueries are not supported: an expression is evaluated for one record.",
+        "Join the other data instead.",
     ),
     "expression_present_time": Prose(
-        "{found} asks for the present time; a record that is processed again must give the same.",
-        "Use the column timestamp.",
+        "{found} returns the current time; a record that is processed again must give the same "
+        "result.",
+        "Use the timestamp column.",
     ),
     "expression_random": Prose(
-        "{found} gives another value each time; a record that is processed again must give the "
-        "same.",
-        "Derive it from the record, for instance with xxhash64(key, value).",
+        "{found} returns another value each time; a record that is processed again must give the "
+        "same result.",
+        "Derive the value from the record, for instance with xxhash64(key, value).",
     ),
     "expression_star": Prose(
-        "“{found}” stands for many columns, but an expression gives one value.",
+        "“{found}” stands for several columns, but an expression returns one value.",
         "Name the columns, for instance in struct(…).",
     ),
     "expression_parameter": Prose(
-        "“{found}” is a parameter of a statement; there is nothing to fill in for it.",
-        "Write the value itself, text between single quotes.",
+        "“{found}” is a parameter marker, which has no value here.",
+        "Write the value itself; put text in single quotes.",
+    ),
+    "expression_large": Prose("The expression {reason}.", "Split it into several nodes."),
+    "expression_slow": Prose(
+        "The expression {reason}.", "Simplify it, or split it into several nodes."
+    ),
+    "expression_function_refused": Prose(
+        "The function {found} is not available: it {reason}.",
+        "Use a function that computes its result from its arguments alone.",
     ),
     "expression_deep": Prose(
-        "The expression is nested too deeply.", "Split it over several nodes."
+        "The expression is nested too deeply.", "Split it into several nodes."
     ),
-    "expression": Prose("Spark refuses the expression: {reason}", "Mend the marked place."),
+    "expression": Prose("Spark rejects the expression: {reason}", "Correct the marked place."),
     "expression_type": Prose(
-        "The expression gives {found}, needs {needed}.",
+        "The expression returns {found}, but {needed} is expected.",
         "Convert it, for instance with CAST(… AS …).",
     ),
     # ---- windows, aggregations -------------------------------------------------------------
-    "window_part": Prose("A {type} window has no {part}.", "Its parts: {known}."),
-    "window_part_missing": Prose("The {part} of the {type} window is missing.", "Give a duration."),
+    "window_part": Prose("A {type} window has no {part}.", "Known properties: {known}."),
+    "window_part_missing": Prose(
+        "The {part} of the {type} window is required.", "Enter a duration."
+    ),
     "window_advance": Prose(
         "The window advances by {advance} ms, more than its size of {size} ms.",
-        "Advance by at most the size; records between windows would be lost.",
+        "Advance by at most the size, or records between windows are lost.",
     ),
     "emit_unlimited": Prose(
-        "An unlimited window never closes, so there is no final result to emit.",
+        "An unlimited window never closes, so it has no final result.",
         "Choose every_update, or another window.",
     ),
     "merger_missing": Prose(
-        "Sessions grow together, but there is no merger.", "Add one over left and right."
+        "Session windows need a merger.", "Add an expression over left and right."
     ),
     "merger_unwanted": Prose(
-        "A merger is only for session windows.", "Remove it, or choose a session window."
+        "A merger applies to session windows only.", "Remove it, or choose a session window."
     ),
-    "only_for_tables": Prose("This is only for tables; the input is a stream.", "Remove it."),
+    "only_for_tables": Prose("This applies to tables only; the input is a stream.", "Remove it."),
     "only_for_streams": Prose(
-        "This is only for streams; the input is a table.", "Remove it, or put a “To stream” before."
+        "This applies to streams only; the input is a table.",
+        "Remove it, or insert a “To stream” node before.",
     ),
-    "needed_for_tables": Prose(
-        "This is missing; an aggregation of a table needs it.", "Fill it in."
-    ),
+    "needed_for_tables": Prose("This is required for an aggregation of a table.", "Fill it in."),
     "group_by_value": Prose(
-        "A stream is grouped by a key only, but a value is given.", "Remove the value."
+        "A stream is grouped by key only, but a value is set.", "Remove the value."
     ),
     "group_by_needs_value": Prose(
-        "A table is grouped by key and value, but there is no value.", "Give the value as well."
+        "A table is grouped by key and value, but no value is set.", "Set the value as well."
     ),
     # ---- joins, suppress ------------------------------------------------------------------
     "join_window": Prose(
-        "The window from {before} ms before to {after} ms after is empty.",
-        "before + after must not be negative.",
+        "The join window, from {before} ms before to {after} ms after, is empty.",
+        "The sum of before and after must not be negative.",
     ),
     "join_grace": Prose(
-        "The join waits for late updates, but the table is not versioned.",
-        "Connect a versioned store to the table, or remove the grace.",
+        "The join has a grace period, but the table is not versioned.",
+        "Connect a versioned store to the table, or remove the grace period.",
     ),
     "suppress_versioned": Prose(
-        "A versioned table cannot be suppressed.", "Take the versioned store away from it."
+        "A versioned table cannot be suppressed.", "Disconnect its versioned store."
     ),
     "suppress_window": Prose(
-        "The table has no windows that could close.", "Choose time_limit, or aggregate by a window."
+        "The table is not windowed, so no window closes.",
+        "Choose time_limit, or aggregate by window.",
     ),
     "suppress_emit": Prose(
         "Final results cannot be emitted early.", "Choose fail, or until: time_limit."
     ),
     "not_copartitioned": Prose(
         "The inputs are not co-partitioned: {topics}.",
-        "Give the topics the same number of partitions, or put a “Repartition” before.",
+        "Use topics with the same number of partitions, or insert a “Repartition” node before.",
     ),
     # ---- sources --------------------------------------------------------------------------
     "topic_roles": Prose(
-        "The topic {topic} is read by {other} in another role.",
-        "Read it once, as a stream or as a table.",
+        "Topic {topic} is read as a stream and as a table, also by {other}.",
+        "Read it once, either as a stream or as a table.",
     ),
     "topic_formats": Prose(
-        "The topic {topic} is read by {other} in other formats.", "Give both the same formats."
+        "Topic {topic} is read by {other} with other formats.", "Use the same formats in both."
     ),
     "topic_times": Prose(
-        "The topic {topic} is read by {other} with another timestamp or start.",
-        "Give both the same timestamp, invalid_timestamp and start.",
+        "Topic {topic} is read by {other} with another timestamp, start or reader.",
+        "Use the same timestamp, invalid_timestamp, start and reader in both.",
+    ),
+    "reader_missing": Prose(
+        "There is no reader, so nothing uses it.", "Set reader, or remove this parameter."
+    ),
+    "reader_topics": Prose(
+        "The records of a reader have one topic name.", "Give one name as the list of topics."
+    ),
+    "reader_start": Prose(
+        "A reader begins where its own options say.",
+        "Remove start, and set what the format has for it, such as startingVersion.",
+    ),
+    "reader_schema": Prose(
+        "The reader's schema is {found}, which has no columns.",
+        "Give columns with their types: id STRING, at TIMESTAMP.",
+    ),
+    "reader_column": Prose("A record has no column {name}.", "It has: {known}."),
+    "reader_written": Prose(
+        "Topic {topic} is written here, but {other} reads it from elsewhere: nothing would "
+        "come back.",
+        "Give the records of the reader another name.",
+    ),
+    "real_time_reader": Prose(
+        "Real time reads Kafka only; this source has a reader.",
+        "Run the topology in micro-batches, or read a topic.",
     ),
     "topic_overlap": Prose(
-        "The topic {topic} is also read by {other}, together with other topics.",
-        "Make the two lists equal, or separate them.",
+        "Topic {topic} is also read by {other}, together with other topics.",
+        "Use the same list of topics in both, or lists without common topics.",
     ),
     "topic_table_twice": Prose(
-        "The topic {topic} is already the table {other}.", "Connect what follows to {other}."
+        "Topic {topic} is already read as the table {other}.", "Connect the next nodes to {other}."
     ),
     "topic_pattern_overlap": Prose(
-        "The pattern matches the topic {topic}, which {other} reads.",
+        "The pattern matches topic {topic}, which {other} reads.",
         "Make the pattern narrower.",
     ),
     # ---- stores ---------------------------------------------------------------------------
     "store_twice": Prose("Several stores are connected: {stores}.", "An operator has one store."),
-    "store_name_twice": Prose("The name {name} is also that of {other}.", "Give it another name."),
+    "store_name_twice": Prose("The name {name} is also used by {other}.", "Choose another name."),
     "store_unused": Prose(
-        "The store is connected to nothing.", "Connect it to the port “store” of an operator."
+        "The store is not connected.", "Connect it to the “store” port of an operator."
     ),
     "store_shared": Prose(
-        "The store belongs to an operator, but is connected to several: {users}.",
+        "The store is connected to several operators: {users}.",
         "Only processors can share a store.",
     ),
     "store_kind": Prose(
-        "The store {store} is a {found}, but needed is {needed}.", "Use a store of that kind."
+        "Store {store} is a {found}, but {needed} is expected.", "Use a store of that kind."
     ),
     "store_for_tables": Prose(
-        "The store {store} is connected, but the input is a stream, which keeps nothing.",
-        "Remove the edge, or put a “To table” before.",
+        "Store {store} is connected, but the input is a stream, which has no store.",
+        "Remove the edge, or insert a “To table” node before.",
     ),
     "store_type": Prose(
-        "The type is {found}, but {operator} keeps {needed}.", "Leave it out, or write {needed}."
+        "The type is {found}, but {operator} stores {needed}.", "Leave it empty, or use {needed}."
     ),
-    "store_needs": Prose("This is missing; the processor {operator} needs it.", "Fill it in."),
+    "store_needs": Prose("This is required by the processor {operator}.", "Fill it in."),
     "store_across_levels": Prose(
-        "The processors that share {stores} lie on both sides of a repartition.",
-        "Give them stores of their own, or move them to one side.",
+        "The processors that share {stores} are on both sides of a repartition.",
+        "Give each its own store, or move them to one side.",
     ),
     "retention": Prose(
-        "The store keeps {found}, but {operator} needs {needed}.",
-        "Keep at least as long as the window and its grace, or leave the retention out.",
+        "The store's retention is {found}, but {operator} needs {needed}.",
+        "Retain at least the window and its grace period, or leave the retention empty.",
     ),
     # ---- the rest -------------------------------------------------------------------------
     "repartition_name_twice": Prose(
-        "The repartition topic {topic} exists already.",
-        "Give one of the nodes another name than {name}.",
+        "The repartition topic {topic} already exists.",
+        "Choose a name other than {name} for one of the nodes.",
     ),
     "process_values_key": Prose(
-        "The key type is {found}, but process_values keeps the key, which is {needed}.",
-        "Leave the key out, or use “Process”.",
+        "The key type is {found}, but process_values does not change the key, which is {needed}.",
+        "Leave the key type empty, or use “Process”.",
     ),
-    "code_syntax": Prose("Line {line} is not Python: {reason}.", "Mend the code."),
-    "code_class": Prose("There is no class {found} in the code.", "Classes there: {classes}."),
-    "setting_unknown": Prose("There is no such setting.", "{guess}Known settings: {known}."),
+    "code_syntax": Prose("Line {line} is not valid Python: {reason}.", "Correct the code."),
+    "code_class": Prose("The code has no class {found}.", "Classes in the code: {classes}."),
+    "setting_unknown": Prose("Unknown setting.", "{guess}Known settings: {known}."),
     "real_time_exactly_once": Prose(
-        "Real time gives each record at least once, the guarantee is exactly_once.",
+        "Real-time mode processes records at least once, but the guarantee is exactly_once.",
         "Choose at_least_once, or run the topology in micro-batches.",
     ),
     "dead_letter_topic": Prose(
-        "A handler says dead_letter, but there is no topic for dead letters.", "Fill in the topic."
+        "A handler is dead_letter, but no dead letter topic is set.", "Fill in the topic."
     ),
     "analyzer": Prose("Expressions cannot be checked: {reason}", "Start the analyzer."),
 }

@@ -16,7 +16,9 @@ from millrace_compiler.types import (
     STRING,
     TIMESTAMP,
     DataType,
+    NoType,
     array,
+    bounded,
 )
 
 _SCALAR = {
@@ -41,8 +43,8 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|[A-Za-z_.][\w.]*|-?
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
-class NoProtobufSchema(ValueError):
-    """The text is not a ``.proto`` with a message that has a Spark type; the message says why."""
+class NoProtobufSchema(NoType):
+    """The text is not a ``.proto`` file with a convertible message; contains the reason."""
 
 
 @dataclass
@@ -77,6 +79,13 @@ def protobuf_type(text: str, message: str | None = None, imported: Sequence[str]
 
     `imported`: the texts of the files that it imports.
     """
+    try:
+        return _read(text, message, imported)
+    except RecursionError:
+        raise NoProtobufSchema("its messages are nested too deeply") from None
+
+
+def _read(text: str, message: str | None, imported: Sequence[str]) -> DataType:
     reader = _Reader(_tokens(text))
     reader.file()
     own = dict(reader.messages)
@@ -98,6 +107,7 @@ class _Reader:
     def __init__(self, tokens: list[str]) -> None:
         self.tokens, self.at = tokens, 0
         self.messages: dict[str, _Message] = {}
+        self.types: dict[str, DataType] = {}
         self.enums: set[str] = set()
 
     def more(self, tokens: list[str]) -> None:
@@ -178,6 +188,11 @@ class _Reader:
         found.fields.append((name, token, label))
 
     def type_of(self, name: str, above: tuple[str, ...]) -> DataType:
+        if name not in self.types:
+            self.types[name] = bounded(self._type_of(name, above))
+        return self.types[name]
+
+    def _type_of(self, name: str, above: tuple[str, ...]) -> DataType:
         if name in above:
             raise NoProtobufSchema(
                 f"the message {name} contains itself, which Spark has no type for"

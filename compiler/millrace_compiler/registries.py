@@ -1,7 +1,9 @@
 """Types of formats whose schema is in a schema registry.
 
 Asked are the latest schemas of subjects, over the registry's HTTP interface. Answers, also bad
-ones, are kept for a while, so that compiling at every keystroke asks once. Credentials come by the
+ones, are kept for a while, so that compiling at every keystroke asks once. Where
+MILLRACE_SCHEMA_REGISTRIES is set, only the hosts listed there are asked (none for an empty text);
+redirects are not followed, and one compilation has a :class:`Budget`. Credentials come by the
 variable MILLRACE_REGISTRY_PASSWORDS (`{"https://schemas.example": "user:password"}`) and go to the
 addresses named there alone; in a document they are refused.
 """
@@ -18,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit, urlunsplit
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.formats import Format, read_schema
@@ -30,11 +32,11 @@ ALLOWED = "MILLRACE_SCHEMA_REGISTRIES"
 PASSWORDS = "MILLRACE_REGISTRY_PASSWORDS"
 _TIMEOUT = 4.0
 _GOOD_FOR, _BAD_FOR = 300.0, 15.0
-_LARGEST = 1_000_000
+_CHUNK = 1 << 16
 
 
 class NoSchema(LookupError):
-    """The registry does not tell the schema; the message says why."""
+    """The schema cannot be fetched from the registry; the message contains the reason."""
 
 
 @dataclass(frozen=True)
@@ -45,34 +47,63 @@ class Found:
     imported: tuple[str, ...] = ()
 
 
+class Budget:
+    """What one compilation may ask of registries: requests, bytes and seconds, in all."""
+
+    def __init__(self, requests: int = 20, size: int = 2_000_000, seconds: float = 10.0) -> None:
+        self.requests, self.size = requests, size
+        self._until = time.monotonic() + seconds
+
+    def ask(self) -> None:
+        """Count a request. Raises :class:`NoSchema` where it is one too many."""
+        self.requests -= 1
+        if self.requests < 0:
+            raise NoSchema("the document asks registries for too many schemas")
+        self.read(0)
+
+    def read(self, size: int) -> None:
+        """Count bytes of an answer. Raises :class:`NoSchema` for too many, or too late ones."""
+        self.size -= size
+        if self.size < 0:
+            raise NoSchema("the schemas of the document are too large")
+        if time.monotonic() > self._until:
+            raise NoSchema("the registries answer too slowly")
+
+
 class Schemas(Protocol):
     """Where schemas are looked up."""
 
-    def latest(self, registry: str, subject: str) -> Found:
+    def latest(self, registry: str, subject: str, budget: Budget) -> Found:
         """The latest schema of a subject. Raises :class:`NoSchema`."""
         ...
 
 
-class HttpSchemas:
-    """Asks registries over HTTP.
+class _NoRedirects(HTTPRedirectHandler):
+    """A registry that redirects could send requests anywhere."""
 
-    Where ``MILLRACE_SCHEMA_REGISTRIES`` is set, only addresses that begin with one of its
-    comma-separated entries are asked.
-    """
+    def redirect_request(self, *_: object, **__: object) -> None:
+        """Leave the answer as it is, an error."""
+
+
+_OPENER = build_opener(_NoRedirects)
+
+
+class HttpSchemas:
+    """Asks registries over HTTP."""
 
     def __init__(self, timeout: float = _TIMEOUT) -> None:
         self.timeout = timeout
         self._kept: dict[tuple[str, str], tuple[float, Found | NoSchema]] = {}
         self._lock = threading.Lock()
 
-    def latest(self, registry: str, subject: str) -> Found:
+    def latest(self, registry: str, subject: str, budget: Budget | None = None) -> Found:
         """The latest schema, kept for some minutes; a refusal is kept for some seconds."""
         key, now = (registry, subject), time.monotonic()
         with self._lock:
             until, found = self._kept.get(key, (0.0, NoSchema()))
         if until < now:
             try:
-                found = self._ask(registry, subject)
+                found = self._ask(registry, subject, budget or Budget())
             except NoSchema as error:
                 found = error
             with self._lock:
@@ -84,32 +115,40 @@ class HttpSchemas:
             raise NoSchema(str(found))
         return found
 
-    def _ask(self, registry: str, subject: str) -> Found:
-        allowed = [each.strip() for each in os.environ.get(ALLOWED, "").split(",") if each.strip()]
-        if allowed and not any(registry.startswith(each) for each in allowed):
-            raise NoSchema(f"{registry} is not among the registries that may be asked")
-        answer = self._get(registry, subject, "latest")
-        imported = dict.fromkeys(self._imported(registry, answer, (subject,)))
+    def _ask(self, registry: str, subject: str, budget: Budget) -> Found:
+        if not is_allowed(registry, os.environ.get(ALLOWED)):
+            raise NoSchema(f"it is not among the registries that may be asked ({ALLOWED})")
+        answer = self._get(registry, subject, "latest", budget)
+        imported = dict.fromkeys(self._imported(registry, answer, (subject,), budget))
         return Found(answer["schema"], tuple(imported))
 
     def _imported(
-        self, registry: str, answer: Mapping[str, Any], above: tuple[str, ...]
+        self, registry: str, answer: Mapping[str, Any], above: tuple[str, ...], budget: Budget
     ) -> Iterator[str]:
         references = answer.get("references") or ()
         for each in references if isinstance(references, list) else ():
             subject, version = str(each.get("subject")), str(each.get("version"))
             if subject in above:
                 continue
-            found = self._get(registry, subject, version)
-            yield from self._imported(registry, found, (*above, subject))
+            found = self._get(registry, subject, version, budget)
+            yield from self._imported(registry, found, (*above, subject), budget)
             yield found["schema"]
 
-    def _get(self, registry: str, subject: str, version: str) -> dict[str, Any]:
+    def _get(self, registry: str, subject: str, version: str, budget: Budget) -> dict[str, Any]:
+        budget.ask()
         try:
             request = _request(registry, subject, version)
-            with urlopen(request, timeout=self.timeout) as answer:  # noqa: S310
-                body = json.loads(answer.read(_LARGEST))
+            with _OPENER.open(request, timeout=self.timeout) as answer:
+                parts = []
+                while part := answer.read1(_CHUNK):
+                    budget.read(len(part))
+                    parts.append(part)
+                body = json.loads(b"".join(parts))
         except HTTPError as error:
+            if error.code // 100 == 3:
+                raise NoSchema(
+                    f"it redirects (status {error.code}), which is not followed"
+                ) from None
             if error.code == 404:
                 raise NoSchema(f"it does not know {_named(subject, version)}") from None
             if error.code in (401, 403):
@@ -157,6 +196,37 @@ def _request(registry: str, subject: str, version: str) -> Request:
     return Request(address, headers=headers)  # noqa: S310
 
 
+def is_allowed(registry: str, listed: str | None) -> bool:
+    """Whether an address has scheme, host and port of one that is listed, separated by commas.
+
+    ``None``: any may be asked.
+    """
+    if listed is None:
+        return True
+    asked = _origin(registry)
+    return asked is not None and asked in {_origin(each.strip()) for each in listed.split(",")}
+
+
+def _origin(address: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port; None for what is no address of HTTP."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    return parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80)
+
+
+class Unasked:
+    """Asks nobody: for a document whose author may not send requests."""
+
+    def latest(self, registry: str, subject: str, budget: Budget) -> Found:
+        """Raises :class:`NoSchema`."""
+        raise NoSchema("registries are asked for saved versions and by editors only")
+
+
 DEFAULT = HttpSchemas()
 
 
@@ -166,6 +236,7 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Report) -> None:
     A source needs its type to be compiled. A sink's registry may be one that only the running job
     reaches: what cannot be asked now is compared with the data when the job starts.
     """
+    budget = Budget()
     for operator in graph.operators.values():
         for part in ("key", "value"):
             format_ = operator.values.get(part)
@@ -176,7 +247,7 @@ def resolve_schemas(graph: Graph, schemas: Schemas, report: Report) -> None:
                 continue
             faults = Faults(report, operator.id, part)
             try:
-                found = schemas.latest(properties["registry"], properties["subject"])
+                found = schemas.latest(properties["registry"], properties["subject"], budget)
             except NoSchema as error:
                 reason, subject = str(error), properties["subject"]
                 if isinstance(operator, Source):

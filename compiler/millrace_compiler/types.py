@@ -8,7 +8,7 @@ null: ``NOT NULL`` and comments are read and forgotten.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 _SIMPLE = {
@@ -36,7 +36,9 @@ _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|'(?:[^'\\]|\\.)*'|[A-Za-z_0-9]+|[<>(),:
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _NUMBERS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")
 _DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 20}
-_MAX_DEPTH = 100
+#: characters of a type's text, and types within types: larger ones are refused
+LONGEST, DEEPEST = 100_000, 32
+_KEPT_UP_TO = 4_000
 
 
 class NoType(ValueError):
@@ -51,6 +53,14 @@ class DataType:
     numbers: tuple[int, ...] = ()
     inner: tuple[DataType, ...] = ()
     fields: tuple[str, ...] = ()
+    #: about the characters of its text; a type that stands in itself many times counts as often
+    size: int = field(init=False, repr=False, compare=False)
+    depth: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        inside = sum(each.size + 2 for each in self.inner) + sum(len(n) + 2 for n in self.fields)
+        object.__setattr__(self, "size", len(self.name) + 2 + inside)
+        object.__setattr__(self, "depth", 1 + max((each.depth for each in self.inner), default=0))
 
     @cached_property
     def text(self) -> str:
@@ -98,6 +108,21 @@ HEADERS = DataType("MAP", inner=(STRING, BINARY))
 WINDOW = DataType("STRUCT", inner=(TIMESTAMP, TIMESTAMP), fields=("start", "end"))
 
 
+def bounded(found: DataType) -> DataType:
+    """The type itself. Raises :class:`NoType` for one that is too large to be written out.
+
+    Names make that possible: each record of a schema can hold the one before it twice.
+    """
+    if found.size > LONGEST:
+        raise NoType(
+            f"the type that it describes has more than {LONGEST:,} characters when it is written "
+            "out; let it name a type in fewer places"
+        )
+    if found.depth > DEEPEST:
+        raise NoType(f"it is nested more than {DEEPEST} levels deep")
+    return found
+
+
 def array(element: DataType) -> DataType:
     """ARRAY<element>."""
     return DataType("ARRAY", inner=(element,))
@@ -115,12 +140,16 @@ def windowed(key: DataType) -> DataType:
 
 def parse_type(text: str) -> DataType:
     """Reads DDL: one type, or a list of fields, which is a struct. Raises :class:`NoType`."""
-    if len(text) > 100_000:
-        raise NoType("it is too long")
-    return _parse(text)
+    if len(text) > LONGEST:
+        raise NoType(f"it has more than {LONGEST:,} characters")
+    return _kept(text) if len(text) <= _KEPT_UP_TO else _parse(text)
 
 
 @lru_cache(maxsize=4096)
+def _kept(text: str) -> DataType:
+    return _parse(text)
+
+
 def _parse(text: str) -> DataType:
     reader = _Reader(_tokens(text))
     if not reader.tokens:
@@ -177,7 +206,7 @@ class _Reader:
             raise NoType(f"“{token}” is expected, not “{found or 'the end'}”")
 
     def type(self, depth: int) -> DataType:
-        if depth > _MAX_DEPTH:
+        if depth > DEEPEST:
             raise NoType("it is nested too deeply")
         token = self.take()
         name = token.upper()

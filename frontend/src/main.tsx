@@ -2,11 +2,20 @@ import "./theme";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
+import { fetchTexts } from "./app/phrases";
+import { prefetchSession } from "./app/queries";
+import { language, markLanguage } from "./ui/i18n";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root");
-createRoot(root).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
-);
+const page = createRoot(root);
+const draw = () =>
+  page.render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+markLanguage();
+prefetchSession();
+// Without its texts a page in English is better than none.
+fetchTexts(language()).then(draw, draw);

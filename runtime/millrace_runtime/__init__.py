@@ -1,78 +1,170 @@
-"""What a generated job imports: sources, steps, stream tasks, stores and formats of Kafka Streams.
+"""Kafka Streams topologies as programs in Python, run on Spark.
 
-    from millrace_runtime import Job, filter_, json, key_value_store, string
+    from millrace_runtime import Topology, json, string, tumbling
 
-The API is small on purpose: a generated `topology(job)` reads like the drawing it came from. All
-durations are whole milliseconds. Expressions are Spark SQL.
+    topology = Topology("purchases-per-hour")
+    orders = topology.stream("orders", key=string(), value=json("item STRING, quantity INT"))
+    per_hour = orders.group_by("value.item").windowed_by(tumbling("1 hour")).count()
+    per_hour.to("purchases-per-hour")
+
+    if __name__ == "__main__":
+        topology.main()
+
+Expressions are Spark SQL. Durations are whole milliseconds or text such as "5 minutes".
 """
 
-from millrace_runtime import main as _main
-from millrace_runtime.errors import MillraceError, StreamStopped
-from millrace_runtime.formats import (
-    Format,
-    avro,
-    boolean,
-    bytes_,
-    double,
-    float_,
-    integer,
-    json,
-    long,
-    protobuf,
-    string,
-)
-from millrace_runtime.job import Job
-from millrace_runtime.steps import (
-    filter_,
-    filter_not,
-    flat_map,
-    flat_map_values,
-    map_,
-    map_values,
-    select_key,
-)
-from millrace_runtime.stores import (
-    Store,
-    key_value_store,
-    session_store,
-    versioned_store,
-    window_store,
-)
-from millrace_runtime.streams import GlobalTable, GroupedTable, Stream, Table
-from millrace_runtime.task import Task
+from __future__ import annotations
 
-Job.main = staticmethod(_main.main)
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from millrace_runtime.dsl.readers import Reader, reader
+    from millrace_runtime.dsl.stores import (
+        Store,
+        key_value_store,
+        session_store,
+        versioned_store,
+        window_store,
+    )
+    from millrace_runtime.dsl.streams import (
+        CogroupedStream,
+        GlobalTable,
+        GroupedStream,
+        GroupedTable,
+        Stream,
+        Table,
+    )
+    from millrace_runtime.dsl.topology import Topology
+    from millrace_runtime.dsl.windows import (
+        hopping,
+        sessions,
+        sliding,
+        tumbling,
+        unlimited,
+        until_time_limit,
+        until_window_closes,
+        within,
+    )
+    from millrace_runtime.errors import MillraceError, StreamStopped
+    from millrace_runtime.formats import (
+        Format,
+        avro,
+        boolean,
+        bytes_,
+        double,
+        float_,
+        integer,
+        json,
+        long,
+        protobuf,
+        string,
+    )
+    from millrace_runtime.processor import STREAM_TIME, WALL_CLOCK_TIME, Processor, Record
+    from millrace_runtime.session import spark_session
+
+# What a processor's process imports must not bring the compiler with it.
+_HOMES = {
+    "dsl.readers": ("Reader", "reader"),
+    "dsl.stores": (
+        "Store",
+        "key_value_store",
+        "session_store",
+        "versioned_store",
+        "window_store",
+    ),
+    "dsl.streams": (
+        "CogroupedStream",
+        "GlobalTable",
+        "GroupedStream",
+        "GroupedTable",
+        "Stream",
+        "Table",
+    ),
+    "dsl.topology": ("Topology",),
+    "dsl.windows": (
+        "hopping",
+        "sessions",
+        "sliding",
+        "tumbling",
+        "unlimited",
+        "until_time_limit",
+        "until_window_closes",
+        "within",
+    ),
+    "errors": (
+        "MillraceError",
+        "StreamStopped",
+    ),
+    "formats": (
+        "Format",
+        "avro",
+        "boolean",
+        "bytes_",
+        "double",
+        "float_",
+        "integer",
+        "json",
+        "long",
+        "protobuf",
+        "string",
+    ),
+    "processor": (
+        "STREAM_TIME",
+        "WALL_CLOCK_TIME",
+        "Processor",
+        "Record",
+    ),
+    "session": ("spark_session",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
 
 __all__ = [
+    "STREAM_TIME",
+    "WALL_CLOCK_TIME",
+    "CogroupedStream",
     "Format",
     "GlobalTable",
+    "GroupedStream",
     "GroupedTable",
-    "Job",
     "MillraceError",
+    "Processor",
+    "Reader",
+    "Record",
     "Store",
     "Stream",
     "StreamStopped",
     "Table",
-    "Task",
+    "Topology",
     "avro",
     "boolean",
     "bytes_",
     "double",
-    "filter_",
-    "filter_not",
-    "flat_map",
-    "flat_map_values",
     "float_",
+    "hopping",
     "integer",
     "json",
     "key_value_store",
     "long",
-    "map_",
-    "map_values",
     "protobuf",
-    "select_key",
+    "reader",
     "session_store",
+    "sessions",
+    "sliding",
+    "spark_session",
     "string",
+    "tumbling",
+    "unlimited",
+    "until_time_limit",
+    "until_window_closes",
     "versioned_store",
     "window_store",
+    "within",
 ]

@@ -4,8 +4,12 @@
 
 A server on 127.0.0.1. Every request and answer is one line of JSON. Request: `{"id",
 "expressions": [{"text", "columns": {"key": "STRING"}, "expects": "BOOLEAN"}], "types": ["a INT"]}`.
-Answer: `{"id", "expressions": [{"type", "nullable", "throwable", "columns", "error"}], "types":
-[{"type", "error"}]}`. It prints READY once it answers.
+Answer: `{"id", "expressions": [{"type", "columns", "error"}], "types": [{"type", "error"}]}`. It
+prints READY once it answers.
+
+Connections are answered side by side, and each expression has a deadline. Nothing can end a thread
+of the JVM: where one goes on past its deadline, or the JVM is gone, the server ends with exit code
+70, to be started again by what supervises it.
 """
 
 from __future__ import annotations
@@ -13,10 +17,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import signal
 import socketserver
 import sys
 import threading
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -25,6 +31,8 @@ from millrace_runtime import columns, session
 from millrace_runtime.jars import connector_jars
 
 LONGEST_REQUEST = 16 * 1024 * 1024
+#: milliseconds that an expression may go on past its deadline, and the exit code after that
+PATIENCE_MS, HUNG = 4_000, 70
 
 _WARM_UP = {
     "expressions": [
@@ -47,8 +55,12 @@ class SparkAnalyzer:
         told = json.dumps(
             {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
         )
-        answer: dict[str, Any] = json.loads(self._gateway.Expressions.analyze(self._java, told))
+        answer: dict[str, Any] = json.loads(self._gateway.Analysis.analyze(self._java, told))
         return {"id": request.get("id"), **answer}
+
+    def overdue(self) -> int:
+        """Milliseconds that the slowest expression goes on past its deadline; 0 for none."""
+        return int(self._gateway.Analysis.overdue())
 
 
 def analyzer_session() -> Any:
@@ -57,7 +69,7 @@ def analyzer_session() -> Any:
         "millrace-analyzer",
         master="local[1]",
         settings={"spark.driver.memory": "512m"},
-        java_extra=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+        java_extra=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError"),
     )
 
 
@@ -95,6 +107,22 @@ class Server(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", port), _Connection)
 
 
+def end_when_hung(analyzer: SparkAnalyzer) -> None:
+    """Ask every second whether the JVM is well; end this process where it is not."""
+    while True:
+        time.sleep(1.0)
+        try:
+            overdue = analyzer.overdue()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the JVM does not answer
+            reason = f"the JVM does not answer ({type(error).__name__})"
+        else:
+            reason = f"an expression has been analysed for {overdue / 1000:.0f} s past its deadline"
+            if overdue < PATIENCE_MS:
+                continue
+        print(f"The analyzer ends, to be started again: {reason}.", file=sys.stderr, flush=True)
+        os._exit(HUNG)
+
+
 def preload(spark: Any) -> None:
     """Loads what drivers need and an analyzer does not: for an archive of this run's classes."""
     find = spark._jvm.java.lang.Class.forName
@@ -110,15 +138,13 @@ def preload(spark: Any) -> None:
 
 
 def functions(spark: Any) -> list[dict[str, str]]:
-    """Spark's functions that an expression over one record may call.
-
-    Aggregates, window functions and generators are left out: they need many records or give many.
-    """
+    """Spark's functions that an expression over one record may call: those that it allows."""
+    allows = columns.gateway(spark.sparkContext).Functions.allows
     utilities = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils
     found = {}
     for info in utilities.listBuiltinFunctionInfos():
         name, group = str(info.getName()), str(info.getGroup())
-        if group in ("agg_funcs", "window_funcs", "generator_funcs", "table_funcs"):
+        if not allows(name):
             continue
         lines = str(info.getUsage()).replace("_FUNC_", name).strip().splitlines()
         text = " ".join(line.strip() for line in lines if line.strip())
@@ -166,6 +192,7 @@ def main(argv: list[str] | None = None) -> int:
             signal.signal(
                 number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
             )
+        threading.Thread(target=end_when_hung, args=(analyzer,), daemon=True).start()
         print("READY", flush=True)
         if arguments.preload:
             threading.Thread(target=preload, args=(spark,), daemon=True).start()

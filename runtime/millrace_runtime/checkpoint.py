@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from millrace_runtime import state_moving
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.state_opening import StateOpening
 
 # 1: micro-batches of output mode append, without real time. 2: either trigger may go on with it.
-LAYOUT = 2
+# 3: rows of stores are called by the store's id, not by its name.
+LAYOUT = 3
+NOTES = "stores.json"
+
+#: Given the notes of a checkpoint and those of the job, writes a new one; its folder's name.
+Mover = Callable[[dict[str, Any], dict[str, Any]], str]
 
 
 def is_local(location: str) -> bool:
@@ -23,22 +31,44 @@ def local_path(location: str) -> Path:
     return Path(location.removeprefix("file://"))
 
 
-def stream_location(location: str) -> str:
+def stream_location(location: str, name: str = "stream") -> str:
     """Where Spark keeps the streaming query's own checkpoint."""
-    return f"{location.rstrip('/')}/stream"
+    return f"{location.rstrip('/')}/{name}"
+
+
+def settle(location: str) -> None:
+    """Make a moved state the job's if a batch was done on it, although nobody could note that."""
+    if not is_local(location):
+        return
+    folder = local_path(location)
+    moved = state_moving.waiting(folder)
+    if moved is not None and state_moving.arrived(folder, moved):
+        _note_moved(folder, moved)
+
+
+def _note_moved(folder: Path, moved: dict[str, Any]) -> None:
+    write_notes(folder / NOTES, {name: value for name, value in moved.items() if name != "base"})
+    (folder / state_moving.WAITING).unlink(missing_ok=True)
 
 
 def layout_of(location: str) -> int:
     """How a checkpoint was written; that of a new one is the latest."""
-    file = local_path(location) / "stores.json"
-    if not is_local(location) or not file.exists():
-        return LAYOUT
-    found = _noted(file).get("layout")
+    found = notes_of(location).get("layout")
     return found if isinstance(found, int) else LAYOUT
 
 
+def notes_of(location: str) -> dict[str, Any]:
+    """What the job was that wrote a checkpoint; nothing for a new one and for other storage."""
+    file = local_path(location) / NOTES
+    return _noted(file) if is_local(location) and file.exists() else {}
+
+
 def metadata_of(
-    graph: dict[str, Any], shuffle_partitions: int, *, clock: bool = False
+    graph: dict[str, Any],
+    shuffle_partitions: int,
+    *,
+    clock: bool = False,
+    state: StateOpening | None = None,
 ) -> dict[str, Any]:
     """What must stay as it is for a checkpoint to fit: levels, tasks, stores by their identity."""
     stores: list[dict[str, Any]] = []
@@ -60,14 +90,55 @@ def metadata_of(
         "tasks": shuffle_partitions,
         "clock": clock,
         "levels": levels,
+        "subtopologies": graph.get("subtopologies", {}),
         "sources": [
             {"id": node["id"], "topics": node["params"].get("topics")}
             for node in graph["nodes"]
             if node["op"] in ("stream", "table", "global_table")
         ],
+        "readers": [node["node"] for node in graph["nodes"] if "reader" in node["params"]],
         "stores": stores,
         "nodes": graph["nodes"],
+        **({} if state is None else state.to_json()),
     }
+
+
+def _same_operators(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Spark numbers the levels with state, and some had none where steps ran on DataFrames."""
+    levels = state_moving.operators
+    if levels(before.get("nodes") or now["nodes"]) != levels(now["nodes"]):
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The checkpoint in {folder} was written by a version that ran steps before the first "
+            "repartition outside of the stream tasks. Start the job with a new checkpoint folder.",
+        )
+
+
+def _same_readers(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    """Spark knows the positions of a query's sources by their order alone."""
+    known, readers = before.get("readers") or [], now["readers"]
+    if known != readers:
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The checkpoint in {folder} was written by a job that read DataFrames for "
+            f"{', '.join(known) or 'no node'}, this one does for "
+            f"{', '.join(readers) or 'no node'}. Start it with a new checkpoint folder.",
+        )
+
+
+def write_notes(file: Path, notes: dict[str, Any]) -> None:
+    """Replace the notes at once: a reader finds the old ones or the new ones."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=file.parent, delete=False, encoding="utf-8", suffix=".json"
+    ) as partial:
+        json.dump(notes, partial, indent=1)
+    Path(partial.name).replace(file)
+
+
+def note_arrival(location: str, run: str) -> None:
+    """Note that a run has done a batch, for whoever would start the version before it again."""
+    if is_local(location):
+        (local_path(location) / "arrived").write_text(run, encoding="utf-8")
 
 
 def _noted(file: Path) -> dict[str, Any]:
@@ -84,7 +155,9 @@ def _noted(file: Path) -> dict[str, Any]:
     )
 
 
-def _same_topology(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _same_topology(
+    folder: Path, before: dict[str, Any], now: dict[str, Any], *, moves: bool = False
+) -> None:
     old, new = before.get("sources") or [], now["sources"]
     if old and new and not {each["id"] for each in old} & {each["id"] for each in new}:
         names = ", ".join(sorted(each["id"] for each in old))
@@ -93,10 +166,12 @@ def _same_topology(folder: Path, before: dict[str, Any], now: dict[str, Any]) ->
             f"The checkpoint in {folder} is that of another topology (its sources: {names}). "
             "Start the job with a checkpoint folder of its own.",
         )
-    known = {(each["node"], each["name"]): each for each in before.get("stores") or []}
+    known = {each["node"]: each for each in before.get("stores") or []}
     for store in now["stores"]:
-        found = known.get((store["node"], store["name"]))
-        for what in ("kind", "level"):
+        found = known.get(store["node"])
+        # Where both have a state schema, kinds have been compared and decided about.
+        judged = before.get("state") is not None and "state" in now
+        for what in (*(() if judged else ("kind",)), *(() if moves else ("level",))):
             if found is not None and found.get(what) != store[what]:
                 raise MillraceError(
                     "checkpoint_mismatch",
@@ -109,7 +184,7 @@ def _same_topology(folder: Path, before: dict[str, Any], now: dict[str, Any]) ->
 
 def _same_trigger(folder: Path, before: dict[str, Any], *, real_time: bool, clock: bool) -> None:
     layout = before.get("layout")
-    if layout not in (1, LAYOUT):
+    if layout not in range(1, LAYOUT + 1):
         raise MillraceError(
             "checkpoint_mismatch",
             f"The checkpoint in {folder} was written with the layout {layout}, this version knows "
@@ -137,35 +212,62 @@ def open_checkpoint(
     *,
     real_time: bool = False,
     clock: bool = False,
-) -> None:
-    """Check that a checkpoint fits the job, and note what the job is.
+    state: StateOpening | None = None,
+    move: Mover | None = None,
+    begins_late: bool = False,
+) -> str:
+    """Check that a checkpoint fits the job, and note what the job is; the query's own location.
 
-    Raises MillraceError `checkpoint_mismatch` when the number of tasks or levels changed, for
-    which the state of the old checkpoint lies in other places than the new job would look; when
-    a store changed its kind or level; and when the checkpoint is that of another topology.
+    Raises MillraceError `checkpoint_mismatch` when the checkpoint is that of another topology, and,
+    without `move`, when state lies in other places than the job would look: the number of tasks or
+    levels changed, or a store's level.
     `clock`: whether the wall clock is one of the query's sources; in real time it is none.
+    `state`: the state schema of the job; where it differs from that of the checkpoint, the notes
+    are replaced when the first batch is done (`StateOpening.done`), so that the job that wrote
+    the checkpoint can go on with it until then.
+    `move`: writes a new checkpoint, given the notes before and now, and gives its folder's name;
+    `begins_late`: see `state_moving.must_move`.
     Only local folders are checked; elsewhere Spark's own checks speak.
     """
     if not is_local(location):
-        return
+        return stream_location(location)
     folder = local_path(location)
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "stores.json"
-    now = metadata_of(graph, shuffle_partitions, clock=clock)
-    if file.exists():
-        before = _noted(file)
-        now["layout"] = before.get("layout")
-        _same_trigger(folder, before, real_time=real_time, clock=clock)
-        for what in ("tasks", "levels"):
-            if before.get(what) != now[what]:
-                raise MillraceError(
-                    "checkpoint_mismatch",
-                    f"The checkpoint in {folder} was written by a job with {before.get(what)} "
-                    f"{what}, this one has {now[what]}. Start it with a new checkpoint folder.",
-                )
-        _same_topology(folder, before, now)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=folder, delete=False, encoding="utf-8", suffix=".json"
-    ) as partial:
-        json.dump(now, partial, indent=1)
-    Path(partial.name).replace(file)
+    now = metadata_of(graph, shuffle_partitions, clock=clock, state=state)
+    before = notes_of(location)
+    if not before:
+        write_notes(folder / NOTES, now)
+        return stream_location(location)
+    now["layout"] = before.get("layout")
+    now |= {what: before[what] for what in ("stream", "kept") if what in before}
+    name = str(before.get("stream", "stream"))
+    known = state is not None and "nodes" in before
+    # Spark knows the offsets of a person's own DataFrames by the order of the sources alone.
+    movable = move is not None and known and not (before.get("readers") or now["readers"])
+    moves = movable and state_moving.must_move(before, now, begins_late=begins_late)
+    same_clock = before.get("clock", clock) if moves else clock
+    _same_trigger(folder, before, real_time=real_time, clock=same_clock)
+    if not moves:
+        _same_places(folder, before, now)
+    _same_topology(folder, before, now, moves=moves)
+    moved = move(before, now) if moves and move is not None else name
+    if moved != name and state is not None:
+        noted = state_moving.waiting(folder) or now
+        state.waits(lambda: _note_moved(folder, noted))
+    elif state is not None and state.changed:
+        state.waits(lambda: write_notes(folder / NOTES, now))
+    else:
+        write_notes(folder / NOTES, now)
+    return stream_location(location, moved)
+
+
+def _same_places(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+    for what in ("tasks", "levels"):
+        if before.get(what) != now[what]:
+            raise MillraceError(
+                "checkpoint_mismatch",
+                f"The checkpoint in {folder} was written by a job with {before.get(what)} "
+                f"{what}, this one has {now[what]}. Start it with a new checkpoint folder.",
+            )
+    _same_readers(folder, before, now)
+    _same_operators(folder, before, now)

@@ -113,21 +113,6 @@ def _refusing(at: Place | None) -> Iterator[None]:
         raise MillraceError(code, java.reason(), node=node, parameter=parameter) from None
 
 
-def topic(name: Column, *, simulation: bool) -> Column:
-    """The name itself; raises for null and, outside simulations, for what no broker would take."""
-    return _wrap(gateway().Columns.topic(_java(name), simulation))
-
-
-def partition(number: Column) -> Column:
-    """The number itself, or null for the partitioner's choice; raises for a negative one."""
-    return _wrap(gateway().Columns.partition(_java(number.cast("int"))))
-
-
-def pack(column: Column) -> Column:
-    """A value as the operator's own bytes: exact for every type, not for Kafka."""
-    return _wrap(gateway().Columns.pack(_java(column)))
-
-
 def salt(task: Column, tasks: int) -> Column:
     """The grouping value that Spark's hash puts on shuffle partition `task` of `tasks`."""
     return _wrap(gateway().Columns.salt(_java(task), tasks))
@@ -143,31 +128,9 @@ def running_max(timestamp: Column, topic: Column, partition: Column) -> Column:
     return _wrap(gateway().Columns.runningMax(_java(timestamp), _java(topic), _java(partition)))
 
 
-def reading(
-    column: Column,
-    run: str,
-    reader: int,
-    topic: Column,
-    partition: Column,
-    offset: Column,
-    timestamp: Column,
-) -> Column:
-    """The column itself; reports one task per partition that its rows come from.
-
-    Each task has its records, its highest timestamp (BIGINT, milliseconds) and its offsets.
-    """
-    places = [_java(each) for each in (topic, partition, offset, timestamp)]
-    return _wrap(gateway().Columns.reading(_java(column), run, reader, *places))
-
-
-def observe(column: Column, run: str, node: str, what: str) -> Column:
-    """The column itself; counts the rows that pass as `in` or `out` of a node."""
-    return _wrap(gateway().Columns.observe(_java(column), run, node, 0, what))
-
-
-def append(path: Column, index: Column) -> Column:
-    """A record's place and four bytes of a number: its place among those that came of one row."""
-    return _wrap(gateway().Columns.append(_java(path), _java(index)))
+def row_number() -> Column:
+    """Numbers the rows of a Spark partition in their order, one partition after the other."""
+    return _wrap(gateway().Columns.rowNumber())
 
 
 def header_map(headers: Column) -> Column:

@@ -45,12 +45,13 @@ def bytes_() -> Format:
     return {"format": "bytes"}
 
 
-def json(schema: str) -> Format:
+def json(schema: str | None = None) -> Format:
     """STRUCT of a Spark DDL schema, or one type (`ARRAY<INT>`); UTF-8 JSON.
 
-    A missing field is null, an unknown one is ignored; null fields are written.
+    A missing field is null, an unknown one is ignored; null fields are written. Without a schema,
+    which only what is written can be, JSON of whatever type there is.
     """
-    return {"format": "json", "schema": schema}
+    return {"format": "json"} if schema is None else {"format": "json", "schema": schema}
 
 
 def avro(

@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -171,6 +172,13 @@ def _fetch(jar: Jar, folder: Path) -> None:
         found.replace(folder / jar.file)
 
 
+def collect(folder: Path) -> list[Path]:
+    """Copy the connector's jars and the operator into a folder, for `spark-submit --jars`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = [*connector_jars(), operator_jar()]
+    return [Path(shutil.copy(jar, folder)) for jar in found]
+
+
 def scala_sources() -> Path | None:
     """The operator's sources: beside this package (runtime/scala), or in it (no jar shipped)."""
     folders = (PACKAGE.parent / "scala", PACKAGE / "scala")
@@ -217,11 +225,15 @@ def _fingerprint(folder: Path, sources: list[Path]) -> str:
 
 
 def compile_command(sources: list[Path], target: Path) -> list[str]:
-    """The scalac command line; a warning is shown, never fatal on a user's machine."""
+    """The scalac command line; a warning is shown, never fatal on a user's machine.
+
+    `-target`, not `-release`: that one reads the APIs of older Javas from `lib/ct.sym`, which a
+    Java without its compiler, as the Python lock's, does not have. The class files are the same.
+    """
     path = os.pathsep.join([f"{spark_jars()}/*", *(str(jar) for jar in connector_jars())])
     return [
         java(), "-Xss8m", "-Xmx1g", "-XX:+UseSerialGC", "-cp", f"{spark_jars()}/*",
-        "scala.tools.nsc.Main", "-usejavacp", "-cp", path, "-release", "17",
+        "scala.tools.nsc.Main", "-usejavacp", "-cp", path, "-target:17",
         "-deprecation", "-feature", "-d", str(target), *(str(source) for source in sources),
     ]  # fmt: skip
 
@@ -240,3 +252,8 @@ def _compile(sources: list[Path], target: Path) -> None:
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    for copied in collect(Path(sys.argv[1])):
+        print(copied)

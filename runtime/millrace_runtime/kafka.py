@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,16 +12,23 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime import columns
 from millrace_runtime.environment import Timed
+from millrace_runtime.topics import matching
 
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
+
+# How Spark writes the ends of a topic-partition among offsets.
+EARLIEST, LATEST = -2, -1
 
 # A broker that is away is said after a minute; Spark asks three times.
 PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 
 
 class Kafka:
-    """A broker. `options` are Kafka client settings (security.protocol ...), secrets included."""
+    """A broker. `options` are Kafka client settings (security.protocol ...), secrets included.
+
+    `bootstrap_servers`: HOST:PORT; None for a job that reads and writes no topic.
+    """
 
     simulation = False
     by_partition = True
@@ -29,21 +36,55 @@ class Kafka:
     def __init__(
         self,
         session: SparkSession,
-        bootstrap_servers: str,
+        bootstrap_servers: str | None,
         *,
         options: dict[str, str] | None = None,
         max_records: int | None = None,
         wall_clock: bool = False,
         run: str = "run",
         real_time: bool = False,
+        start: str | None = None,
     ) -> None:
         self.session = session
-        self.bootstrap_servers = bootstrap_servers
+        self.bootstrap_servers = bootstrap_servers or ""
         self.options = dict(options or {})
         self.max_records = max_records
         self.wall_clock = wall_clock
         self.run = run
         self.real_time = real_time
+        self.reads_latest = False
+        self._start = start
+        self._whole: frozenset[str] = frozenset()
+        self._partitions: Mapping[str, int] = {}
+
+    def read_whole(self, topics: Iterable[str], partitions: Mapping[str, int]) -> None:
+        """Read these topics from their beginning, wherever the first run begins with others.
+
+        `partitions`: how many each topic has that is read by name.
+        """
+        self._whole = frozenset(topics)
+        self._partitions = partitions
+
+    def _starting_offsets(self, topics: tuple[str, ...], pattern: str | None, start: str) -> str:
+        """Spark's `startingOffsets`: a word, or JSON where some topics are read whole."""
+        start = self._start or start
+        self.reads_latest |= start == "latest"
+        if start == "earliest" or not self._whole & set(topics):
+            return start
+        found = {name: self._partitions[name] for name in topics}
+        if pattern:
+            found |= matching(self.session, self.client, pattern)
+        return json.dumps(
+            {
+                name: {str(n): EARLIEST if name in self._whole else LATEST for n in range(count)}
+                for name, count in found.items()
+            }
+        )
+
+    @property
+    def client(self) -> dict[str, str]:
+        """Settings of a Kafka client for this broker."""
+        return {**self.options, "bootstrap.servers": self.bootstrap_servers}
 
     def read(
         self,
@@ -58,16 +99,19 @@ class Kafka:
         consumer does; `merge` makes a sort equal to taking the smallest head timestamp first
         [PL1], which is the extracted one where a source extracts [TS2].
         """
+        if pattern:
+            # Kafka's own topics are no data of a topology.
+            pattern = f"^(?!__)(?:{pattern})$"
         reader = (
             self.session.readStream.format("kafka")
             .option("kafka.bootstrap.servers", self.bootstrap_servers)
             .option("includeHeaders", "true")
-            .option("startingOffsets", start)
+            .option("startingOffsets", self._starting_offsets(topics, pattern, start))
             .option("failOnDataLoss", "false")
         )
         if pattern and topics:
             alternatives = "|".join(_quoted(topic) for topic in topics)
-            reader = reader.option("subscribePattern", f"(?:{alternatives})|(?:{pattern})")
+            reader = reader.option("subscribePattern", f"^(?:{alternatives})$|{pattern}")
         elif pattern:
             reader = reader.option("subscribePattern", pattern)
         else:
@@ -76,7 +120,7 @@ class Kafka:
             reader = reader.option("maxOffsetsPerTrigger", self.max_records)
         for key, value in {**PATIENCE, **self.options}.items():
             reader = reader.option(f"kafka.{key}", value)
-        df = _with_time(reader.load(), timed)
+        df = with_time(reader.load(), timed)
         merge = columns.running_max(F.col("_time"), F.col("topic"), F.col("partition"))
         return df.select(
             "key", "value", "topic", "partition", "offset", "timestamp", "headers",
@@ -112,6 +156,12 @@ class Kafka:
         self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
     ) -> DataStreamWriter:
         """The operator's Kafka sink for a query: timestamps, headers, partitions, tombstones."""
+        return writer.format(columns.gateway().KafkaSink.format()).option(
+            "sink", self.sink(graph, settings)
+        )
+
+    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> str:
+        """The name of a sink for the rows of a task graph."""
         options = {
             "bootstrap_servers": self.bootstrap_servers,
             "client": self.options,
@@ -120,11 +170,10 @@ class Kafka:
             "graph": graph,
             "real_time": self.real_time,
         }
-        sink = columns.gateway().KafkaSink
-        return writer.format(sink.format()).option("sink", sink.register(json.dumps(options)))
+        return str(columns.gateway().KafkaSink.register(json.dumps(options)))
 
 
-def _with_time(df: DataFrame, timed: Sequence[Timed]) -> DataFrame:
+def with_time(df: DataFrame, timed: Sequence[Timed]) -> DataFrame:
     """Adds `_time`, in ms: null where an expression gives no valid one, which orders nothing."""
     time = F.unix_millis("timestamp")
     raw = {"key": "_raw_key", "value": "_raw_value", "headers": "_raw_headers"}

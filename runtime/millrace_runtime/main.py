@@ -13,12 +13,27 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from millrace_compiler.state_schema import state_schema
 
 from millrace_runtime import real_time
+from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.options import checked
+
+if TYPE_CHECKING:
+    from millrace_runtime.checkpoint import Mover
+    from millrace_runtime.dsl.readers import Outside
+    from millrace_runtime.dsl.topology import Topology
+    from millrace_runtime.job import Job
+    from millrace_runtime.kafka import Kafka
+    from millrace_runtime.state_opening import StateOpening
+
+#: What a stop waits for; a trigger of micro-batches is over when there is nothing to read.
+Until = Literal["now", "batch", "trigger"]
 
 STOPPED_BY_RECORD = 3
 REFUSED = 2
@@ -119,12 +134,26 @@ def parser(name: str) -> argparse.ArgumentParser:
         default=200_000,
         help="the most records that a micro-batch takes (200000)",
     )
+    p.add_argument(
+        "--start",
+        choices=("earliest", "latest"),
+        help="where the first run begins to read streams and tables, in place of what each source "
+        "says; global tables are read whole. A run with a checkpoint goes on where it stopped",
+    )
     p.add_argument("--master", default=None, help="a Spark master (SPARK_MASTER, else local[*])")
     p.add_argument(
         "--report",
         metavar="URL",
         default=os.environ.get("MILLRACE_REPORT"),
         help="a Redis that is told how the job does (default: MILLRACE_REPORT)",
+    )
+    p.add_argument(
+        "--decide",
+        action="append",
+        default=[],
+        metavar="STORE=reset|drop|convert:EXPRESSION",
+        help="what becomes of a store of the checkpoint that this job cannot read; an "
+        "expression makes its values from `old` (repeatable)",
     )
     p.add_argument("--run", default="local", help="what this run is called in reports")
     p.add_argument(
@@ -202,30 +231,17 @@ def explain(error: BaseException) -> MillraceError:
     return MillraceError("internal", f"The job failed: {first.strip()}")
 
 
-def main(
-    topology: Callable[[Any], None],
-    *,
-    name: str,
-    settings: Mapping[str, Any] | None = None,
-    tasks: int = 1,
-    argv: Sequence[str] | None = None,
-) -> None:
-    """Runs a generated topology against a broker until it is stopped. Ends the process.
+def main(topology: Topology, argv: Sequence[str] | None = None) -> None:
+    """Runs a topology against a broker until it is stopped. Ends the process.
 
     Exit codes: 0 stopped or done, 1 failed, 2 refused, 3 stopped by a record (a handler says
     `fail`); the error is one line of JSON on standard error and, with --report, in the reports.
     """
-    arguments = parser(name).parse_args(argv)
-    sys.exit(run(topology, name, dict(settings or {}), tasks, arguments))
+    arguments = parser(topology.name).parse_args(argv)
+    sys.exit(run(topology, arguments))
 
 
-def run(
-    topology: Callable[[Any], None],
-    name: str,
-    settings: dict[str, Any],
-    tasks: int,
-    arguments: argparse.Namespace,
-) -> int:
+def run(topology: Topology, arguments: argparse.Namespace) -> int:
     """Runs the job and gives the exit code."""
     from millrace_runtime.report import reporter
 
@@ -236,14 +252,15 @@ def run(
     report.state("starting")
     try:
         if arguments.real_time:
-            real_time.check_settings(settings)
+            real_time.check_settings(topology.settings)
         checked(arguments)
-        _run(topology, name, settings, tasks, arguments, stopping, report)
+        _run(topology, arguments, stopping, report)
     except Exception as caught:
         error = explain(caught)
         report.state("failed", error.as_dict())
         report.close()
-        print(json.dumps({"error": error.as_dict()}), file=sys.stderr, flush=True)
+        last_words = {"at": now_ms(), "error": error.as_dict()}
+        print(json.dumps(last_words), file=sys.stderr, flush=True)
         if os.environ.get("MILLRACE_DEBUG"):
             raise
         if isinstance(error, StreamStopped):
@@ -258,10 +275,7 @@ def run(
 
 
 def _run(
-    topology: Callable[[Any], None],
-    name: str,
-    settings: dict[str, Any],
-    tasks: int,
+    topology: Topology,
     arguments: argparse.Namespace,
     stopping: threading.Event,
     report: Any,
@@ -269,6 +283,7 @@ def _run(
     from millrace_runtime import checkpoint, columns, session
 
     stages = Stages()
+    stages.begin("Spark; a first start also fetches the Kafka connector")
     conf = dict(item.split("=", 1) for item in arguments.spark_config)
     if checkpoint.is_local(arguments.checkpoint):
         conf.setdefault("spark.sql.streaming.checkpointFileManagerClass", session.LOCAL_CHECKPOINTS)
@@ -277,22 +292,33 @@ def _run(
     if arguments.real_time:
         conf.update(session.REAL_TIME)
         master = master or os.environ.get("SPARK_MASTER") or real_time.MASTER
-    spark = session.create(name, master=master, settings=conf)
+    spark = session.create(topology.name, master=master, settings=conf)
     stages.done("Spark")
-    starter = Starter(spark, topology, name, settings, tasks, arguments, report, stages)
+    stages.begin("the plan and the query")
     try:
+        compilation = compiled(topology.compilable(), session_analyzer(spark))
+        stages.done("plan")
+        graph = compilation.task_graph or {}
+        schema = state_schema(compilation)
+        starter = Starter(
+            spark, topology.name, graph, arguments, report, stages, schema, topology.outside
+        )
         if arguments.real_time:
             # What lies on the broker is taken in the order of its times, and faster.
             report.state("running")
-            _wait(starter.start("catch up"), stopping, report)
+            _wait(starter.start("catch up"), stopping, report, starter.committed)
             columns.gateway().StreamTasks.release(arguments.run)
         if not stopping.is_set():
-            mode = "available now" if arguments.available_now else "for ever"
+            mode = "available now" if arguments.available_now else "continuous"
             query = starter.start("real time" if arguments.real_time else mode)
             stages.done("query")
             report.state("running")
             report.log("info", stages.told())
-            _wait(query, stopping, report, batch_ends=bool(arguments.real_time))
+            until: Until = "batch" if arguments.real_time else "now"
+            if graph.get("settings", {}).get("processing_guarantee") == "exactly_once":
+                # What a batch has written in transactions only the same job can go on with.
+                until = "trigger"
+            _wait(query, stopping, report, starter.committed, until=until)
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):
@@ -306,22 +332,57 @@ class Starter:
     """Starts a job's query; in real time twice, on the same checkpoint."""
 
     spark: Any
-    topology: Callable[[Any], None]
     name: str
-    settings: dict[str, Any]
-    tasks: int
+    graph: dict[str, Any]
     arguments: argparse.Namespace
     report: Any
     stages: Stages
+    #: the state schema of the topology
+    schema: dict[str, Any]
+    outside: Outside | None = None
+    state: StateOpening | None = None
+
+    def _opened(self) -> StateOpening:
+        """The job's state schema, compared with the checkpoint's."""
+        from millrace_runtime import checkpoint
+        from millrace_runtime.state_opening import StateOpening, decisions_of
+
+        decisions = decisions_of(self.arguments.decide)
+        return StateOpening(self.schema, checkpoint.notes_of(self.arguments.checkpoint), decisions)
+
+    def committed(self) -> None:
+        """A batch of the query was committed."""
+        from millrace_runtime import checkpoint
+
+        if self.state is not None:
+            self.state.done()
+        checkpoint.note_arrival(self.arguments.checkpoint, self.arguments.run)
+
+    def _mover(self, kafka: Kafka, job: Job, *, updates: bool) -> Mover:
+        """What writes a new checkpoint where the job's levels, tasks or sources are others."""
+        from millrace_runtime.checkpoint import local_path
+        from millrace_runtime.state_moving import Move
+
+        def move(before: dict[str, Any], now: dict[str, Any]) -> str:
+            self.stages.begin("the move of the state to new levels, tasks or sources")
+            return Move(
+                self.spark, local_path(self.arguments.checkpoint), before, now, job.graph,
+                kafka.client, self.arguments.start, updates, job.exactly_once,
+                lambda text: self.report.log("info", text),
+            ).run()  # fmt: skip
+
+        return move
 
     def start(self, mode: str) -> Any:
-        """The query: `for ever` and `available now` in micro-batches, `catch up`, `real time`."""
-        from millrace_runtime import checkpoint
+        """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`."""
+        from millrace_runtime import checkpoint, outputs
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
 
         arguments = self.arguments
+        checkpoint.settle(arguments.checkpoint)
         updates = checkpoint.layout_of(arguments.checkpoint) > 1
+        self.state = self._opened()
         kafka = Kafka(
             self.spark,
             arguments.bootstrap_servers,
@@ -329,41 +390,48 @@ class Starter:
             max_records=arguments.max_records,
             run=arguments.run,
             real_time=mode == "real time",
+            start=arguments.start,
         )
         job = Job(
-            self.spark, kafka, name=self.name, settings=self.settings, tasks=self.tasks,
-            run=arguments.run, updates=updates,
+            self.spark, kafka, self.graph, name=self.name, run=arguments.run, updates=updates,
+            state=self.state, outside=self.outside,
         )  # fmt: skip
-        self.topology(job)
+        if arguments.real_time:
+            real_time.check_sources(job)
         # The tasks of real time have a clock of their own; a checkpoint knows its sources.
         clock = job.uses_wall_clock and not arguments.real_time
         kafka.wall_clock = clock
         self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        self.stages.done("topology")
-        found = _look_at_topics(self.spark, kafka, job, self.report)
+        found = _look_at_topics(kafka, job, self.report)
         self.stages.done("topics")
-        plan = job.plan()
-        checkpoint.open_checkpoint(
+        kafka.read_whole(job.global_topics, found)
+        plan = job.query()
+        location = checkpoint.open_checkpoint(
             arguments.checkpoint, plan.graph, plan.shuffle_partitions,
-            real_time=bool(arguments.real_time), clock=clock,
+            real_time=bool(arguments.real_time), clock=clock, state=self.state,
+            move=self._mover(kafka, job, updates=updates),
+            begins_late=arguments.start == "latest",
         )  # fmt: skip
+        self.stages.done("state")
         if mode == "real time":
             real_time.check_slots(self.spark, job, found)
         writer = (
             plan.rows.writeStream.outputMode("update" if updates else "append")
             .queryName(self.name)
-            .option("checkpointLocation", checkpoint.stream_location(arguments.checkpoint))
+            .option("checkpointLocation", location)
         )
-        writer = kafka.into(writer, plan.graph, self.settings)
+        writer = outputs.into(writer, kafka, plan, job)
         if mode == "real time":
             duration = f"{real_time.batch_ms(arguments.real_time)} milliseconds"
             writer = writer.trigger(realTime=duration)  # type: ignore[call-overload] # not in types
-        elif mode == "for ever":
+        elif mode == "continuous":
             writer = writer.trigger(processingTime=arguments.trigger)
         else:
             writer = writer.trigger(availableNow=True)
         query = writer.start()
-        self.report.attach(self.spark, query, plan.graph)
+        if kafka.reads_latest:
+            _wait_for_places(query)
+        self.report.attach(self.spark, query, kafka.client)
         return query
 
 
@@ -373,6 +441,11 @@ class Stages:
     def __init__(self) -> None:
         self._last = time.monotonic()
         self._took: list[tuple[str, float]] = []
+
+    def begin(self, what: str) -> None:
+        """Say what takes time now, as a line of the log."""
+        print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO starting {what}", file=sys.stderr)
+        sys.stderr.flush()
 
     def done(self, name: str) -> None:
         """Notes the end of a part, which began with the end of the one before."""
@@ -386,11 +459,10 @@ class Stages:
         return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
 
 
-def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> dict[str, int]:
+def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:
     from millrace_runtime import topics
 
-    client = {**kafka.options, "bootstrap.servers": kafka.bootstrap_servers}
-    found = topics.prepare(spark, client, job.source_topics, job.sink_topics)
+    found = topics.found(kafka, job)
     for name, partitions in sorted(found.items()):
         if partitions > job.tasks:
             report.log(
@@ -401,20 +473,50 @@ def _look_at_topics(spark: Any, kafka: Any, job: Any, report: Any) -> dict[str, 
     return found
 
 
-def _wait(query: Any, stopping: threading.Event, report: Any, *, batch_ends: bool = False) -> None:
-    """Until the query ends or should; with `batch_ends` a stop waits for the end of its batch."""
+def _wait(
+    query: Any,
+    stopping: threading.Event,
+    report: Any,
+    committed: Callable[[], None],
+    *,
+    until: Until = "now",
+) -> None:
+    """Until the query ends or should; a stop waits `until` the end of its batch or trigger.
+
+    `committed` is called once a batch that this start began is done.
+    """
+    first = True
     while query.isActive:
+        if first and _committed(query):
+            first = False
+            committed()
         if stopping.wait(0.2):
             report.state("stopping")
-            deadline = time.monotonic() + (real_time.STOP_PATIENCE_SECONDS if batch_ends else 0.0)
+            patience = 0.0 if until == "now" else real_time.STOP_PATIENCE_SECONDS
+            deadline = time.monotonic() + patience
             at = _batch_of(query)
             while query.isActive and _batch_of(query) == at and time.monotonic() < deadline:
+                if until == "trigger" and not query.status["isTriggerActive"]:
+                    break
                 time.sleep(0.005)
             query.stop()
             return
     error = query.exception()
     if error is not None:
         raise error
+    if first and _committed(query):
+        committed()
+
+
+def _committed(query: Any) -> bool:
+    return any(each.numInputRows() > 0 for each in query._jsq.recentProgress())
+
+
+def _wait_for_places(query: Any) -> None:
+    """Wait until the query knows where it begins: a record that is written after this is read."""
+    unknown = ("Initializing", "Getting offsets")
+    while query.isActive and query.status["message"].startswith(unknown):
+        time.sleep(0.005)
 
 
 def _batch_of(query: Any) -> int | None:

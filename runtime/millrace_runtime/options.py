@@ -82,5 +82,5 @@ def _writable(folder: Path) -> None:
         raise MillraceError(
             "checkpoint_unwritable",
             f"The checkpoint folder {folder} cannot be written: {error.strerror}. Give another "
-            "with --checkpoint, or mend its rights.",
+            "with --checkpoint, or change its permissions.",
         ) from None

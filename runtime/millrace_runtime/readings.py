@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
@@ -13,20 +13,20 @@ from millrace_runtime import columns
 from millrace_runtime.envelope import CONTROL, ENVELOPE
 from millrace_runtime.environment import Timed
 
-if TYPE_CHECKING:
-    from millrace_runtime.task import Task
-
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
     """A source node of a stream task: which records it takes, and on which tasks."""
 
-    task: Task
     dest: int
+    sub: int
+    tasks: int
     topics: tuple[str, ...]
     pattern: str | None
     start: str
     everywhere: bool
+    #: its records are those of a DataFrame, of a reader or the program's
+    framed: bool = False
 
 
 def timed(
@@ -36,12 +36,12 @@ def timed(
     inputs: dict[int, set[str]] = {}
     for reading in every:
         named = {*reading.topics, *([reading.pattern] if reading.pattern else [])}
-        inputs.setdefault(reading.task.sub, set()).update(named)
+        inputs.setdefault(reading.sub, set()).update(named)
     found = []
     for reading in readings:
         params = nodes[reading.dest]["params"]
         expression = params.get("timestamp")
-        if expression and (len(inputs[reading.task.sub]) > 1 or reading.pattern):
+        if expression and (len(inputs[reading.sub]) > 1 or reading.pattern):
             found.append(
                 Timed(reading.topics, reading.pattern, params["key"], params["value"], expression)
             )
@@ -58,15 +58,21 @@ def addressed(raw: DataFrame, readings: Sequence[Reading], partitions: int) -> D
         if reading.everywhere:
             tasks = F.array(*(F.lit(i) for i in range(partitions)))
         else:
-            tasks = F.array(F.col("partition") % F.lit(reading.task.tasks))
+            tasks = F.array(F.col("partition") % F.lit(reading.tasks))
         entries = F.transform(tasks, _entry(reading.dest))
         targets.append(F.when(takes, entries).otherwise(F.array().cast(entries_type())))
     only = readings[0]
     if len(readings) == 1 and not only.everywhere:
-        task = F.col("partition") % F.lit(only.task.tasks)
+        task = F.col("partition") % F.lit(only.tasks)
         return source_envelope(raw, partitions, task, F.lit(only.dest))
     rows = raw.select("*", F.inline(F.concat(*targets)).alias("_task", "_dest"))
     return source_envelope(rows, partitions, F.col("_task"), F.col("_dest"))
+
+
+def addressed_to(raw: DataFrame, reading: Reading, partitions: int) -> DataFrame:
+    """One row per record, for the one source node that reads it, whatever its topic is."""
+    task = F.col("partition") % F.lit(reading.tasks)
+    return source_envelope(raw, partitions, task, F.lit(reading.dest))
 
 
 def ticks(control: DataFrame, partitions: int) -> DataFrame:

@@ -1,6 +1,6 @@
-"""Spark's real-time mode: what it needs of a job and of the machine, said before anything starts.
+"""Spark's real-time mode: its requirements, checked before the start.
 
-A batch lasts as long as the trigger says. All tasks of all levels run at once in it, and a record
+The trigger is the duration of a batch. All tasks of all levels run at once in it, and a record
 goes through them when it arrives. State and offsets are kept when the batch ends.
 """
 
@@ -56,13 +56,27 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         )
 
 
+def check_sources(job: Job) -> None:
+    """Raises MillraceError `real_time_reader` or `real_time_function` for what has no real time."""
+    for node in job.framed:
+        raise MillraceError(
+            "real_time_reader",
+            "Real time reads Kafka only; this source reads a DataFrame. Run the job in "
+            "micro-batches, or read a topic.",
+            node=node,
+        )
+    for node in sorted(job.outside.functions):
+        raise MillraceError(
+            "real_time_function",
+            "In real time there are no batches to call a function with. Run the job in "
+            "micro-batches, or write a topic.",
+            node=node,
+        )
+
+
 def slots_needed(job: Job, partitions: Mapping[str, int]) -> tuple[int, int]:
-    """How many tasks run at once after `job.plan()`: those that read, and those of the levels."""
-    levels = {
-        node["level"]
-        for node in job.graph.nodes
-        if node["op"] != "sink" and (node["op"] != "repartition" or node["parents"])
-    }
+    """How many tasks run at once after `job.query()`: those that read, and those of the levels."""
+    levels = {node["level"] for node in job.graph["nodes"]}
     tasks = job.shuffle_partitions * len(levels)
     if levels and job.reads_directly:
         return 0, tasks
@@ -74,7 +88,7 @@ def slots_needed(job: Job, partitions: Mapping[str, int]) -> tuple[int, int]:
 def check_slots(session: Any, job: Job, partitions: Mapping[str, int]) -> None:
     """Raises MillraceError `real_time_slots` where the tasks cannot all run at once.
 
-    Spark would wait for ever for the rest of them, or leave their records out.
+    Spark would wait for the others without limit, or skip their records.
     """
     reading, tasks = slots_needed(job, partitions)
     context = session.sparkContext

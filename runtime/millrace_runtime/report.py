@@ -1,32 +1,39 @@
-"""How a running job tells what it does: events in a Redis stream.
+"""Reports of a running job: events in a Redis stream.
 
 The stream is `millrace:run:<run>`; every entry has one field, `event`, holding JSON with `event`
 (`state`, `progress` or `log`) and `at` (epoch ms). The key `millrace:run:<run>:snapshot` holds the
-last progress. Reports are best effort: without Redis they are lost, the job goes on.
+last progress. Both are gone some days after the run's last word. Reports are best effort: without
+Redis they are lost, the job goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
+import sys
 import threading
 import time
 from collections import deque
 from typing import Any, Protocol
 
 from millrace_runtime import columns
-from millrace_runtime.lineage import figures
+from millrace_runtime.offsets import Held, Offsets, Place
 
+#: events of a run that are kept, unless MILLRACE_REPORT_EVENTS says otherwise
 STREAM_LENGTH = 5_000
+#: days for which they are kept after the last one, unless MILLRACE_REPORT_DAYS says otherwise
+STREAM_DAYS = 7
 HEARTBEAT_SECONDS = 1.0
 # A look asks one number of Java: a batch's figures wait this long at most.
 LOOK_SECONDS = 0.03
 OUTAGE_PAUSE_SECONDS = 2.0
-SNAPSHOT_SECONDS = 7 * 24 * 3600
+# How often the broker is asked for the ends of topics.
+LOOK_AT_BROKER_SECONDS = 1.0
 
 
 class Report(Protocol):
-    """What a job tells about itself."""
+    """Reports of a job."""
 
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
         """starting, running, stopping, stopped or failed."""
@@ -36,12 +43,12 @@ class Report(Protocol):
         """A line for people, at a node of the topology if it is about one."""
         ...
 
-    def attach(self, spark: Any, query: Any, graph: dict[str, Any]) -> None:
-        """Begins to tell the query's progress."""
+    def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
+        """Start reporting the query's progress; `client`: settings of a Kafka client."""
         ...
 
     def detach(self) -> None:
-        """Ends to tell progress; the last one is sent, with what is still to be said."""
+        """Stop reporting after a final flush."""
         ...
 
     def close(self) -> None:
@@ -50,7 +57,13 @@ class Report(Protocol):
 
 
 class Silence:
-    """No reports: a job that nobody watches."""
+    """No reports: only lost records are logged, to standard error."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        self._progress: Progress | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
 
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
         """Nothing."""
@@ -58,19 +71,45 @@ class Silence:
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """Nothing."""
 
-    def attach(self, spark: Any, query: Any, graph: dict[str, Any]) -> None:
-        """Nothing."""
+    def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
+        """Begins to look for records that are lost."""
+        if self._progress is None:
+            self._progress = Progress(spark, query, self._run, client)
+        else:
+            self._progress.follow(query)
+        if not self._thread.is_alive():
+            self._thread.start()
 
     def detach(self) -> None:
-        """Nothing."""
+        """Looks for the last time."""
+        self._ended.set()
+        if self._progress is not None:
+            self._thread.join(timeout=5)
+            self._look(last=True)
+            self._progress.close()
 
     def close(self) -> None:
         """Nothing."""
 
+    def _work(self) -> None:
+        while not self._ended.wait(LOOK_AT_BROKER_SECONDS):
+            self._look()
+
+    def _look(self, *, last: bool = False) -> None:
+        with contextlib.suppress(Exception):  # the session may be going away
+            if self._progress is not None:
+                self._progress.event(last=last)
+                for loss in self._progress.losses():
+                    print(
+                        json.dumps({"at": _now(), "level": "warning", "message": loss}),
+                        file=sys.stderr,
+                        flush=True,
+                    )
+
 
 def reporter(url: str | None, run: str) -> Report:
     """Reports to the Redis of that URL, or to nobody."""
-    return RedisReport(url, run) if url else Silence()
+    return RedisReport(url, run) if url else Silence(run)
 
 
 class RedisReport:
@@ -83,6 +122,8 @@ class RedisReport:
         self._errors: tuple[type[Exception], ...] = (redis.RedisError, OSError)
         self.stream = f"millrace:run:{run}"
         self.run = run
+        self._length = int(os.environ.get("MILLRACE_REPORT_EVENTS", STREAM_LENGTH))
+        self._seconds = int(os.environ.get("MILLRACE_REPORT_DAYS", STREAM_DAYS)) * 24 * 3600
         self._waiting: deque[dict[str, Any]] = deque(maxlen=1_000)
         self._wake = threading.Event()
         self._closed = False
@@ -99,16 +140,20 @@ class RedisReport:
         """See Report."""
         self._send({"event": "log", "at": _now(), "level": level, "node": node, "message": message})
 
-    def attach(self, spark: Any, query: Any, graph: dict[str, Any]) -> None:
+    def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
         """See Report."""
-        self._progress = Progress(spark, query, graph, self.run)
+        if self._progress is None:
+            self._progress = Progress(spark, query, self.run, client)
+        else:
+            self._progress.follow(query)
 
     def detach(self) -> None:
         """See Report."""
         progress, self._progress = self._progress, None
         if progress is not None:
             with contextlib.suppress(Exception):
-                self._tell(progress)
+                self._tell(progress, last=True)
+            progress.close()
             self._wake.set()
 
     def close(self) -> None:
@@ -141,23 +186,25 @@ class RedisReport:
                 self._tell(progress)
                 self._due = time.monotonic() + HEARTBEAT_SECONDS
 
-    def _tell(self, progress: Progress) -> None:
+    def _tell(self, progress: Progress, *, last: bool = False) -> None:
+        event = progress.event(last=last)
         for level, node, message in progress.logs():
             self._waiting.append(
                 {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
             )
-        self._waiting.append(progress.event())
+        self._waiting.append(event)
 
     def _deliver(self) -> bool:
         while self._waiting:
             event = self._waiting[0]
             text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
             try:
-                self._redis.xadd(
-                    self.stream, {"event": text}, maxlen=STREAM_LENGTH, approximate=True
-                )
+                sent = self._redis.pipeline(transaction=False)
+                sent.xadd(self.stream, {"event": text}, maxlen=self._length, approximate=True)
+                sent.expire(self.stream, self._seconds)
                 if event["event"] == "progress":
-                    self._redis.set(f"{self.stream}:snapshot", text, ex=SNAPSHOT_SECONDS)
+                    sent.set(f"{self.stream}:snapshot", text, ex=self._seconds)
+                sent.execute()
             except self._errors:
                 # Of progress only the newest is worth keeping over an outage.
                 kept = [each for each in self._waiting if each["event"] != "progress"]
@@ -169,16 +216,29 @@ class RedisReport:
 
 
 class Progress:
-    """A query's progress as one event: what Spark says joined with what the operator counted."""
+    """A query's progress as one event: Spark's progress joined with the operator's counters.
 
-    def __init__(self, spark: Any, query: Any, graph: dict[str, Any], run: str) -> None:
+    `client`: settings of a Kafka client, by which the broker is asked for ends of topics.
+    """
+
+    def __init__(self, spark: Any, query: Any, run: str, client: dict[str, str]) -> None:
         self._gateway = columns.gateway(spark.sparkContext)
         self._query = query
         self._run = run
         self._batch: int | None = None
-        self._stores = _stores(graph)
-        self._plain: dict[str, Any] | None = graph.get("plain")
-        self._last: dict[str, Any] | None = None
+        self._broker = self._gateway.TopicOffsets(json.dumps(client))
+        self._offsets = Offsets(self._held)
+        self._first: list[Any] | None = None
+        self._due = 0.0
+        self._losses: list[str] = []
+
+    def follow(self, query: Any) -> None:
+        """Goes on with the next query of the run: real time after what was caught up."""
+        self._query, self._batch = query, None
+
+    def close(self) -> None:
+        """Ends the connection to the broker."""
+        self._broker.close()
 
     def moved(self) -> bool:
         """Whether a micro-batch ended since the last look."""
@@ -190,26 +250,28 @@ class Progress:
         return True
 
     def logs(self) -> list[tuple[str, str | None, str]]:
-        """Lines that nodes wrote since the last look (peek, print)."""
+        """Lines since the last call: what nodes wrote (peek, print), and records that were lost."""
         lines = json.loads(self._gateway.Reports.logs(self._run))
-        return [(line["level"], line.get("node"), line["message"]) for line in lines]
+        said = [(line["level"], line.get("node"), line["message"]) for line in lines]
+        return said + [("warning", None, loss) for loss in self.losses()]
 
-    def event(self) -> dict[str, Any]:
-        """Totals since the run started; see the module's text."""
+    def losses(self) -> list[str]:
+        """Sentences about records that were lost since the last call."""
+        found, self._losses = self._losses, []
+        return found
+
+    def event(self, *, last: bool = False) -> dict[str, Any]:
+        """Totals since the run started; see the module's text. `last`: the query has ended."""
+        # Before the statistics: they know all that a finished batch has read.
+        progress = self._read()
         statistics = json.loads(self._gateway.Reports.statistics(self._run))
-        if self._plain is not None:
-            figures(statistics, self._plain)
-        progress = self._read() or {}
-        ends = _end_offsets(progress)
-        tasks = statistics.get("tasks", [])
-        for task in tasks:
-            task["executor"] = "driver" if task["executor"] == "driver" else task["executor"]
-            for place in task["topic_partitions"]:
-                end = ends.get((place["topic"], place["partition"]))
-                place["end_offset"] = end
-                done = place["offset"] + 1
-                place["lag"] = None if end is None else max(0, end - done)
-            task.setdefault("state_rows", None)
+        tasks = statistics["tasks"]
+        if last or time.monotonic() >= self._due:
+            self._due = time.monotonic() + LOOK_AT_BROKER_SECONDS
+            self._losses += self._offsets.look(
+                progress.get("sources") or [], self._first or [], tasks
+            )
+        self._offsets.complete(tasks)
         durations = progress.get("durationMs") or {}
         return {
             "event": "progress",
@@ -219,65 +281,26 @@ class Progress:
             "input_rate": _number(progress.get("inputRowsPerSecond")),
             "process_rate": _number(progress.get("processedRowsPerSecond")),
             "phases": durations,
-            "nodes": statistics.get("nodes", {}),
+            "nodes": statistics["nodes"],
             "tasks": tasks,
-            "stores": statistics.get("stores") or self._store_sizes(progress),
+            "stores": statistics["stores"],
+            "lost": self._offsets.lost,
         }
 
-    def _read(self) -> dict[str, Any] | None:
+    def _read(self) -> dict[str, Any]:
+        """The newest progress; empty before the first."""
         java = self._query._jsq.lastProgress()
-        self._last = json.loads(java.json()) if java is not None else None
-        return self._last
+        if java is None:
+            return {}
+        if self._first is None:
+            oldest = json.loads(self._query._jsq.recentProgress()[0].json())
+            self._first = oldest.get("sources") or []
+        found: dict[str, Any] = json.loads(java.json())
+        return found
 
-    def _store_sizes(self, progress: dict[str, Any]) -> list[dict[str, Any]]:
-        """Rows and bytes of each store; a level that has one store has all of its state."""
-        operators = progress.get("stateOperators") or []
-        sizes = []
-        for store in self._stores:
-            alone = [each["level"] for each in self._stores].count(store["level"]) == 1
-            operator = (
-                operators[store["level"]] if alone and store["level"] < len(operators) else {}
-            )
-            sizes.append(
-                {
-                    "name": store["name"],
-                    "node": store["node"],
-                    "rows": operator.get("numRowsTotal"),
-                    "bytes": operator.get("memoryUsedBytes"),
-                }
-            )
-        return sizes
-
-
-def _stores(graph: dict[str, Any]) -> list[dict[str, Any]]:
-    found = {}
-    for node in graph["nodes"]:
-        own = node["params"].get("store")
-        for store in [own] if own else node["params"].get("stores", []):
-            found[store["name"]] = {
-                "name": store["name"],
-                "node": store["node"],
-                "level": node["level"],
-            }
-    return list(found.values())
-
-
-def _end_offsets(progress: dict[str, Any]) -> dict[tuple[str, int], int]:
-    """The latest known end of every topic-partition, from Spark's Kafka sources."""
-    ends: dict[tuple[str, int], int] = {}
-    for source in progress.get("sources") or []:
-        for name in ("endOffset", "latestOffset"):
-            offsets = source.get(name)
-            if isinstance(offsets, str):
-                with contextlib.suppress(ValueError):
-                    offsets = json.loads(offsets)
-            if not isinstance(offsets, dict):
-                continue
-            for topic, partitions in offsets.items():
-                if isinstance(partitions, dict):
-                    for partition, offset in partitions.items():
-                        ends[(topic, int(partition))] = int(offset)
-    return ends
+    def _held(self, places: list[Place]) -> Held:
+        rows = json.loads(self._broker.of(json.dumps(places)))
+        return {(topic, partition): (earliest, end) for topic, partition, earliest, end in rows}
 
 
 def _number(value: Any) -> float:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 # Checkpoint files of a local folder, without a chmod process for each.
 LOCAL_CHECKPOINTS = "org.apache.spark.sql.millrace.LocalCheckpoints"
 
-# Settings that results depend on. They hold for every session, whatever a person passes.
+# Settings that affect results. They cannot be overridden.
 SEMANTICS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    # An expression is what it says: ${env:HOME} in it would read what belongs to the machine.
+    # No substitution: ${env:HOME} in an expression would read the machine's environment.
     "spark.sql.variable.substitute": "false",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -107,11 +107,25 @@ def _java_home() -> Path:
     return home
 
 
+def _submitted_to() -> str | None:
+    """The master that `spark-submit` was given, where it started this process."""
+    from pyspark import SparkConf, SparkContext
+
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return None
+    SparkContext._ensure_initialized()
+    return SparkConf().get("spark.master")
+
+
 def local_dir() -> str:
     """Where Spark keeps shuffle files: memory if the machine has it as a folder."""
     shm = Path("/dev/shm")  # noqa: S108 - memory as a folder; folders in it are made by mkdtemp
     base = shm if shm.is_dir() and os.access(shm, os.W_OK) else Path(tempfile.gettempdir())
     return str(base)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    return record.module != "java_gateway"
 
 
 def create(
@@ -123,22 +137,25 @@ def create(
 ) -> SparkSession:
     """A classic Spark session with the operator and the Kafka connector on its class path.
 
-    `master`: a Spark master URL; default SPARK_MASTER, else local[*]. `settings` add to the
-    defaults and replace them, save for those that results depend on.
+    `master`: a Spark master URL; default: that of `spark-submit` where it started this process,
+    SPARK_MASTER, local[*]. `settings` add to the defaults and replace them, save for those that
+    results depend on.
     """
     from pyspark.sql import SparkSession
 
     from millrace_runtime import columns
 
-    # py4j tells of every connection that closes, also when the log has gone before it.
+    # py4j logs every closed connection, even after the log itself was closed.
     logging.getLogger("py4j").setLevel(logging.WARNING)
+    # It also logs a stack trace, to the root logger, for Ctrl-C during a call into Java.
+    logging.getLogger().addFilter(_not_of_py4j)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     # The Java that only puts together the command line of the next one.
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     os.environ["JAVA_HOME"] = str(_java_home())
-    chosen = master or os.environ.get("SPARK_MASTER") or "local[*]"
+    chosen = master or _submitted_to() or os.environ.get("SPARK_MASTER") or "local[*]"
     connector = [str(jar) for jar in connector_jars()]
     conf = {**COMMON, **(settings or {})}
     # On the class path of the driver's Java itself, as Spark's own jars: what is loaded from there
@@ -160,3 +177,7 @@ def create(
     session.sparkContext.setLogLevel("ERROR")
     columns.remember_classes(session.sparkContext)
     return session
+
+
+#: What people call it, who make a session for `Topology.start`.
+spark_session = create

@@ -14,7 +14,7 @@ import random
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,13 @@ from millrace_runtime import columns, session
 from millrace_runtime.environment import Timed
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.formats import Format
-from millrace_runtime.job import Job, Plan
+from millrace_runtime.job import Job, Query
+from millrace_runtime.tracing import Trace, trace_of
 
 CONTROL_TOPIC = "$control"
 STOP, DUMP = -1, -3
 
 Line = dict[str, Any]
-Topology = Callable[[Job], None]
 
 # A micro-batch of a simulation has a handful of rows: interpreted expressions and the first
 # compiler tier cost less than the code that would be generated for them.
@@ -49,11 +49,16 @@ SETTINGS = {
 }
 
 
-def simulation_session(master: str = "local[1]") -> SparkSession:
-    """A warm session for any number of simulations, one after the other."""
+def simulation_session(master: str = "local[1]", *, small: bool = False) -> SparkSession:
+    """A warm session for any number of simulations, one after the other.
+
+    `small`: with half of the memory, which it ends rather than exceeds.
+    """
+    memory = {"spark.driver.memory": "512m"} if small else {}
+    bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
     made = session.create(
-        "millrace-simulation", master=master, settings=SETTINGS,
-        java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m"),
+        "millrace-simulation", master=master, settings={**SETTINGS, **memory},
+        java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", *bounds),
     )  # fmt: skip
     # Every operator with state sends all of Hadoop's thousand defaults to its tasks, with every
     # micro-batch. What reads a setting that is not there takes the same default from its code.
@@ -99,14 +104,18 @@ class Memory:
     def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> None:
         """Makes what keeps rows in the JVM."""
         handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
-        sinks = {
-            str(dest): {"key": node["params"]["key"], "value": node["params"]["value"]}
-            for dest, node in enumerate(graph["nodes"])
-            if node["op"] == "sink"
-        }
-        told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": sinks}
+        told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": {}}
         session = self._frame.sparkSession._jsparkSession
         columns.gateway().Simulation.sink(session, self.run, json.dumps(told))
+
+    def trace(self, limits: TraceLimits) -> None:
+        """Keeps the steps of all records that come after the call."""
+        columns.gateway().Simulation.trace(self.run, limits.steps, limits.bytes)
+
+    def traced(self) -> dict[str, Any]:
+        """The steps so far, as the operator tells them (runtime/scala/Trace.scala)."""
+        found: dict[str, Any] = json.loads(columns.gateway().Simulation.traced(self.run))
+        return found
 
     def add(self, records: Sequence[dict[str, Any]]) -> None:
         """Makes records available, all of them to one micro-batch."""
@@ -118,12 +127,20 @@ class Memory:
         return rows
 
     def close(self) -> list[list[str]]:
-        """Ends the run's tasks and forgets its data; gives what the nodes have said."""
+        """End the run's tasks and delete its data; return the log lines of nodes."""
         operator = columns.gateway()
         operator.StreamTasks.release(self.run)
         lines = json.loads(operator.Reports.logs(self.run))
         operator.Simulation.close(self.run)
         return [[line["level"], line["node"], line["message"]] for line in lines]
+
+
+@dataclasses.dataclass(frozen=True)
+class TraceLimits:
+    """How many steps of records a simulation keeps, and how many bytes of them."""
+
+    steps: int = 20_000
+    bytes: int = 8_000_000
 
 
 @dataclasses.dataclass
@@ -135,8 +152,12 @@ class Result:
     drops: dict[str, int] = dataclasses.field(default_factory=dict)  # by node
     stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
     error: dict[str, Any] | None = None
-    # What nodes said (peek, print, processors): [level, node, message].
+    # Log lines of nodes (peek, print, processors): [level, node, message].
     logs: list[list[str]] = dataclasses.field(default_factory=list)
+    # Every step of every record, where the simulation was asked for it; see `tracing`.
+    trace: Trace | None = None
+    # By node and reason; `dead_letter` is one of them.
+    drops_by_reason: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,32 +198,33 @@ class Cut:
 
 
 class Simulator:
-    """Runs one job on input lines."""
+    """Runs one task graph on input lines."""
 
     environment = Memory
 
     def __init__(
         self,
         spark: SparkSession,
-        topology: Topology,
+        graph: Mapping[str, Any],
         *,
         name: str = "simulation",
-        settings: Mapping[str, Any] | None = None,
-        tasks: int = 1,
         partitions: Mapping[str, int] | None = None,
         cut: Cut | None = None,
         restart_each: bool = False,
+        trace: TraceLimits | None = None,
     ) -> None:
         self.spark = spark
         self.cut = cut or Cut()
         self.restart_each = restart_each
-        self.settings = dict(settings or {})
         self.partitions = dict(partitions or {})
         self._run = f"{name}-{uuid.uuid4().hex[:8]}"
         self._memory = self.environment(spark, self._run)
-        job = Job(spark, self._memory, name=name, settings=settings, tasks=tasks, run=self._run)
-        topology(job)
+        self._traces = trace is not None
+        if trace is not None:
+            self._memory.trace(trace)
+        job = Job(spark, self._memory, graph, name=name, run=self._run)
         self._job = job
+        self.settings = job.settings
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
         self._folder = Path(tempfile.mkdtemp(prefix="millrace-", dir=session.local_dir()))
         self._query: Any = None
@@ -212,8 +234,8 @@ class Simulator:
         self._line_of: dict[int, int] = {}
 
     @functools.cached_property
-    def _plan(self) -> Plan:
-        return self._job.plan()
+    def _planned(self) -> Query:
+        return self._job.query()
 
     def run(self, lines: Sequence[Line]) -> Result:
         """Feeds the lines, batch by batch, until nothing moves any more."""
@@ -236,11 +258,20 @@ class Simulator:
         except Halted as halted:
             halted.note(result)
         finally:
-            result.logs = self.close()
+            self._say(result)
         return result
 
+    def _say(self, result: Result) -> None:
+        """Ends the run; the result gets what the nodes said and the trace."""
+        try:
+            if self._traces:
+                self._count(result)
+                result.trace = trace_of(self._memory.traced(), self._job.graph, self._line_of)
+        finally:
+            result.logs = self.close()
+
     def close(self) -> list[list[str]]:
-        """Ends the query and leaves nothing behind. Gives what the nodes have said."""
+        """End the query and delete its data; return the log lines of nodes."""
         if self._query is not None:
             self._query.stop()
             self._query = None
@@ -252,11 +283,11 @@ class Simulator:
 
     def _start(self) -> None:
         writer = (
-            self._plan.rows.writeStream.outputMode("append")
+            self._planned.rows.writeStream.outputMode("append")
             .option("checkpointLocation", str(self._folder / "stream"))
             .trigger(processingTime="0 seconds")
         )
-        self._query = self._memory.into(writer, self._plan.graph, self.settings).start()
+        self._query = self._memory.into(writer, self._planned.graph, self.settings).start()
 
     def _restart(self) -> None:
         self._query.stop()
@@ -306,8 +337,8 @@ class Simulator:
                 topic,
                 partition,
                 int(line.get("timestamp") or 0),
-                _line_bytes(line, "key", formats[0], number),
-                _line_bytes(line, "value", formats[1], number),
+                line_bytes(line, "key", formats[0], number),
+                line_bytes(line, "value", formats[1], number),
                 headers,
                 number,
             )
@@ -385,14 +416,19 @@ class Simulator:
             entry = row["value"]
             key = json.dumps(entry["key"], sort_keys=True, ensure_ascii=False)
             stores.setdefault(row["topic"], {})[key] = entry
-        for name in _named_stores(self._plan.graph):
+        for name in _named_stores(self._planned.graph):
             found = stores.get(name, {})
             result.stores[name] = [found[key] for key in sorted(found)]
+        self._count(result)
+
+    def _count(self, result: Result) -> None:
+        """The dropped records so far."""
         statistics = json.loads(columns.gateway().Reports.statistics(self._run))
         result.dropped = statistics["dropped"]
-        result.drops = {
-            node: sum(told["dropped"].values()) for node, told in statistics["nodes"].items()
-        }
+        for node, told in statistics["nodes"].items():
+            dead = {"dead_letter": told["dead_letters"]} if told["dead_letters"] else {}
+            result.drops_by_reason[node] = {**told["dropped"], **dead}
+        result.drops = {node: sum(told.values()) for node, told in result.drops_by_reason.items()}
 
 
 class Halted(Exception):
@@ -441,7 +477,7 @@ def _header(text: str | None) -> str | None:
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
-    """The output line of a row; a dead letter is shown without what says why it is one."""
+    """The output line of a row; dead letters are shown without their error headers."""
     line = {name: row[name] for name in ("topic", "key", "value", "timestamp")}
     headers = {
         name: _header(text)
@@ -451,7 +487,8 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
     return {**line, "headers": headers} if headers else line
 
 
-def _line_bytes(line: Line, name: str, format: Format, number: int) -> str | None:
+def line_bytes(line: Line, name: str, format: Format, number: int) -> str | None:
+    """Base64 of an input line's key or value. Raises MillraceError where it does not fit."""
     given = line.get(f"{name}_bytes")
     if given is not None:
         return str(given)

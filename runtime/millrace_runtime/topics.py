@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from millrace_runtime.errors import MillraceError
 
+if TYPE_CHECKING:
+    from millrace_runtime.job import Job
+    from millrace_runtime.kafka import Kafka
+
 PATIENCE_SECONDS = 30
+
+
+def found(kafka: Kafka, job: Job) -> dict[str, int]:
+    """The number of partitions of each topic that a job reads by name; see `prepare`.
+
+    Raises MillraceError `option_missing` for a job that has topics, and no broker.
+    """
+    sources, sinks = job.source_topics, job.sink_topics
+    if kafka.bootstrap_servers:
+        return prepare(kafka.session, kafka.client, sources, sinks)
+    if job.has_topics:
+        raise MillraceError(
+            "option_missing", "No broker was given, and the topology reads or writes topics."
+        )
+    return {}
 
 
 def prepare(
@@ -21,23 +43,60 @@ def prepare(
     `topic_missing` for sources that are not there, since nothing would ever arrive from them.
     """
     jvm = session._jvm
-    settings = jvm.java.util.Properties()
-    for key, value in client.items():
-        settings.put(key, value)
-    settings.put("default.api.timeout.ms", str(PATIENCE_SECONDS * 1000))
-    admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)
-    try:
+    with _admin(jvm, client) as admin:
         found = {name: _partitions(jvm, admin, name) for name in {*sources, *sinks}}
         missing = sorted(name for name in sources if found[name] is None)
         if missing:
             raise MillraceError(
                 "topic_missing",
                 f"The broker has no topic {', '.join(missing)}, which the job reads. Create it, "
-                "or mend its name in the topology.",
+                "or correct its name in the topology.",
             )
         for name in sorted(name for name in sinks if found[name] is None):
             _create(jvm, admin, name)
         return {name: found[name] or 0 for name in sources}
+
+
+def matching(session: Any, client: dict[str, str], pattern: str) -> dict[str, int]:
+    """The topics whose whole names match a Java pattern, with their numbers of partitions."""
+    jvm = session._jvm
+    with _admin(jvm, client) as admin:
+        names = (
+            admin.listTopics()
+            .names()
+            .get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
+        )
+        named = [str(name) for name in names if jvm.java.util.regex.Pattern.matches(pattern, name)]
+        return {name: _partitions(jvm, admin, name) or 0 for name in named}
+
+
+def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The offset of the record to come, of each partition of some topics."""
+    from millrace_runtime import columns
+
+    jvm = session._jvm
+    with _admin(jvm, client) as admin:
+        counts = {name: _partitions(jvm, admin, name) or 0 for name in names}
+    places = [[name, number] for name, count in counts.items() for number in range(count)]
+    asked = columns.gateway().TopicOffsets(json.dumps(client))
+    try:
+        found: dict[str, dict[str, int]] = {}
+        for name, number, _, end in json.loads(asked.of(json.dumps(places))):
+            found.setdefault(name, {})[str(number)] = end
+        return found
+    finally:
+        asked.close()
+
+
+@contextlib.contextmanager
+def _admin(jvm: Any, client: dict[str, str]) -> Iterator[Any]:
+    settings = jvm.java.util.Properties()
+    for key, value in client.items():
+        settings.put(key, value)
+    settings.put("default.api.timeout.ms", str(PATIENCE_SECONDS * 1000))
+    admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)
+    try:
+        yield admin
     finally:
         admin.close()
 

@@ -142,14 +142,15 @@ class Channel:
         before = self._deadline.begin(frame.get("limit_ms"))
         try:
             self._call(frame)
+            self._deadline.end(before)
             end = {"done": True}
         except _Ended:
             raise
-        except BaseException as error:  # noqa: BLE001 - whatever user code raises is data
+        except BaseException as error:  # noqa: BLE001 - every error of user code is data
+            # Describing the error is the worker's own work and has no deadline.
+            self._deadline.end(before)
             files = {host.file for host in self._hosts.values()}
             end = {"error": told(error, files), "lost": lasting(error)}
-        finally:
-            self._deadline.end(before)
         for stream in self.streams:
             stream.end_line()
         self._calls -= 1

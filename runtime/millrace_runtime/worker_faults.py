@@ -100,7 +100,7 @@ class Said(io.TextIOBase):
         return self._own.fileno()
 
     def write(self, text: str) -> int:
-        """Complete lines are told at once, the rest with its newline or when the call ends."""
+        """Complete lines are sent at once, the rest with its newline or at the end of the call."""
         if not self._channel.called:
             return self._own.write(text)
         *lines, rest = text.split("\n")

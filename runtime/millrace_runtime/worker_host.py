@@ -50,7 +50,7 @@ class Host:
         self._processor: Any = None
 
     def enter(self, frame: Json, body: Callable[[], None]) -> None:
-        """Runs `body` with what the frame says of the record in work."""
+        """Run `body` with the frame's context of the current record."""
         before, self.now = self.now, frame
         key = self.key
         try:

@@ -202,11 +202,11 @@ private[millrace] final class AvroCodec(text: SchemaText, t: DataType, registry:
     try {
       decoder = DecoderFactory.get.binaryDecoder(b, from, b.length - from, decoder)
       val v = reader.read(null, decoder)
-      if (!decoder.isEnd) throw new BadBytes("the bytes are longer than the Avro schema says")
+      if (!decoder.isEnd) throw new BadBytes("the bytes are longer than the Avro schema allows")
       AvroTypes.read(v, schema)
     } catch {
       case e: BadBytes => throw e
-      case _: java.io.EOFException => throw new BadBytes("the bytes are shorter than the Avro schema says")
+      case _: java.io.EOFException => throw new BadBytes("the bytes are shorter than the Avro schema requires")
       case e @ (_: java.io.IOException | _: RuntimeException) => throw new BadBytes(s"the bytes do not fit the Avro schema: ${e.getMessage}")
     }
 }

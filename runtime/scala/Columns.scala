@@ -17,6 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *   pack(value)                            BINARY, as `into` and `repartitioned` take values
  *   append(path, index)                    BINARY: path and the 4 bytes of the index
  *   runningMax(timestamp, topic, partition)  BIGINT: highest timestamp so far of the topic-partition, inside the micro-batch
+ *   rowNumber()                            BIGINT: number of the row within its Spark partition, after the partition's own in the upper bits
  *   observe(c, run, node, sub, what)       the column itself; counts the rows that pass: `what` is `in` or `out` of the node
  *   reading(c, run, reader, topic, partition, offset, timestamp)   the column itself; reports a task for each partition that rows come from, as those of
  *                                          sub-topology -1 - `reader`: its records, offsets and highest timestamp (ms)
@@ -37,6 +38,7 @@ object Columns {
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
     Internals.column(RunningMax(Internals.expression(timestamp), Internals.expression(topic), Internals.expression(partition)))
 
+  def rowNumber(): Column = Internals.column(RowNumber())
   def observe(c: Column, run: String, node: String, sub: Int, what: String): Column =
     Internals.column(Observe(Internals.expression(c), node, sub, what == "in", new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))))
 
@@ -181,6 +183,16 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
   override protected def withNewChildrenInternal(a: Expression, b: Expression, c: Expression): Expression = copy(first = a, second = b, third = c)
 }
 
+/** As Spark's own monotonically_increasing_id, which streams refuse because it is another one in each micro-batch: here it only orders the rows of one. */
+private[millrace] case class RowNumber() extends LeafExpression with Nondeterministic with CodegenFallback {
+  @transient private var next = 0L
+  override def stateful: Boolean = true
+  override def dataType: DataType = LongType
+  override def nullable: Boolean = false
+  override protected def initializeInternal(partitionIndex: Int): Unit = next = partitionIndex.toLong << 33
+  override protected def evalInternal(input: InternalRow): Any = { val n = next; next += 1; n }
+}
+
 /** Counts of one expression in one Spark task, reported when the task ends. */
 private[millrace] final class Counting(val statistics: RunAccumulator) extends Serializable
 
@@ -224,7 +236,7 @@ private[millrace] case class Reading(children: Seq[Expression], reader: Int, cou
     import scala.jdk.CollectionConverters._
     found.asScala.groupBy(_._1._2).foreach { case (index, mine) =>
       val r = new TaskReport(0, index)
-      r.task(-1 - reader, mine.values.map(_.records).sum, ThreadNames.current, mine.values.map(_.time).max, mine.map { case ((t, p), at) => (t.toString, p) -> at.offset }.toMap)
+      r.task(-1 - reader, mine.values.map(_.records).sum, ThreadNames.current, mine.values.map(_.time).max, mine.map { case ((t, p), at) => (t.toString, p) -> ReadUpTo(at.offset, at.records) }.toMap, -1L)
       counting.statistics.add(r)
     }
   }

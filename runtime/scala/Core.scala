@@ -41,7 +41,7 @@ final class Record(val key: Any, val value: Any, val timestamp: Long, val header
 }
 
 /**
- * An update of a table. `oldValue` is null where nobody downstream asked for old values (see [[TableSource]]);
+ * An update of a table. `oldValue` is null unless a node downstream requested old values (see [[TableSource]]);
  * `isLatest` is false only for an out-of-order update of a versioned table.
  */
 final class Change(val newValue: Any, val oldValue: Any, val isLatest: Boolean = true)
@@ -115,7 +115,7 @@ trait Schedule { def cancel(): Unit }
 
 /**
  * One per level and task; lives across micro-batches, its state in Spark's state store.
- * `topic` (null), `partition` and `offset` (-1) tell the record in work; in a punctuation they are null and -1.
+ * `topic`, `partition` and `offset` are those of the current record; null and -1 in a punctuation.
  */
 trait TaskContext {
   /** `1_0`: sub-topology and task. */
@@ -123,7 +123,7 @@ trait TaskContext {
   def topic: UTF8String
   def partition: Int
   def offset: Long
-  /** Does `body` as if the record of that topic, partition and offset were in work: for records that waited in a store. */
+  /** Run `body` with that topic, partition and offset as the current record's: for records that waited in a store. */
   def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit
   /** The clock of a sub-topology's task: the highest timestamp of the records that it took. */
   def streamTime(sub: Int): Clock
@@ -131,10 +131,14 @@ trait TaskContext {
   def clock(name: String): Clock
   /** Ask once, in `init`. All nodes that ask for the same name get the same store. */
   def store(name: String, valueType: DataType, ordered: Boolean): Store
+  /** A store of BIGINTs that only indexes another store: its rows are not reported as state. */
+  def index(name: String, ordered: Boolean): Store
   /** The node of that physical id, if it is on this level; null otherwise. */
   def nodeOf(id: String): Node
-  /** Counts one record as dropped (`dropped-records-total`); reasons are words like `late`, `null_key`, `null_value`. */
-  def dropped(node: Node, reason: String): Unit
+  /** How a store's rows are shown, for who follows the task. Ask after `store`. */
+  def show(name: String, view: => StoreView): Unit
+  /** Counts one record as dropped (`dropped-records-total`); reasons are words like `late`, `null_key`, `null_value`; `details`: times in ms that explain it. */
+  def dropped(node: Node, reason: String, details: (String, Long)*): Unit
   /** Calls back with the clock's time: stream time [PA4] or wall clock, every `intervalMs`. Callable in `init` and later. */
   def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule
   /** Sends a row out of the task: sinks, repartitions, wires. */
@@ -143,7 +147,7 @@ trait TaskContext {
   def simulation: Boolean
   /** ms; in a simulation it starts at 0 and moves by control rows only. */
   def wallClock: Long
-  /** A line for the log of the deployment, told as the node's. */
+  /** A line for the log of the deployment, attributed to the node. */
   def log(node: Node, message: String): Unit
 }
 
@@ -170,13 +174,15 @@ abstract class Node(val spec: NodeSpec) {
   /** Children of all ports in the order of insertion [PL3]. */
   private[millrace] var links: Array[Link] = Array.empty
   private[millrace] var portLinks: Map[String, Array[Link]] = Map.empty
-  /** Of a derived table: to who keeps what lookups in it, or in those derived from it, find. */
+  /** Links to nodes that hold copies of this table's lookup results, or of tables derived from it. */
   private[millrace] var mirrors: Array[Link] = Array.empty
   /** By input; null where the parent is on another level. */
   private[millrace] var parents: Array[Node] = Array.empty
   private[millrace] var received = 0L
   private[millrace] var sent = 0L
   private[millrace] var failures: Failures = _
+  /** Null where nobody follows the task. */
+  private[millrace] var trace: Trace = _
   protected[millrace] var context: TaskContext = _
 
   final def start(c: TaskContext, f: Failures): Unit = { context = c; failures = f; init(c) }
@@ -197,6 +203,9 @@ abstract class Node(val spec: NodeSpec) {
   /** What lookups find under the record's key has changed. */
   private[millrace] final def mirror(r: Record): Unit = mirrors.foreach(l => l.node.process(r, l.input))
   protected final def dropped(reason: String): Unit = context.dropped(this, reason)
+  /** A record whose window from start to end is closed: the clock, less what it waits for late ones, is at `closed` already. All in ms. */
+  protected final def late(start: Long, end: Long, closed: Long): Unit =
+    context.dropped(this, "late", "window_start" -> start, "window_end" -> end, "closed_until" -> closed)
 
   private def deliver(to: Array[Link], r: Record): Unit = {
     sent += 1
@@ -206,6 +215,11 @@ abstract class Node(val spec: NodeSpec) {
 
   private[millrace] final def receive(r: Record, input: Int): Unit = {
     received += 1
+    if (trace == null) attempt(r, input)
+    else { trace.entered(this, input, r); try attempt(r, input) finally trace.left() }
+  }
+
+  private def attempt(r: Record, input: Int): Unit =
     try process(r, input) catch {
       case s: Stop => throw s
       case f: ChildFailure => failures.failed(f.node, f.failure, r.timestamp)
@@ -213,7 +227,6 @@ abstract class Node(val spec: NodeSpec) {
       case e: Exception => failures.failed(this, e, r.timestamp)
       case e: StackOverflowError => failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e), r.timestamp)
     }
-  }
 }
 
 object Node { private val nowhere = Array.empty[Link] }
@@ -226,8 +239,8 @@ trait TableNode extends Node {
   def lookup(key: Any, asOf: Long): Entry = lookup(key)
 }
 
-/** A store's contents for queries and tests. `timestamp` is null for stores that have none. `valueType` and `keyType` as expressions see them. */
-final class StoreDump(val name: String, val node: String, val keyType: DataType, val valueType: DataType, val rows: () => Iterator[DumpRow])
+/** A store's contents for queries and tests. `timestamp` is null for stores that have none. `valueType` and `keyType` as expressions see them; `state`: its rows' name in the state. */
+final class StoreDump(val name: String, val state: String, val node: String, val keyType: DataType, val valueType: DataType, val rows: () => Iterator[DumpRow])
 final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 
 /** Thrown to end the task's micro-batch: a handler said `fail`. */
@@ -239,9 +252,9 @@ private[millrace] final class ChildFailure(val node: Node, val failure: Exceptio
 /** What decides about a failed record; `timestamp`: the one that it has at the node, in ms. */
 trait Failures { def failed(node: Node, e: Exception, timestamp: Long): Unit }
 
-/** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters is to blame. */
+/** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters caused it. */
 final class ParameterFailure(val parameter: String, val cause: Throwable) extends RuntimeException(cause.getMessage, cause, false, false)
 
-/** A graph or an expression that cannot run, told by node and parameter. `code` is one of a few words, like `expression`, `type`. */
+/** An invalid graph or expression, with its node and parameter. `code` is one of a few words, such as `expression` or `type`. */
 final class Refused(val node: String, val parameter: String, val code: String, val reason: String)
   extends RuntimeException(s"Refused $node|$parameter|$code|$reason")

@@ -17,7 +17,7 @@ import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTi
  * then a task can read its topic-partitions itself: Kafka gives each of them in the order of its offsets, `merge` only grows in it, so merging them by the
  * rows' places gives the very order that a shuffle and a sort would give [PL1]. Nothing is serialised, written, read back or sorted on the way.
  *
- * It leans on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public door. Everything else goes by Internals.ordered.
+ * It leans on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API. Everything else goes by Internals.ordered.
  */
 
 /** Rows of topic-partitions whose number is i modulo `tasks` become partition i of `partitions`. */

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * `task` is salted: it lands in the shuffle partition of the task's number. `dest`: the index of the node that takes the row, or one of the marks below.
  */
 object Envelope {
-  /** The task stopped: `fault` tells why; nothing behind it counts. */
+  /** The task stopped with `fault`; rows behind it are ignored. */
   val STOP: Int = -1
   /** `value` is JSON: {"wall_clock": ms} or {"dump": true}. */
   val CONTROL: Int = -2

@@ -3,9 +3,6 @@ package org.apache.spark.sql.millrace
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import com.fasterxml.jackson.databind.JsonNode
-import com.fasterxml.jackson.databind.node.ObjectNode
-
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.QueryPlanningTracker
 import org.apache.spark.sql.catalyst.analysis.{FunctionRegistry, Star, UnresolvedFunction}
@@ -62,6 +59,7 @@ final class Expr(bound: Expression, val dataType: DataType, used: Array[Int], wi
   def test(r: Record, value: Any, c: TaskContext): Boolean = { fill(r.key, value, r, c); java.lang.Boolean.TRUE == run() }
 
   def apply(): Any = run()
+  def apply(a: Any): Any = { input.values(0) = a; run() }
   def apply(a: Any, b: Any): Any = { val v = input.values; v(0) = a; v(1) = b; run() }
   def apply(a: Any, b: Any, c: Any): Any = { val v = input.values; v(0) = a; v(1) = b; v(2) = c; run() }
   /** Three columns and the timestamp in ms: aggregators (agg, key, value) and joiners (key, left, right). */
@@ -102,7 +100,7 @@ private[millrace] case class RecordColumns(output: Seq[Attribute]) extends LeafN
 
 /** Spark SQL texts become bound expressions: analysed (ANSI, UTC), typed, optimised. Driver side only. */
 object Expressions {
-  private final case class Compiled(bound: Expression, dataType: DataType, used: Array[Int], throwable: Boolean)
+  private final case class Compiled(bound: Expression, dataType: DataType, used: Array[Int])
   private val cache = java.util.Collections.synchronizedMap(
     new java.util.LinkedHashMap[(String, Layout, Option[DataType]), Compiled](256, 0.75f, true) {
       override def removeEldestEntry(e: java.util.Map.Entry[(String, Layout, Option[DataType]), Compiled]): Boolean = size > 5000
@@ -130,7 +128,8 @@ object Expressions {
 
   /** A type of the document: DDL of one type or of fields. */
   def parseType(text: String): DataType =
-    try nullable(DataType.fromDDL(text)) catch {
+    try { Bounds.checkTypes(text); nullable(DataType.fromDDL(text)) } catch {
+      case e: Invalid => throw new Invalid(s"a type ${e.reason}", e.condition)
       case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${tidy(e)}", "INVALID_TYPE")
     }
 
@@ -144,49 +143,76 @@ object Expressions {
     val key = (text, layout, expected)
     val found = cache.get(key)
     if (found != null) found
-    else { val c = analysed(spark, text, layout, expected); cache.put(key, c); c }
+    else { val c = optimised(spark, text, layout, expected); cache.put(key, c); c }
   }
 
-  private def analysed(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled = {
-    val session = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession]
-    val conf = session.sessionState.conf.clone()
+  /** Type and columns of a text, from Spark's parser and analyser alone: nothing of it is computed. Throws [[Invalid]]. */
+  private[millrace] def judge(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): (DataType, Seq[Int]) =
+    under(spark, text) { _ =>
+      val (plan, _) = analysed(spark, text, layout, expected, Bounds.opaque)
+      val e = inline(plan).head
+      (nullable(e.dataType), usedBy(e, layout))
+    }
+
+  private def optimised(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled =
+    under(spark, text) { conf =>
+      val (plan, attributes) = analysed(spark, text, layout, expected, identity)
+      val used = usedBy(inline(plan).head, layout)
+      val optimizer = classicOf(spark).sessionState.optimizer
+      val found =
+        try inline(optimizer.execute(plan)).head catch {
+          case e @ (_: AnalysisException | _: Invalid) => throw e
+          case NonFatal(_) => // folding a constant failed (1 / 0): it is to fail at run time, as any other expression does
+            val unfolded = conf.clone()
+            unfolded.setConfString(SQLConf.OPTIMIZER_EXCLUDED_RULES.key, "org.apache.spark.sql.catalyst.optimizer.ConstantFolding")
+            SQLConf.withExistingConf(unfolded)(inline(optimizer.execute(plan)).head)
+        }
+      val bound = BindReferences.bindReference(found, attributes: AttributeSeq)
+      Compiled(bound, nullable(bound.dataType), used.toArray)
+    }
+
+  private def classicOf(spark: SparkSession) = spark.asInstanceOf[org.apache.spark.sql.classic.SparkSession]
+  private def usedBy(e: Expression, layout: Layout): Seq[Int] = {
+    val names = e.references.map(_.name).toSet
+    layout.columns.indices.filter(i => names(layout.columns(i)._1))
+  }
+
+  /** The analysed projection of a text over the columns. `prepared` changes the parsed expression before it is analysed. */
+  private def analysed(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType], prepared: Expression => Expression): (LogicalPlan, Seq[Attribute]) = {
+    Bounds.checkText(text)
+    val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
+    val state = classicOf(spark).sessionState
+    def analyse(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(Project(Seq(Alias(e, "result")()), RecordColumns(attributes)), new QueryPlanningTracker)
+    val read = state.sqlParser.parseExpression(text)
+    read.foreach(refuseUnresolved)
+    Bounds.check(read, layout)
+    val parsed = prepared(read)
+    val first = analyse(parsed)
+    if (first.output.size != 1) throw new Invalid("must give one value", "ONE_VALUE")
+    val plainType = nullable(first.output.head.dataType)
+    val plan = expected match {
+      case Some(t) if plainType != t =>
+        if (!widens(plainType, t)) throw new Invalid(s"gives ${plainType.sql}, needs ${t.sql}", "TYPE")
+        analyse(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
+      case _ => first
+    }
+    plan.foreach(_.expressions.foreach(_.foreach(refuse)))
+    val expression = inline(plan).head
+    if (!expression.deterministic) {
+      val culprit = expression.find(x => !x.deterministic && x.children.forall(_.deterministic)).getOrElse(expression)
+      throw invalid(culprit, "is not deterministic: a record that is processed again must give the same", "NOT_DETERMINISTIC")
+    }
+    (plan, attributes)
+  }
+
+  /** Runs with the settings of expressions (ANSI, UTC); what Spark throws becomes [[Invalid]]. */
+  private def under[T](spark: SparkSession, text: String)(body: SQLConf => T): T = {
+    val conf = classicOf(spark).sessionState.conf.clone()
     conf.setConf(SQLConf.ANSI_ENABLED, true)
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "UTC")
     conf.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false) // ${env:...} would read what belongs to the machine
     SQLConf.withExistingConf(conf) {
-      try {
-        val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
-        val state = session.sessionState
-        def analyse(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(Project(Seq(Alias(e, "result")()), RecordColumns(attributes)), new QueryPlanningTracker)
-        val parsed = state.sqlParser.parseExpression(text)
-        parsed.foreach(refuseUnresolved)
-        val first = analyse(parsed)
-        if (first.output.size != 1) throw new Invalid("must give one value", "ONE_VALUE")
-        val plainType = nullable(first.output.head.dataType)
-        val plan = expected match {
-          case Some(t) if plainType != t =>
-            if (!widens(plainType, t)) throw new Invalid(s"gives ${plainType.sql}, needs ${t.sql}", "TYPE")
-            analyse(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
-          case _ => first
-        }
-        plan.foreach(_.expressions.foreach(_.foreach(refuse)))
-        val expression = inline(plan).head
-        if (!expression.deterministic) {
-          val culprit = expression.find(x => !x.deterministic && x.children.forall(_.deterministic)).getOrElse(expression)
-          throw invalid(culprit, "is not deterministic: a record that is processed again must give the same", "NOT_DETERMINISTIC")
-        }
-        val used = expression.references.map(_.name).toSet
-        val optimised =
-          try inline(state.optimizer.execute(plan)).head catch {
-            case e @ (_: AnalysisException | _: Invalid) => throw e
-            case NonFatal(_) => // folding a constant failed (1 / 0): it is to fail at run time, as any other expression does
-              val unfolded = conf.clone()
-              unfolded.setConfString(SQLConf.OPTIMIZER_EXCLUDED_RULES.key, "org.apache.spark.sql.catalyst.optimizer.ConstantFolding")
-              SQLConf.withExistingConf(unfolded)(inline(state.optimizer.execute(plan)).head)
-          }
-        val bound = BindReferences.bindReference(optimised, attributes: AttributeSeq)
-        Compiled(bound, nullable(bound.dataType), layout.columns.indices.filter(i => used(layout.columns(i)._1)).toArray, throwable(bound))
-      } catch {
+      try body(conf) catch {
         case e: ParseException =>
           val length = text.codePointCount(0, text.length)
           val at = offsetOf(text, e.line.getOrElse(1), e.startPosition.getOrElse(0))
@@ -206,14 +232,13 @@ object Expressions {
   private def facts(e: org.apache.spark.SparkThrowable): Map[String, String] =
     Option(e.getMessageParameters).fold(Map.empty[String, String])(_.asScala.toMap.filter(_._2 != null))
 
-  private def throwable(e: Expression): Boolean = e.exists(_.throwable)
-
   /** What is known from names alone; Spark's analysis would speak of plans there. */
   private def refuseUnresolved(e: Expression): Unit = e match {
     case s: Star => throw invalid(s, "must give one value", "ONE_VALUE")
     case s: SubqueryExpression => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
-    case f: UnresolvedFunction if f.nameParts.size == 1 =>
-      val name = f.nameParts.head.toLowerCase(java.util.Locale.ROOT)
+    case f: UnresolvedFunction =>
+      val name = f.nameParts.last.toLowerCase(java.util.Locale.ROOT)
+      Functions.refusal(f).foreach(why => throw notAllowed(f, name, why))
       if (Set("window", "session_window")(name)) throw invalid(f, "is for windows over many records (use the window of an aggregation node)", "WINDOW")
       FunctionRegistry.expressions.get(name).map(_._1.getGroup) match {
         case Some("generator_funcs") => throw generator(f)
@@ -223,6 +248,11 @@ object Expressions {
     case w: WindowExpression => throw aggregates(w)
     case w: UnresolvedWindowExpression => throw aggregates(w)
     case _ =>
+  }
+
+  private def notAllowed(at: Expression, name: String, why: String): Invalid = {
+    val found = invalid(at, s"calls $name, which $why", "FUNCTION")
+    new Invalid(found.reason, found.condition, found.start, found.stop, Map("found" -> name, "reason" -> why))
   }
 
   private def aggregates(e: Expression): Invalid =
@@ -236,6 +266,7 @@ object Expressions {
     case _: Generator => throw generator(e)
     case s if SubqueryExpression.hasSubquery(s) => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
     case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp => throw presentTime(e)
+    case f if Functions.refusal(f).nonEmpty => throw notAllowed(f, f.prettyName, Functions.refusal(f).get)
     case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] => throw presentTime(t)
     case _ =>
   }
@@ -275,47 +306,9 @@ object Expressions {
   }
   private def firstLine(e: Throwable): String = String.valueOf(e.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("")
 
-  /** Spark's message without its class, state and position, which are told apart. */
+  /** Spark's message without its class, state and position, which are separate fields. */
   private def tidy(e: Throwable): String = firstLine(e)
     .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst("; line \\d+ pos \\d+;?$", "").replaceFirst(" ?\\(line \\d+, pos \\d+\\)$", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "").trim
-
-  // ---- the analyzer's door ----------------------------------------------------------------------------------------
-
-  /**
-   * `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types": ["DDL", ...]}` ->
-   * `{"expressions": [{"type", "nullable", "throwable", "columns", "error": null | {"message", "condition", "start", "stop"}}], "types": [{"type", "error"}]}`.
-   */
-  def analyze(spark: SparkSession, request: String): String = {
-    val root = Json.mapper.readTree(request)
-    val answer = Json.mapper.createObjectNode()
-    val expressions = answer.putArray("expressions")
-    elements(root.get("expressions")).foreach { e =>
-      val out = expressions.addObject()
-      try {
-        val columns = e.get("columns").properties.asScala.map(c => c.getKey -> parseType(c.getValue.asText)).toIndexedSeq
-        val expects = Option(e.get("expects")).filterNot(_.isNull).map(t => parseType(t.asText))
-        val c = compiled(spark, e.get("text").asText, Layout(columns), expects)
-        out.put("type", c.dataType.sql); out.put("nullable", c.bound.nullable); out.put("throwable", c.throwable)
-        val names = out.putArray("columns")
-        c.used.foreach(i => names.add(columns(i)._1))
-        out.putNull("error")
-      } catch { case e: Invalid => refused(out, e) }
-    }
-    val types = answer.putArray("types")
-    elements(root.get("types")).foreach { t =>
-      val out = types.addObject()
-      try { out.put("type", parseType(t.asText).sql); out.putNull("error") } catch { case e: Invalid => out.putNull("type"); out.put("error", e.reason) }
-    }
-    Json.mapper.writeValueAsString(answer)
-  }
-
-  private def elements(j: JsonNode): Seq[JsonNode] = if (j == null || j.isNull) Nil else j.elements.asScala.toSeq
-  private def refused(out: ObjectNode, e: Invalid): Unit = {
-    out.putNull("type"); out.put("nullable", true); out.put("throwable", false); out.putArray("columns")
-    out.putObject("error").put("message", e.reason).put("condition", e.condition).put("start", e.start).put("stop", e.stop)
-    val facts = out.get("error").asInstanceOf[ObjectNode].putObject("facts")
-    e.facts.foreach { case (name, value) => facts.put(name, value) }
-  }
 
   private[millrace] def text(s: String): UTF8String = if (s == null) null else UTF8String.fromString(s)
 }

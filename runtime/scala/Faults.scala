@@ -54,10 +54,10 @@ object Faults {
     new Fault(found, node, parameter, code, exception, message(cause), trace(cause), record)
   }
 
-  /** What a failure says, in one line. */
+  /** The message of a failure, in one line. */
   def messageOf(thrown: Throwable): String = message(thrown match { case p: ParameterFailure => p.cause; case e => e })
 
-  /** Without Spark's decorations: the first line says it. */
+  /** The first line, without Spark's decorations. */
   private def message(t: Throwable): String =
     String.valueOf(t.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("").replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "").trim
 

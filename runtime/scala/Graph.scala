@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.DataType
  * in an order in which parents come before children; a parent's children get records in the order of this list.
  *
  * A family (an object in nodes/) maps op names to factories: Build => NodeSpec. On the driver the factory reads its parameters, compiles its
- * expressions and tells the types of its output ports. The NodeSpec is serialised; in the task `create()` makes the Node.
+ * expressions and infers the types of its output ports. The NodeSpec is serialised; in the task `create()` makes the Node.
  *
  *   object Tables extends Family {
  *     override def factories = Map("to_table" -> (new ToTableSpec(_)), ...)
@@ -57,8 +57,12 @@ trait TableSource {
   def versioned: Boolean = false
 }
 
-/** The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`: those of the store node. */
+/**
+ * The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`: those of the store node.
+ * `state`: what its rows are called in the state: by the store node's id, which stays when the store gets another name.
+ */
 final case class StoreSpec(name: String, node: String, kind: String, named: Boolean, properties: Map[String, String]) {
+  def state: String = if (named) properties.getOrElse("state", node) else name
   def long(property: String): Option[Long] = properties.get(property).map(_.toLong)
 }
 
@@ -83,6 +87,8 @@ abstract class NodeSpec(b: Build) extends Serializable {
   def derived: Boolean = false
   /** Ports for inputs, as the parents have them. */
   val inputs: Seq[Port] = b.inputs
+  /** What the node keeps in the state, to be asked when the whole graph is built. */
+  private[millrace] def kept: Seq[KeptRows] = Nil
   def create(): Node
 }
 
@@ -248,7 +254,7 @@ private object Build {
   }
 }
 
-/** How failures are met; the names of the document's settings. */
+/** Handlers of failures; the names of the document's settings. */
 final case class Settings(processing: String, deserialization: String, deadLetterTopic: String) {
   def handler(kind: String): String = kind match {
     case "deserialization" => deserialization
@@ -333,10 +339,10 @@ object Graph {
   /** Rows for input `i` of a node: its index, and the input above 16 bits. */
   private[millrace] def dest(index: Int, input: Int): Int = index | (input << 16)
 
-  /** With a dest: a table's update that the input is only to keep, for who looks it up before it comes. */
+  /** With a dest: a table's update that the input only stores, for lookups that precede its processing. */
   private[millrace] val keep: Int = 1 << 30
 
-  /** Steps that are no part of a stream task whatever their mark says. */
+  /** Steps that never run in a stream task. */
   private val dataFrameOps = Set("read_stream", "write", "sink")
   private val aggregations = Set("count", "reduce", "aggregate", "cogroup")
   private val both = Set("filter", "filter_not", "map_values")

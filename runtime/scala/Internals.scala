@@ -12,9 +12,9 @@ import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types._
 
 /*
- * What the operator needs of Spark that has no public door, and why. All of it is here (besides Catalyst's expressions, rows and the analyser, in
+ * Internal APIs of Spark that the operator uses, and why. All of it is here (besides Catalyst's expressions, rows and the analyser, in
  * Expressions.scala and Columns.scala).
- *   RowThrough       an Encoder[InternalRow]: records and state without a detour over Row
+ *   RowThrough       an Encoder[InternalRow]: records and state without conversion to Row
  *   LocalOrder       a sort inside each partition; a plain Sort is refused on streams
  *   salts            which literal lands in which shuffle partition
  *   DirectTasks      in a file of its own: tasks that read their topic-partitions without a shuffle
@@ -63,8 +63,8 @@ private[millrace] object Internals {
 
   /** Hash partitions rows by `task` into n partitions, in the order in which they arrive: a sort would wait for the end of a batch of real time. */
   def arriving(df: classic.Dataset[Row], n: Int, as: Arriving): classic.Dataset[Row] = planned(df) { (plan, order) =>
-    val dealt = RepartitionByExpression(Seq(order.head.child), plan, Some(n))
-    if (as.ticks) Ticking(as, dealt) else dealt
+    val partitioned = RepartitionByExpression(Seq(order.head.child), plan, Some(n))
+    if (as.ticks) Ticking(as, partitioned) else partitioned
   }
 
   private def planned(df: classic.Dataset[Row])(make: (LogicalPlan, Seq[SortOrder]) => LogicalPlan): classic.Dataset[Row] = {

@@ -11,7 +11,8 @@ import org.apache.kafka.clients.producer.{KafkaProducer, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
 import org.apache.kafka.common.serialization.ByteArraySerializer
 
-import org.apache.spark.sql.SparkSession
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.{classic, Dataset, Row, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.catalog.{SupportsWrite, Table, TableCapability, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
@@ -34,7 +35,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * exactly_once: one transaction per place and micro-batch. What is whole is committed in the same transaction as an offset of the consumer group
  * `millrace-<query id>-<place>`, so that a batch that is run again after a crash skips what it had written. The query's id comes with its checkpoint.
  *
- * A handler that says `fail` ends the query when all writers of the batch have written what came before the failing record. The batch is not done, so the
+ * A `fail` handler ends the query when all writers of the batch have written what came before the failing record. The batch is not done, so the
  * next start begins with it; under exactly_once it skips what is written already.
  */
 object KafkaSink {
@@ -54,6 +55,16 @@ object KafkaSink {
     val name = java.util.UUID.randomUUID.toString
     registered.put(name, SinkSettings(linger ++ client, j.path("guarantee").asText == "exactly_once", realTime, nodes, plain, Graph.settings(j.path("graph")), statistics))
     name
+  }
+  /** Writes a micro-batch that a query's `foreachBatch` was given, as the query's own sink would (py4j). */
+  def write(rows: Dataset[Row], name: String, query: String, epoch: Long): Unit = {
+    val sink = settings(name)
+    val factory = new KafkaWriterFactory(sink, query)
+    val messages = rows.asInstanceOf[classic.Dataset[Row]].queryExecution.toRdd.mapPartitionsWithIndex { (partition, batch) =>
+      val writer = factory.createWriter(partition, TaskContext.get().taskAttemptId(), epoch)
+      try { batch.foreach(writer.write); Iterator(writer.commit()) } catch { case e: Exception => writer.abort(); throw e } finally writer.close()
+    }.collect()
+    new KafkaStreamingWrite(sink, query).commit(epoch, messages)
   }
   private[millrace] def settings(name: String): SinkSettings = {
     val found = registered.get(name)
@@ -76,6 +87,16 @@ object KafkaSink {
       try { p.initTransactions(); new Transactional(p, group, marker(group, client)) } catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
     })
   private[millrace] def discard(group: String): Unit = { val t = transactional.remove(group); if (t != null) t.producer.close(java.time.Duration.ZERO) }
+
+  /** Whether any task of a query has written something of a batch in a transaction (py4j). `clientJson`: Kafka client settings; `tasks`: shuffle partitions. */
+  def wroteAfter(clientJson: String, query: String, tasks: Int, epoch: Long): Boolean = {
+    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    Internals.salts(tasks).exists { salt =>
+      val group = s"millrace-$query-task-$salt"
+      val m = try transactional(group, client).marker finally discard(group)
+      m.epoch > epoch || (m.epoch == epoch && m.rows > 0)
+    }
+  }
 
   /** What the group has committed; the topic is any that a transaction wrote to. Asked after `initTransactions`, so nothing is pending any more. */
   private def marker(group: String, client: Map[String, String]): Marker = {

@@ -46,7 +46,7 @@ private[millrace] final class ProtoMessage(val name: String, val fields: Array[P
   def indexOf(number: Int): Int = byNumber.getOrElse(number, -1)
 }
 
-/** Reads the text of a .proto file, as far as it says what messages look like. */
+/** Parses the message definitions of a .proto file. */
 private[millrace] object Proto {
   private val tokens = "\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|[A-Za-z_.][\\w.]*|-?\\d[\\w.+-]*|\\S".r
   private val comments = "(?s)//[^\\n]*|/\\*.*?\\*/".r

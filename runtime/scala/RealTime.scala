@@ -14,7 +14,7 @@ import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.unsafe.types.UTF8String
 
 /*
- * Spark's real-time mode. A batch lasts as long as the trigger says, all stages run at once, and a row goes through all of them when it arrives. So nothing may
+ * Spark's real-time mode. The trigger is the duration of a batch, all stages run at once, and a row goes through all of them when it arrives. So nothing may
  * wait for the end of its input: no sort, and no merge that waits for an input that has nothing to give. Each input of a task is read by a thread of its own;
  * of the rows that are there the one with the smallest place is next, as Kafka Streams takes the smallest head of what it has buffered [PL1]. The wall clock of
  * punctuation, which in micro-batches is a source of its own, comes between the rows.

@@ -8,9 +8,18 @@ import org.apache.spark.SparkEnv
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.util.AccumulatorV2
 
+/** Records through a node; `dead`: those that went to the topic of dead letters. */
+private[millrace] final case class NodeCounts(in: Long, out: Long, dead: Long) {
+  def +(o: NodeCounts): NodeCounts = NodeCounts(in + o.in, out + o.out, dead + o.dead)
+}
+private[millrace] object NodeCounts { val none: NodeCounts = NodeCounts(0L, 0L, 0L) }
+
+/** The last offset of a topic-partition that was read, and how many of its records were. */
+private[millrace] final case class ReadUpTo(offset: Long, records: Long)
+
 /** What one task of one level did in one micro-batch. */
 final class TaskReport(val level: Int, val index: Int) extends Serializable {
-  private[millrace] val nodes = mutable.Map[String, (Long, Long)]()
+  private[millrace] val nodes = mutable.Map[String, NodeCounts]()
   private[millrace] val drops = mutable.Map[(String, String), Long]()
   private[millrace] val tasks = mutable.Map[Int, TaskLine]()
   private[millrace] val logs = mutable.ArrayBuffer[LogLine]()
@@ -18,10 +27,13 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
 
   def log(l: LogLine): Unit = logs += l
   def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) = new StoreLine(node, rows, bytes)
-  def node(id: String, in: Long, out: Long): Unit = { val (i, o) = nodes.getOrElse(id, (0L, 0L)); nodes(id) = (i + in, o + out) }
+  def node(id: String, in: Long, out: Long): Unit = count(id, NodeCounts(in, out, 0L))
+  def deadLetters(node: String, n: Long): Unit = count(node, NodeCounts(0L, 0L, n))
+  private def count(id: String, c: NodeCounts): Unit = nodes(id) = nodes.getOrElse(id, NodeCounts.none) + c
   def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) = drops.getOrElse((node, reason), 0L) + n
-  def task(sub: Int, records: Long, thread: String, streamTime: Long, offsets: Map[(String, Int), Long]): Unit =
-    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, thread, records, streamTime, System.currentTimeMillis(), offsets)
+  /** `stateRows`: -1 where the task has no store. */
+  def task(sub: Int, records: Long, thread: String, streamTime: Long, offsets: Map[(String, Int), ReadUpTo], stateRows: Long): Unit =
+    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, thread, records, streamTime, System.currentTimeMillis(), offsets, stateRows)
 }
 
 object TaskReport {
@@ -33,7 +45,7 @@ private[millrace] final class LogLine(val level: String, val node: String, val m
 private[millrace] final class StoreLine(val node: String, val rows: Long, val bytes: Long) extends Serializable
 
 private[millrace] final class TaskLine(val sub: Int, val level: Int, val index: Int, val executor: String, val host: String, val thread: String, val records: Long,
-    val streamTime: Long, val lastActive: Long, val offsets: Map[(String, Int), Long]) extends Serializable
+    val streamTime: Long, val lastActive: Long, val offsets: Map[(String, Int), ReadUpTo], val stateRows: Long, val threadChanges: Long = 0L) extends Serializable
 
 /** Names of the executor's threads that stay: Spark renames a thread with each task that it gives to it. */
 private[millrace] object ThreadNames {
@@ -51,7 +63,7 @@ private[millrace] object ThreadNames {
 
 /** Sums of a run on the driver. */
 private[millrace] final class RunTotals extends Serializable {
-  val nodes = mutable.Map[String, (Long, Long)]()
+  val nodes = mutable.Map[String, NodeCounts]()
   val drops = mutable.Map[(String, String), Long]()
   val tasks = mutable.Map[(Int, Int, Int), TaskLine]()
   val logs = mutable.ArrayBuffer[LogLine]()
@@ -59,7 +71,7 @@ private[millrace] final class RunTotals extends Serializable {
   def keep(lines: Iterable[LogLine]): Unit = { logs ++= lines; if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines) }
 
   def add(r: TaskReport): Unit = {
-    r.nodes.foreach { case (n, (i, o)) => val (a, b) = nodes.getOrElse(n, (0L, 0L)); nodes(n) = (a + i, b + o) }
+    r.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
     r.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
     r.tasks.values.foreach(put)
     keep(r.logs)
@@ -69,10 +81,13 @@ private[millrace] final class RunTotals extends Serializable {
     val key = (t.sub, t.level, t.index)
     val before = tasks.get(key)
     tasks(key) = new TaskLine(t.sub, t.level, t.index, t.executor, t.host, t.thread, t.records + before.map(_.records).getOrElse(0L), Math.max(t.streamTime, before.map(_.streamTime).getOrElse(-1L)),
-      if (t.records > 0 || before.isEmpty) t.lastActive else before.get.lastActive, before.map(_.offsets).getOrElse(Map.empty) ++ t.offsets)
+      if (t.records > 0 || before.isEmpty) t.lastActive else before.get.lastActive, before.map(b => sum(b.offsets, t.offsets)).getOrElse(t.offsets), t.stateRows, t.threadChanges + before.map(b => b.threadChanges + (if (b.executor == t.executor && b.thread != t.thread) 1L else 0L)).getOrElse(0L))
   }
+  private def sum(before: Map[(String, Int), ReadUpTo], now: Map[(String, Int), ReadUpTo]): Map[(String, Int), ReadUpTo] =
+    before ++ now.map { case (place, r) => place -> before.get(place).map(b => ReadUpTo(r.offset, b.records + r.records)).getOrElse(r) }
+
   def merge(other: RunTotals): Unit = {
-    other.nodes.foreach { case (n, (i, o)) => val (a, b) = nodes.getOrElse(n, (0L, 0L)); nodes(n) = (a + i, b + o) }
+    other.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
     other.drops.foreach { case (k, n) => drops(k) = drops.getOrElse(k, 0L) + n }
     other.tasks.values.foreach(put)
     keep(other.logs)
@@ -105,9 +120,9 @@ object Reports {
   })
 
   /**
-   * Totals since the start: `{"nodes": {id: {"in", "out", "dropped": {reason: n}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor", "host",
-   * "thread", "records", "stream_time", "last_active", "topic_partitions": [{"topic", "partition", "offset"}]}], "stores": [{"name", "node", "rows", "bytes"}],
-   * "dropped": n}`. Bytes are an estimate.
+   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor", "host",
+   * "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions": [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}],
+   * "dropped": n}`. Bytes are an estimate. The sum of what was dropped counts dead letters, as Kafka Streams does; those of the nodes leave them out.
    */
   def statistics(run: String): String = {
     val root = Json.mapper.createObjectNode()
@@ -117,23 +132,26 @@ object Reports {
     var sum = 0L
     if (found != null) found.synchronized {
       val t = found.value
-      t.nodes.toSeq.sortBy(_._1).foreach { case (id, (in, out)) =>
+      (t.drops.keys.map(_._1 -> NodeCounts.none).toMap ++ t.nodes).toSeq.sortBy(_._1).foreach { case (id, c) =>
         val o = nodes.putObject(id)
-        o.put("in", in); o.put("out", out); o.putObject("dropped")
+        o.put("in", c.in); o.put("out", c.out); o.put("dead_letters", c.dead); o.putObject("dropped")
+        sum += c.dead
       }
       t.drops.toSeq.sortBy(_._1).foreach { case ((node, reason), n) =>
-        if (!nodes.has(node)) { val o = nodes.putObject(node); o.put("in", 0L); o.put("out", 0L); o.putObject("dropped") }
         nodes.get(node).get("dropped").asInstanceOf[com.fasterxml.jackson.databind.node.ObjectNode].put(reason, n)
         sum += n
       }
       t.tasks.values.toSeq.sortBy(x => (x.sub, x.level, x.index)).foreach { x =>
         val o = tasks.addObject()
         o.put("task", s"${x.sub}_${x.index}"); o.put("subtopology", x.sub); o.put("level", x.level); o.put("partition", x.index)
-        o.put("executor", x.executor); o.put("host", x.host); o.put("thread", x.thread); o.put("records", x.records)
+        o.put("executor", x.executor); o.put("host", x.host); o.put("thread", x.thread); o.put("thread_changes", x.threadChanges); o.put("records", x.records)
         if (x.streamTime < 0) o.putNull("stream_time") else o.put("stream_time", x.streamTime)
         o.put("last_active", x.lastActive)
+        if (x.stateRows < 0) o.putNull("state_rows") else o.put("state_rows", x.stateRows)
         val tps = o.putArray("topic_partitions")
-        x.offsets.toSeq.sortBy(_._1).foreach { case ((topic, partition), offset) => tps.addObject().put("topic", topic).put("partition", partition).put("offset", offset) }
+        x.offsets.toSeq.sortBy(_._1).foreach { case ((topic, partition), r) =>
+          tps.addObject().put("topic", topic).put("partition", partition).put("offset", r.offset).put("read", r.records)
+        }
       }
     }
     val stores = root.putArray("stores")
@@ -146,7 +164,7 @@ object Reports {
     Json.mapper.writeValueAsString(root)
   }
 
-  /** What `peek`, `print` and processors said since the last call: `[{"level", "node", "message"}]`; of very many lines the newest. */
+  /** Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message"}]`; of very many lines the newest. */
   def logs(run: String): String = {
     val out = Json.mapper.createArrayNode()
     val found = runs.get(run)
@@ -172,7 +190,7 @@ object Reports {
 
 /**
  * Figures of tasks in real time. Spark brings accumulators to the driver when a batch ends, which may be minutes away; where the driver is in the same JVM, as in
- * local mode, it is told several times a second.
+ * local mode, it is reported several times a second.
  */
 private[millrace] object LiveReports {
   private val everyMs = 200L
@@ -184,7 +202,7 @@ private[millrace] object LiveReports {
     t.start()
   }
 
-  /** Until the Spark task that calls ends; what is left then is told by it. */
+  /** Until the calling Spark task ends, which reports the rest. */
   def follow(run: String, living: StreamTasks.Living, statistics: RunAccumulator): Unit = {
     val here = Reports.here(run)
     val f = new Followed(living, here.getOrElse(statistics))

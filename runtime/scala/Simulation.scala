@@ -31,6 +31,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *                               "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault")
  *                               nothing comes; what the failing record itself had caused is left out
  *   encode(format, value)       base64 of an input line's value; one that does not fit its format goes as its own text
+ *   trace(run, steps, bytes)    keeps every step of the run's records, up to that many; traced(run) gives them
  *   close(run)
  */
 object Simulation {
@@ -42,6 +43,7 @@ object Simulation {
     val held = new java.util.ArrayList[InternalRow]()
     @volatile var cuts: (Seq[Long], Boolean) = (Nil, false)
     @volatile var sink: SimulationSink = _
+    @volatile var trace: FullTrace = _
     val written = new java.util.ArrayList[Out]()
     val sinks = new ConcurrentHashMap[Integer, Shown]()
   }
@@ -147,7 +149,16 @@ object Simulation {
     }
   }
 
-  def close(run: String): Unit = { runs.remove(run); StreamTasks.release(run); Reports.close(run) }
+  /** From the run's start on all steps are kept, up to a number of them and of their bytes. */
+  def trace(run: String, mostSteps: Int, mostBytes: Long): Unit = {
+    val trace = new FullTrace(mostSteps, mostBytes)
+    of(run).trace = trace
+    Trace.follow(run, trace.of)
+  }
+  /** What was kept: see [[FullTrace]]. */
+  def traced(run: String): String = of(run).trace.json
+
+  def close(run: String): Unit = { runs.remove(run); Trace.forget(run); StreamTasks.release(run); Reports.close(run) }
 }
 
 /** Found by Spark by its name. */
@@ -194,9 +205,9 @@ private[millrace] object SinkRow {
     else {
       val f = Faults.parse(o.fault)
       settings.handler(f.kind) match {
-        case "continue" => drop(f, statistics); null
+        case "continue" => count(statistics)(_.dropped(f.node, f.reason, 1L)); null
         case "dead_letter" =>
-          drop(f, statistics)
+          count(statistics)(_.deadLetters(f.node, 1L))
           val own = o.headers.map(h => new Header(h._1, h._2)).toArray
           val hs = Faults.headers(own, f, o.topic, o.partition, o.offset).toSeq.map(h => (h.key, h.value))
           new Simulation.Out(Envelope.DEAD_LETTER, o.merge, o.topic, o.partition, o.offset, o.path, o.key, o.value, o.timestamp, hs, settings.deadLetterTopic, null, null, null)
@@ -206,9 +217,9 @@ private[millrace] object SinkRow {
       }
     }
   }
-  private def drop(f: Fault, statistics: RunAccumulator): Unit = {
+  private def count(statistics: RunAccumulator)(note: TaskReport => Unit): Unit = {
     val t = new TaskReport(0, 0)
-    t.dropped(f.node, f.reason, 1L)
+    note(t)
     statistics.add(t)
   }
 }

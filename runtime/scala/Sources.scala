@@ -19,7 +19,7 @@ abstract class SourceSpec(b: Build) extends NodeSpec(b) {
     }
   }
   val invalid: String = b.textOpt("invalid_timestamp").getOrElse("fail")
-  /** Kafka Streams' global task goes on after bytes that it cannot read, whatever the settings say [EH1]. */
+  /** Kafka Streams' global task skips bytes that it cannot read, independent of the settings [EH1]. */
   val skipsBadBytes: Boolean = false
 }
 

@@ -55,6 +55,9 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
   private val hashed: JHashMap[Bytes, Slot] = if (ordered) null else new JHashMap()
   private val sorted: TreeMap[Array[Byte], Slot] = if (ordered) new TreeMap((a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)) else null
   private var dirty = new java.util.ArrayList[(Array[Byte], Slot)]()
+  /** Null where nobody follows the task, or the store's rows are nothing to show. */
+  private[millrace] var trace: Trace = _
+  private[millrace] var view: StoreView = _
   private var loaded = 0
   /** Bytes of keys and values written, and how many writes: what an entry takes on average. */
   private var writtenBytes = 0L
@@ -109,7 +112,10 @@ private[millrace] final class CachedStore(val name: String, valueType: DataType,
     s.entry = e
     note(key, s)
   }
-  private def note(key: Array[Byte], s: Slot): Unit = if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
+  private def note(key: Array[Byte], s: Slot): Unit = {
+    if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
+    if (trace != null && view != null) trace.stored(view, key, s.entry)
+  }
 
   /** A deleted key leaves an ordered store at once; its slot waits among the changes until the deletion is written. */
   override def delete(key: Array[Byte]): Unit =

@@ -13,7 +13,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a simulation the wall clock moves by
  * control rows only; in real time rows come one by one.
  */
-private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions, realTime: Boolean) {
+private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions, realTime: Boolean,
+    changes: StateChanges = StateChanges.none) {
   private val salts = Internals.salts(partitions)
   /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
   def salt(index: Int): Int = salts(index)
@@ -30,14 +31,18 @@ private[millrace] final case class WorkerOptions(python: String, path: String, t
 private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt: Int, options: TaskOptions) extends TaskContext with Failures with SourceAccess {
   private var state: StateHandle = _
   private val stores = new java.util.LinkedHashMap[String, CachedStore]()
+  /** Of each store that is no index: the sub-topology of the node that asked for it first. */
+  private val storeSubs = new JHashMap[String, Int]()
   private val clocks = new java.util.LinkedHashMap[String, Clock]()
   private val out = new ArrayDeque[InternalRow]()
   private val hops = new ArrayDeque[InternalRow]()
   private val droppedBy = new JHashMap[(String, String), Array[Long]]()
+  private val deadLetters = new JHashMap[String, Array[Long]]()
   private val schedules = new PriorityQueue[Due]((a: Due, b: Due) => { val c = java.lang.Long.compare(a.next.value, b.next.value); if (c != 0) c else Integer.compare(a.number, b.number) })
   private val wallSchedules = new PriorityQueue[Due](schedules.comparator)
   private val scheduled = new JHashMap[String, Integer]()
   private val timed = new JHashMap[Integer, Clock]()
+  /** Of each topic-partition: the last offset that was read, and how many records since the last report. */
   private val offsets = new JHashMap[(String, Int), Array[Long]]()
   private var stopped = false
   /** Written with every flush: the state is this task's own if it holds the same. */
@@ -144,9 +149,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override def take(row: InternalRow): Unit = {
       if (!(originTopic eq lastTopic) || originPartition != lastPartition) {
         lastTopic = originTopic; lastPartition = originPartition
-        last = offsets.computeIfAbsent((String.valueOf(originTopic), originPartition), _ => new Array[Long](1))
+        last = offsets.computeIfAbsent((String.valueOf(originTopic), originPartition), _ => Array(-1L, 0L))
       }
-      last(0) = originOffset
+      // Another source of the task may have read the record before.
+      if (originOffset > last(0)) { last(0) = originOffset; last(1) += 1 }
       rawBytes = Envelope.binary(row, Envelope.VALUE)
       source.received += 1
       val r = source.read(rawKey, rawBytes, rawTimestamp, rawHeaders, StreamTask.this)
@@ -161,7 +167,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     override val external: Boolean = edge != null && edge.external
     private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"${options.application}-${edge.topic}")
     /** Of the last record of the internal topic, as far as anything asks for it. */
-    private lazy val offset = clock(s"$$offset/${edge.dest}")
+    private lazy val offset = clock(s"$$offset/${edge.to}/${edge.input}")
     override def take(row: InternalRow): Unit = {
       if (topic == null) from(row)
       else {
@@ -218,16 +224,82 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     s.all.foreach { case (store, key, value, time) =>
       if (store == StreamTask.clockStore) { val c = new Clock(new String(key, "UTF-8")); c.set(time); c.dirty = false; clocks.put(c.name, c) }
       else if (store == StreamTask.tokenStore) token = time
+      else if (store == StreamTask.changeStore) change = time
+      else if (store == StreamTask.typeStore) types.put(new String(key, "UTF-8"), new String(value, "UTF-8"))
       else keys.computeIfAbsent(store, _ => new java.util.ArrayList()).add(key)
     }
     restored = keys
-    try level.nodes.foreach(n => nodes.get(n.id).start(this, this)) catch { case s: Stop => unstarted = s }
+    if (token == 0L) change = options.changes.last else catchUp()
+    follow(Trace.of(options.run, this))
+    try level.nodes.foreach { n => starting = n; nodes.get(n.id).start(this, this) } catch { case s: Stop => unstarted = s }
+    // What was derived for a node that is no longer there.
+    if (unstarted == null) restored.keySet.asScala.filter(name => name.contains("$") && !stores.containsKey(name)).toSeq.foreach(forget)
   }
+  /** The last of the deployment's changes that the state went through. */
+  private var change = 0L
+  private var changeNoted = 0L
+  /** Of the stores in the state: the type of their values. */
+  private val types = new JHashMap[String, String]()
+  private val typesNoted = new java.util.HashSet[String]()
+
+  /** Forgets what was given up since the state was written. */
+  private def catchUp(): Unit = {
+    changeNoted = change
+    typesNoted.addAll(types.keySet)
+    val gone = options.changes.after(change)
+    if (gone.nonEmpty) {
+      (restored.keySet.asScala ++ types.keySet.asScala).filter(StateChanges.drops(gone, _)).toSeq.foreach(forget)
+      clocks.values.forEach(c => if (StateChanges.concerns(gone, c.name)) c.set(-1L))
+    }
+    change = options.changes.last
+  }
+
+  private def forget(name: String): Unit = {
+    val keys = restored.remove(name)
+    if (keys != null) keys.forEach(k => state.delete(name, k))
+    if (types.remove(name) != null) { typesNoted.remove(name); state.delete(StreamTask.typeStore, name.getBytes("UTF-8")) }
+    written = true
+  }
+
+  /** Reads every row of a store whose values have another type now, and writes it anew. */
+  private def convert(name: String, valueType: DataType): Unit = {
+    val (now, was) = (Conversion.text(valueType), types.put(name, Conversion.text(valueType)))
+    if (was != null && was != now) {
+      typesNoted.remove(name)
+      val old = DataType.fromJson(was)
+      val keys = restored.get(name)
+      val converted = options.changes.conversion(name, old, valueType).getOrElse(
+        throw new Refused(name, "", "state_incompatible", s"the state of $name holds values of the type ${old.sql}, which cannot be read as ${valueType.sql}"))
+      if (keys != null) {
+        val (from, to) = (new Packer(old), new Packer(valueType))
+        val before = keys.size
+        keys.removeIf { k =>
+          val found = state.get(name, k)
+          val value = from.unpack(found._1)
+          val made = if (value == null) null else converted(value)
+          if (made == null) state.delete(name, k) else state.put(name, k, to.pack(made), found._2)
+          made == null
+        }
+        if (keys.size < before) clock(s"$$rows/$name").set(keys.size)
+        written = true
+      }
+    }
+  }
+  /** The node whose `init` is at work: stores are asked for there. */
+  private var starting: NodeSpec = _
   /** A node that did not start stops the task with its first row. */
   private var unstarted: Stop = _
   private var restored = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
 
-  def resume(s: StateHandle): Unit = { state = s; thread = ThreadNames.current; stopped = false; renewed = false; out.clear(); hops.clear() }
+  def resume(s: StateHandle): Unit = { state = s; thread = ThreadNames.current; stopped = false; renewed = false; out.clear(); hops.clear(); follow(Trace.of(options.run, this)) }
+  private var trace: Trace = _
+  private def follow(t: Trace): Unit = if (t != trace) {
+    trace = t
+    nodes.values.forEach(_.trace = t)
+    stores.values.forEach(_.trace = t)
+  }
+  /** The place of the input record in work. */
+  private[millrace] def merge: Long = originMerge
   /** That which runs the task in this batch. */
   private var thread: String = _
 
@@ -337,6 +409,14 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (any && !(options.realTime && renewed)) {
       token = StreamTask.random.nextLong(); renewed = true
       state.put(StreamTask.tokenStore, StreamTask.mark, StreamTask.mark, token)
+      noteSchema()
+    }
+  }
+
+  private def noteSchema(): Unit = {
+    if (changeNoted != change) { state.put(StreamTask.changeStore, StreamTask.mark, StreamTask.mark, change); changeNoted = change }
+    if (typesNoted.size < types.size) types.forEach { (name, t) =>
+      if (typesNoted.add(name)) state.put(StreamTask.typeStore, name.getBytes("UTF-8"), t.getBytes("UTF-8"), 0L)
     }
   }
 
@@ -349,7 +429,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def nodeOf(id: String): Node = nodes.get(id)
 
   /** Stores that processors may scan, whoever else uses them. */
-  private val scanned: Set[String] = level.nodes.collect { case p: PythonSpec => p.stores.map(_.name) }.flatten.toSet
+  private val scanned: Set[String] = level.nodes.collect { case p: PythonSpec => p.stores.map(_.spec.state) }.flatten.toSet
 
   override def store(name: String, valueType: DataType, wantsOrder: Boolean): Store = {
     val ordered = wantsOrder || scanned(name)
@@ -358,12 +438,23 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       if (ordered && !found.ordered) throw new IllegalStateException(s"store $name was opened unordered before")
       found
     } else {
-      val s = new CachedStore(name, valueType, ordered, () => state, clock(s"$$rows/$name"))
-      if (ordered) { val keys = restored.get(name); if (keys != null) keys.forEach(k => s.restore(k)) }
-      stores.put(name, s)
+      convert(name, valueType)
+      val rows = clock(s"$$rows/$name")
+      val s = new CachedStore(name, valueType, ordered, () => state, rows)
+      val keys = restored.get(name)
+      if (keys != null) {
+        if (rows.value < 0) rows.set(keys.size) // a state that was moved here
+        if (ordered) keys.forEach(k => s.restore(k))
+      }
+      s.trace = trace
+      stores.put(name, s); storeSubs.put(name, starting.sub)
       s
     }
   }
+
+  override def index(name: String, ordered: Boolean): Store = { val s = store(name, LongType, ordered); storeSubs.remove(name); s }
+
+  override def show(name: String, view: => StoreView): Unit = if (options.simulation) stores.get(name).view = view
 
   /** The Python process of this task's processors; a new one if the last was lost. */
   def worker: Worker = {
@@ -373,8 +464,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   def livingWorker: Worker = if (python != null && python.alive) python else null
   private var python: Worker = _
 
-  override def dropped(node: Node, reason: String): Unit = drop(node.node, reason)
-  private def drop(node: String, reason: String): Unit = droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
+  override def dropped(node: Node, reason: String, details: (String, Long)*): Unit = drop(node.node, reason, details)
+  private def drop(node: String, reason: String, details: Seq[(String, Long)] = Nil): Unit = {
+    droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
+    if (trace != null) trace.dropped(node, reason, deadLetter = false, details)
+  }
 
   override def simulation: Boolean = options.simulation
   override def wallClock: Long = if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
@@ -425,8 +519,11 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private def meet(f: Fault, timestamp: Long): Unit = level.settings.handler(f.kind) match {
     case "continue" => drop(f.node, f.reason)
     case "dead_letter" =>
-      drop(f.node, f.reason)
-      if (originTopic != null || rawKey != null) {
+      // A punctuation has no record that could become one.
+      if (originTopic == null && rawKey == null) drop(f.node, f.reason)
+      else {
+        deadLetters.computeIfAbsent(f.node, _ => new Array[Long](1))(0) += 1
+        if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
         val headers = Faults.headers(rawHeaders, f, String.valueOf(recordTopic), recordPartition, recordOffset)
         emit(new Outgoing(Envelope.DEAD_LETTER, -1, rawKey, if (rawCodec == null) rawBytes else rawCodec.encode(rawPlain), timestamp, headers, level.settings.deadLetterTopic))
       }
@@ -438,7 +535,10 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private final class Due(val number: Int, val node: Node, val interval: Long, val next: Clock, val streamTime: Boolean, callback: Long => Unit) extends Schedule {
     var cancelled = false
     override def cancel(): Unit = cancelled = true
-    def fire(now: Long): Unit = try callback(now) catch {
+    def fire(now: Long): Unit =
+      if (trace == null) call(now)
+      else { trace.punctuated(node, streamTime, now); try call(now) finally trace.left() }
+    private def call(now: Long): Unit = try callback(now) catch {
       case s: Stop => throw s
       case e: Exception => failed(node, e, now)
     }
@@ -508,6 +608,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     }
     droppedBy.forEach { case ((node, reason), n) => r.dropped(node, reason, n(0)) }
     droppedBy.clear()
+    deadLetters.forEach((node, n) => r.deadLetters(node, n(0)))
+    deadLetters.clear()
     lines.forEach(l => r.log(l))
     lines.clear()
     unsaid.forEach { (node, n) =>
@@ -515,13 +617,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
       r.log(new LogLine("warning", node, s"$n more lines are left out"))
     }
     unsaid.clear()
-    level.nodes.foreach(s => nodes.get(s.id).dumps.foreach { d => val c = stores.get(d.name); if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes) })
+    level.nodes.foreach(s => nodes.get(s.id).dumps.foreach { d => val c = stores.get(d.state); if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes) })
     level.nodes.map(_.sub).distinct.foreach { sub =>
       var n = 0L
       var source = false
       entrances.values.forEach { e => if (e.sub == sub) { n += e.taken; e.taken = 0L; if (e.isInstanceOf[SourceEntrance]) source = true } }
-      r.task(sub, n, thread, streamTime(sub).value, if (source) offsets.asScala.map { case (tp, o) => tp -> o(0) }.toMap else Map.empty)
+      val held = stores.values.asScala.filter(s => storeSubs.containsKey(s.name) && storeSubs.get(s.name) == sub).map(_.rows)
+      r.task(sub, n, thread, streamTime(sub).value, if (source) offsets.asScala.map { case (tp, o) => tp -> ReadUpTo(o(0), o(1)) }.toMap else Map.empty, if (held.isEmpty) -1L else held.sum)
     }
+    offsets.values.forEach(o => o(1) = 0L)
     r
   }
 }
@@ -529,6 +633,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 private[millrace] object StreamTask {
   val clockStore = "$clock"
   val tokenStore = "$token"
+  val changeStore = "$change"
+  val typeStore = "$types"
   val wall = "$wall"
   private val mark: Array[Byte] = Array(0)
   private val random = new java.security.SecureRandom()

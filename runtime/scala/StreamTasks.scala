@@ -18,7 +18,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The door for the Python side (py4j):
+ * The entry point for Python (py4j):
  *   attach(df, graph, options)   the whole chain of levels over envelope rows; gives envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL.
  *     graph: the task graph (Graph.scala). Entries with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types)
  *       tells what its receivers get. `into` has the params `key` and `value` (types).
@@ -26,6 +26,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *       settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000: what one
  *       call may take, "python_memory_mb": 2048: what the data of its process may take}
  *       real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between them (RealTime.scala)
+ *       state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
  *       updates: the query's output mode is update, the only one that real time knows; else append
  *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
  *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
@@ -41,7 +42,7 @@ object StreamTasks {
     val run = j.path("run").asText("run")
     val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L), j.path("python_memory_mb").asLong(2048L))
     val realTime = j.path("real_time").asBoolean(false)
-    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python, realTime)
+    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python, realTime, StateChanges.parse(j.path("state_changes"), spark))
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
     val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
       j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
@@ -84,10 +85,10 @@ object StreamTasks {
   /** A slot that is free again at once would be given another executor's share. */
   private[millrace] val pauseMs = 200L
   private val patienceMs = 10000L
-  /** Ends the tasks of a run that live in this JVM; what their nodes said. */
+  /** End the tasks of a run in this JVM; return the log lines of their nodes. */
   private[millrace] def releaseHere(run: String): Seq[LogLine] =
     tasks.asScala.toSeq.flatMap { case (key, t) => if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil }
-  /** All tasks, where the JVM ends without having been told to. */
+  /** All tasks, for a JVM that ends unexpectedly. */
   private[millrace] def releaseAll(): Unit = tasks.keySet.asScala.map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/'))).toSet.foreach((run: String) => Reports.say(run, releaseHere(run)))
 
   // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
@@ -146,7 +147,7 @@ private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec
       living.task.run(rows, () => { statistics.add(living.task.report()); living.clean = true })
     }
 
-  /** Spark calls for each row, and tells nobody when the batch ends: what a row changed is in the state before the next one comes. */
+  /** Spark calls once per row and does not signal the end of a batch, so the changes of a row are in the state before the next row. */
   private def arrived(salt: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     if (working == null || workingSalt != salt) {
       working = take(salt)

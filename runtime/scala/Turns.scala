@@ -42,7 +42,7 @@ private[millrace] final class Turns(level: Int, index: Int, tasks: Int) {
   /** Another input record is in work. */
   def begin(): Unit = { last.clear(); sent = 0 }
 
-  /** The path of a record that a DataFrame sent through a topic: its turn, and its own path behind it, which tells it from all that its input record caused. */
+  /** The path of a record that a DataFrame sent through a topic: its turn, followed by its own path, which distinguishes it from the input record's other results. */
   def arrived(path: Array[Byte], dest: Int, timestamp: Long): Array[Byte] = {
     val made = next(Array.emptyByteArray, dest, index, timestamp, 0)
     val whole = java.util.Arrays.copyOf(made, made.length + path.length)

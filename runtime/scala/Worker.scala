@@ -28,6 +28,7 @@ private[millrace] final class Worker(options: WorkerOptions) {
   @volatile private var overdue = Long.MaxValue
   @volatile private var calling: Thread = _
   private var limit = 0L
+  private var started = false
   @volatile private var timedOut = false
   @volatile private var lost = false
   Worker.watched.put(this, this)
@@ -36,7 +37,8 @@ private[millrace] final class Worker(options: WorkerOptions) {
 
   /**
    * Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. The time limit is for what Python itself takes. Python
-   * keeps it as well, and then tells the line; here it is for code that Python cannot interrupt, so a little longer.
+   * keeps it as well, and then tells the line; here it is for code that Python cannot interrupt, so a little longer. The first call also waits for the
+   * process to start, which takes long on a machine that is busy.
    */
   def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
   /** The last call of a processor, which the end of a run waits for. */
@@ -53,8 +55,9 @@ private[millrace] final class Worker(options: WorkerOptions) {
   def busy: Boolean = calling != null && calling != Thread.currentThread
 
   private def converse(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
-    var left = TimeUnit.MILLISECONDS.toNanos(limitMs + Worker.graceMs)
+    var left = TimeUnit.MILLISECONDS.toNanos(limitMs + Worker.graceMs + (if (started) 0L else Worker.startingMs))
     limit = limitMs
+    started = true
     write(m)
     var done = false
     while (!done) {
@@ -131,7 +134,14 @@ private[millrace] final class Worker(options: WorkerOptions) {
 private[millrace] object Worker {
   private val generations = new AtomicLong()
   private val graceMs = 2000L
+  private val startingMs = 30000L
   private val farewellMs = 5000L
+  /**
+   * What a processor's process gets of the driver's environment, with locales (LC_...): what Python and HTTP clients need. Nothing else, because its code is
+   * that of a document, and others use variables for secrets. PYTHONPATH and PYTHONHASHSEED are set below.
+   */
+  private val environment = ("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH VIRTUAL_ENV SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE " +
+    "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy").split(' ').toSet
   private val watched = new ConcurrentHashMap[Worker, Worker]()
   private val watchdog = new Thread(() => while (true) { Thread.sleep(50); val now = System.nanoTime(); watched.keySet.forEach(_.check(now)) }, "millrace-python-watchdog")
   watchdog.setDaemon(true)
@@ -143,7 +153,7 @@ private[millrace] object Worker {
     val file = o.path.split(File.pathSeparator).filter(_.nonEmpty).map(p => new File(p, "millrace_runtime/worker.py")).find(_.isFile)
     val command = o.python +: "-u" +: file.map(f => Seq(f.getPath)).getOrElse(Seq("-m", "millrace_runtime.worker"))
     val b = new ProcessBuilder((command ++ Seq(o.timeoutMs.toString, o.memoryMb.toString)): _*).redirectError(ProcessBuilder.Redirect.INHERIT)
-    b.environment().keySet.removeIf(name => name.startsWith("MILLRACE_")) // secrets of the driver among them
+    b.environment().keySet.removeIf(name => !Worker.environment(name) && !name.startsWith("LC_"))
     if (o.path.nonEmpty) b.environment().put("PYTHONPATH", o.path)
     b.environment().put("PYTHONHASHSEED", "0")
     try b.start() catch { case e: java.io.IOException => throw new PythonFailure("ProcessNotStarted", s"${o.python} could not be started: ${e.getMessage}", "") }

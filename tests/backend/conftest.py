@@ -89,6 +89,8 @@ def millrace_settings(
     settings: Any, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Any]:
     settings.MILLRACE_DATA = tmp_path
+    # The real one takes half a second for each password, by intent.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     if request.node.get_closest_marker("services") is None:
         yield settings
         return
@@ -125,7 +127,7 @@ class People:
 
 
 def make_person(name: str, workspace: Workspace, role: Role) -> User:
-    user = User(username=name, display_name=name.capitalize())
+    user = User(username=name, display_name=name.capitalize(), created_in=workspace)
     user.set_unusable_password()
     user.save()
     Membership.objects.create(workspace=workspace, user=user, role=role)

@@ -27,7 +27,8 @@ def test_a_person_signs_in_sees_the_workspaces_and_signs_out(
     editor: User, client_of: Client
 ) -> None:
     client = client_of(None)
-    assert client.get("/api/session").json() == {"user": None, "workspaces": []}
+    nobody = client.get("/api/session").json()
+    assert (nobody["user"], nobody["workspaces"], nobody["has_password"]) == (None, [], False)
     answer = client.post("/api/session", {"username": "editor", "password": PASSWORD})
     assert answer.status_code == 200
     assert answer.json()["user"] == {
@@ -151,7 +152,7 @@ def test_somebody_with_an_account_is_added_without_a_link(
     assert answer["sign_in_link"] is None
     member = answer["member"]["id"]
     link = client_of(people.admin).post(f"/api/workspaces/main/members/{member}/link")
-    assert link.json()["error"]["code"] == "member_of_others"
+    assert link.json()["error"]["code"] == "not_this_workspaces_account"
 
 
 def test_the_last_admin_cannot_be_removed_or_made_less(people: People, client_of: Client) -> None:
@@ -169,7 +170,9 @@ def test_a_weak_password_is_refused_with_the_reason(people: People, client_of: C
     refused = client.put("/api/account/password", {"new": "12345"})
     assert refused.status_code == 400
     assert "too short" in refused.json()["error"]["message"]
-    assert client.put("/api/account/password", {"new": PASSWORD}).status_code == 200
+    assert client.get("/api/session").json()["has_password"] is False
+    set_ = client.put("/api/account/password", {"current": "", "new": PASSWORD})
+    assert set_.json()["has_password"] is True
     wrong = client.put("/api/account/password", {"current": "wrong", "new": "x" * 20})
     assert wrong.json()["error"]["code"] == "wrong_password"
     assert client.get("/api/session").json()["user"]["username"] == "editor"

@@ -5,20 +5,17 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from catalog.templates import templates
 from jsonschema import Draft202012Validator
-from millrace_compiler import (
-    AnalyzerUnavailable,
-    ExpressionRequest,
-    ExpressionResult,
-    RecordedAnalyzer,
-)
-from topologies import actions, compiling
+from millrace_compiler import RecordedAnalyzer
+from topologies import actions
+
+from tests.served import serving_analyzer
 
 from .conftest import Client, People
 
@@ -44,18 +41,12 @@ BROKEN = {
 }
 
 
-class AbsentAnalyzer:
-    """An analyzer that never answers."""
-
-    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
-        raise AnalyzerUnavailable("nobody answers at 127.0.0.1:1")
-
-
 @pytest.fixture
-def analyzer(monkeypatch: pytest.MonkeyPatch) -> None:
+def analyzer(settings: Any) -> Iterator[None]:
     """Answers that Spark gave once, for the templates and the broken document."""
-    recorded = RecordedAnalyzer(RECORDED)
-    monkeypatch.setattr(compiling, "analyzer", lambda: recorded)
+    with serving_analyzer(RecordedAnalyzer(RECORDED)) as address:
+        settings.MILLRACE_ANALYZER = address
+        yield
 
 
 def validator(name: str) -> Draft202012Validator:
@@ -110,12 +101,12 @@ def test_a_broken_document_is_answered_with_what_could_be_typed(
 
 
 def test_without_an_analyzer_the_answer_says_so(
-    people: People, client_of: Client, monkeypatch: pytest.MonkeyPatch
+    people: People, client_of: Client, settings: Any
 ) -> None:
-    monkeypatch.setattr(compiling, "analyzer", AbsentAnalyzer)
+    settings.MILLRACE_ANALYZER = "127.0.0.1:1"
     content = compile_it(client_of(people.viewer), BROKEN).json()
     validator("CompileResult").validate(content)
-    assert "nobody answers at 127.0.0.1:1" in str(content["diagnostics"])
+    assert "The analyzer at 127.0.0.1:1 does not answer" in str(content["diagnostics"])
     assert content["code"] is None
 
 
@@ -134,6 +125,25 @@ def test_an_export_is_a_zip_with_the_job_and_the_same_bytes_every_time(
         assert f"Word-count-v1/{name}" in names
     assert any(name.startswith("Word-count-v1/millrace_runtime/") for name in names)
     assert client_of(people.viewer).get(path).content == answer.content
+
+
+def test_the_plain_dialect_comes_with_its_differences_and_is_exported_alone(
+    analyzer: None, people: People, client_of: Client
+) -> None:
+    document = next(each.document for each in templates() if each.id == "word-count")
+    client = client_of(people.viewer)
+    asked = {"document": document, "revision": 3, "dialect": "plain"}
+    content = client.post("/api/workspaces/main/compile", asked).json()
+    validator("CompileResult").validate(content)
+    assert {each["severity"] for each in content["diagnostics"]} == {"difference"}
+    [job] = [file["text"] for file in content["code"]["files"]]
+    assert "millrace_runtime" not in job
+    topology = actions.create_topology(people.editor, people.workspace, "Words", document)
+    path = f"/api/topologies/{topology.pk}/versions/1/export?dialect="
+    zipped = zipfile.ZipFile(io.BytesIO(client.get(f"{path}plain").content))
+    assert zipped.read("Words-v1/job.py").decode() == job
+    assert not any("millrace_runtime" in name for name in zipped.namelist())
+    assert client.get(f"{path}other").status_code == 400
 
 
 def test_what_does_not_compile_is_not_exported_and_the_reasons_are_given(

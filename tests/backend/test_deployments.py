@@ -33,7 +33,7 @@ def shown(client_of: Client, people: People, deployment: Deployment) -> Any:
 
 
 def begin(deployment: Deployment, pid: int = 100, epoch: int = 1) -> Any:
-    return actions.begin_run(deployment.pk, pid, "here", 1000.5, epoch)
+    return actions.begin_run(deployment.pk, pid, "here", "boot/1", epoch)
 
 
 def test_one_click_deploys_a_version_that_is_to_run_at_once(
@@ -121,7 +121,7 @@ def test_the_database_holds_at_most_one_live_run(deployment: Deployment) -> None
             version=deployment.version,
             pid=300,
             host="there",
-            process_started_at=1.0,
+            process_born="boot/1",
         )
     actions.end_run(deployment.pk, "crashed", FAILURE)
     assert begin(deployment, pid=200, epoch=2).pid == 200
@@ -137,7 +137,7 @@ def test_the_reconciler_loads_everything_it_needs_as_plain_values(
     assert found.document["nodes"][0]["id"] == "a"
     assert found.directory == millrace_settings.MILLRACE_DATA / "deployments" / str(deployment.pk)
     assert found.run is not None
-    assert (found.run.pid, found.run.process_started_at, found.run.version) == (100, 1000.5, 1)
+    assert (found.run.pid, found.run.process_born, found.run.version) == (100, "boot/1", 1)
     assert found.run.report_id == f"{deployment.pk}-1"
     assert found.next_epoch == 2
     assert actions.load_for_reconcile(999_999) is None
@@ -264,6 +264,23 @@ def test_other_settings_of_the_same_version_ask_for_a_restart(
     body = {"version": 1, "settings": {"cores": 4}}
     answer = client_of(people.operator).post(path, body).json()
     assert (answer["settings"], answer["restart_requested"]) == ({"cores": 4}, True)
+
+
+def test_a_place_to_start_from_is_refused_where_a_checkpoint_says_it(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    path = f"/api/deployments/{deployment.pk}/redeploy"
+    client = client_of(people.operator)
+    latest = {"version": 1, "settings": {"start": "latest"}}
+    assert client.post(path, latest).json()["has_checkpoint"] is False
+    noted = deployment.directory / "checkpoint" / "stream" / "sources" / "0" / "0"
+    noted.parent.mkdir(parents=True)
+    noted.write_text("v1")
+    same = client.post(path, {"version": 2, "settings": {"start": "latest", "cores": 4}})
+    assert (same.status_code, same.json()["has_checkpoint"]) == (200, True)
+    refused = client.post(path, {"version": 2, "settings": {"start": "earliest"}})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "has_checkpoint")
+    assert shown(client_of, people, deployment)["settings"] == same.json()["settings"]
 
 
 def test_only_what_is_stopped_is_deleted_and_its_files_go_too(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from accounts.actions import redeem_sign_in_link
 from accounts.models import User, Workspace
 from deployments.management.commands import millrace_sample
@@ -28,6 +29,18 @@ def test_the_secret_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> 
     assert environment.secret_key(path) == key
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [each.name for each in path.parent.iterdir()] == ["secret.key"]
+
+
+def test_the_key_file_of_the_container_is_the_backends_alone() -> None:
+    assert environment.read({"MILLRACE_DATA": "/d"}).secret_file == Path("/d/secret.key")
+    given = environment.read({"MILLRACE_DATA": "/d", "MILLRACE_SECRET_FILE": "/keys/k"})
+    assert given.secret_file == Path("/keys/k")
+    compose = Path(environment.REPOSITORY / "docker-compose.yml").read_text(encoding="utf-8")
+    parts = yaml.safe_load(compose)["services"]
+    having = [name for name, part in parts.items() if "keys:/keys" in part.get("volumes", [])]
+    assert having == ["backend"]
+    for name in ("spark-master", "spark-worker"):
+        assert not {"DATABASE_URL", "REDIS_URL"} & parts[name]["environment"].keys()
 
 
 def test_a_secret_key_that_is_too_short_or_cannot_be_made_is_named(tmp_path: Path) -> None:
@@ -87,11 +100,14 @@ def test_set_up_makes_the_first_admin_once_and_a_new_link_each_time() -> None:
     assert links[0] != links[1]
     assert User.objects.count() == 1
     assert Workspace.objects.get().slug == "main"
-    user = redeem_sign_in_link(links[0].rsplit("/", 1)[1])
+    user = redeem_sign_in_link(links[1].rsplit("/", 1)[1])
     assert user.memberships.get().role == "admin"
     out = io.StringIO()
     call_command("millrace_setup", stdout=out)
     assert out.getvalue().startswith("Sign in once as admin: http://127.0.0.1:8000/sign-in/")
+    out = io.StringIO()
+    call_command("millrace_setup", "--no-link", stdout=out)
+    assert out.getvalue() == ""
 
 
 @pytest.mark.django_db
@@ -150,6 +166,28 @@ def test_hashed_files_are_kept_by_browsers_for_good(page: Path, rf: Any) -> None
     assert answer.content == b"export {}"
     assert "immutable" in answer.headers["Cache-Control"]
     assert "javascript" in answer.headers["Content-Type"]
+
+
+def test_built_files_and_answers_are_compressed_for_who_takes_that(
+    page: Path, rf: Any, db: None
+) -> None:
+    script = page / "assets" / "main-abc123.js"
+    # Of the copies that a browser takes it gets the smallest.
+    for ending, text in (("gz", "gzip"), ("br", "br")):
+        script.with_name(f"{script.name}.{ending}").write_text(text)
+    serve = PageMiddleware(lambda _request: None)
+    for accepted, encoding, content in (
+        ("gzip, deflate", "gzip", b"gzip"),
+        ("gzip, deflate, br, zstd", "br", b"br"),
+        ("identity", None, b"export {}"),
+    ):
+        answer = serve(rf.get("/assets/main-abc123.js", HTTP_ACCEPT_ENCODING=accepted))
+        assert answer.headers.get("Content-Encoding") == encoding
+        assert answer.content == content
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert "Accept-Encoding" in answer.headers["Vary"]
+    catalogue = DjangoClient().get("/api/schema", HTTP_ACCEPT_ENCODING="gzip")
+    assert catalogue.headers["Content-Encoding"] == "gzip"
 
 
 def test_without_a_built_page_the_answer_says_what_to_do(

@@ -22,7 +22,7 @@ from live import hub as hubs
 from live.snapshots import Scope
 from millrace_backend import redis
 from topologies import actions as topology_actions
-from topologies.models import Topology
+from topologies.models import Draft, Topology
 
 from .conftest import People, RedisServer, document
 from .test_runtime import progress, report
@@ -169,21 +169,27 @@ class Driver:
             lambda: deployment_actions.request_redeploy(people.operator, row, 2),
             lambda: deployment_actions.request_restart(people.operator, row),
             self.save_version,
-            lambda: topology_actions.save_draft(
-                people.operator, self.topology, document(*"abc"[: self.epoch % 3]), 1
-            ),
+            self.save_draft,
             lambda: topology_actions.update_topology(
                 people.editor, self.topology, description=str(choice.random())
             ),
         ]
         choice.choice(changes)()
 
+    def save_draft(self) -> None:
+        person = self.people.operator
+        kept = Draft.objects.filter(topology=self.topology, user=person).first()
+        drawn = document(*"abc"[: self.epoch % 3])
+        topology_actions.save_draft(
+            person, self.topology, drawn, 1, kept.revision if kept else None
+        )
+
     def begin(self) -> None:
         self.epoch += 1
         self.records = 0
         try:
             deployment_actions.begin_run(
-                self.deployment.pk, 100 + self.epoch, "here", 1.0, self.epoch
+                self.deployment.pk, 100 + self.epoch, "here", "boot/1", self.epoch
             )
         except deployment_actions.LiveRunExists:
             self.epoch -= 1
@@ -253,7 +259,7 @@ async def test_a_page_that_comes_back_hears_what_it_missed_and_no_more(
         state, last_id = page.state, page.last_id
     for _ in range(3):
         await sync_to_async(driver.report)()
-    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "degraded")
+    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "restarting")
     await sync_to_async(driver.save_version)()
     async with open_page(people.operator, query, last_id) as page:
         page.state = state
@@ -381,8 +387,8 @@ async def test_a_stream_outlives_a_redis_that_dies_while_it_catches_up(
         redis_server.start()
     await page.until(lambda state: state["deployment"]["observed"] == "running", 15)
     assert not page.ended
-    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "degraded")
-    await page.until(lambda state: state["deployment"]["observed"] == "degraded")
+    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "restarting")
+    await page.until(lambda state: state["deployment"]["observed"] == "restarting")
     page.reader.cancel()
     await asyncio.gather(page.reader, return_exceptions=True)
     await hubs.hub().close()

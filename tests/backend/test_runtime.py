@@ -29,7 +29,14 @@ def progress(at: int, records: int, **more: Any) -> dict[str, Any]:
         "input_rate": 10.0,
         "process_rate": 12.5,
         "phases": {"addBatch": 80},
-        "nodes": {"words": {"in": records, "out": 2 * records, "dropped": {"null_key": 1}}},
+        "nodes": {
+            "words": {
+                "in": records,
+                "out": 2 * records,
+                "dropped": {"null_key": 1},
+                "dead_letters": 3,
+            }
+        },
         "tasks": [
             {
                 "task": "0_1",
@@ -66,6 +73,7 @@ def test_rates_are_taken_from_the_report_two_seconds_back() -> None:
         "in": 1000,
         "out": 2000,
         "dropped": {"null_key": 1},
+        "dead_letters": 3,
         "in_rate": 400.0,
         "out_rate": 800.0,
     }
@@ -86,15 +94,45 @@ def test_a_node_that_was_not_reported_before_counts_from_nothing() -> None:
     assert found["nodes"]["new"]["in_rate"] == 2.0
 
 
-@given(st.lists(st.integers(0, 20_000), max_size=20), st.integers(0, 20_000))
-def test_the_basis_is_the_newest_old_enough_report_else_the_oldest(
-    times: list[int], at: int
-) -> None:
-    found = runtime.basis(at, [progress(each, 0) for each in times])
-    usable = [each for each in times if at - runtime.HISTORY_MS <= each < at]
-    old_enough = [each for each in usable if each <= at - runtime.RATE_MS]
-    expected = max(old_enough) if old_enough else min(usable, default=None)
-    assert (None if found is None else found["at"]) == expected
+def rates(steps: list[tuple[int, int]], until: int) -> list[float]:
+    """The rate in of each second's report, while the total grows by steps of (ms, records)."""
+    history: list[dict[str, Any]] = []
+    found = []
+    for at in range(0, until + 1, 1_000):
+        last = progress(at, sum(records for when, records in steps if when <= at))
+        node = runtime.derive(1, "1-1", last, history)["nodes"]["words"]
+        found.append(node["in_rate"])
+        history = runtime.kept(history, last)
+    return found
+
+
+def test_a_rate_holds_from_batch_to_batch_while_records_come_and_ends_with_them() -> None:
+    """A batch each five seconds, reports each second."""
+    found = rates([(at, 500) for at in range(0, 40_001, 5_000)], until=60_000)
+    assert set(found[10:50]) == {100.0}
+    assert found[51:] == [0.0] * 10
+
+
+def test_what_comes_after_a_pause_is_not_spread_over_the_pause() -> None:
+    found = rates([(0, 500), (20_000, 500), (21_000, 500), (22_000, 500)], until=30_000)
+    assert found[19] == 0.0
+    assert found[22] == 500.0
+    assert found[-1] == 0.0
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
+def test_reports_that_are_not_kept_change_no_rate(growth: list[int]) -> None:
+    """Whoever follows the stream and whoever reads it afresh see the same, a report a second."""
+    reports: list[dict[str, Any]] = []
+    kept: list[dict[str, Any]] = []
+    total = 0
+    for second, more in enumerate(growth):
+        total += more
+        reports.append(progress(second * 1_000, total))
+    for each in reports[:-1]:
+        kept = runtime.kept(kept, each)
+    afresh = runtime.derive(1, "1-1", reports[-1], reports[:-1])
+    assert runtime.derive(1, "1-1", reports[-1], kept) == afresh
 
 
 def test_the_runtime_endpoint_shows_the_last_report_with_rates(
@@ -103,7 +141,7 @@ def test_the_runtime_endpoint_shows_the_last_report_with_rates(
     client = client_of(people.viewer)
     path = f"/api/deployments/{deployment.pk}/runtime"
     assert "No driver of this deployment runs" in client.get(path).json()["error"]["message"]
-    actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
+    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     assert client.get(path).json()["error"]["code"] == "no_report"
     now = int(time.time() * 1000)
     log = {"event": "log", "at": now, "level": "INFO", "node": None, "message": "hello"}
@@ -122,7 +160,7 @@ def test_the_runtime_endpoint_shows_the_last_report_with_rates(
 def test_a_report_pushed_out_by_log_lines_is_found_in_its_own_place(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
-    actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
+    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     now = int(time.time() * 1000)
     redis.client().set(redis.run_snapshot(f"{deployment.pk}-1"), json.dumps(progress(now, 5)))
     found = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/runtime").json()
@@ -223,6 +261,32 @@ def test_the_last_words_of_a_job_that_failed_are_an_error_at_its_node() -> None:
     line = parse(b'{"error": {"code": "processing", "node": "inverse", "message": "by zero"}}')
     assert line is not None
     assert (line.level, line.node, line.message) == ("error", "inverse", "by zero")
+    assert line.record is None
+
+
+def test_an_error_in_the_log_has_its_time_and_record_and_stands_behind_older_lines(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    record = {"topic": "in", "partition": 2, "offset": 7, "key": "a", "timestamp": 5}
+    at = 1_795_260_600_000
+    error = {"at": at, "error": {"node": "divide", "message": "by zero", "record": record}}
+    deployment.directory.mkdir(parents=True)
+    deployment.log_file.write_text(f"Traceback without a time\n{json.dumps(error)}\n")
+    actions.begin_run(deployment.pk, 1, "here", "1", 1)
+    peek = {"event": "log", "at": at - 1, "level": "info", "node": "peek", "message": "older"}
+    report(f"{deployment.pk}-1", peek)
+    lines = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/logs").json()["lines"]
+    assert [line["message"] for line in lines] == ["older", "Traceback without a time", "by zero"]
+    assert (lines[-1]["at"], lines[-1]["record"]) == ("2026-11-21T11:30:00Z", record)
+
+
+def test_a_record_that_user_code_prints_breaks_no_log(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    deployment.directory.mkdir(parents=True)
+    deployment.log_file.write_text('{"message": "x", "record": {"offset": "no", "topic": 1}}\n')
+    (line,) = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/logs").json()["lines"]
+    assert set(line["record"].values()) == {None}
 
 
 def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
@@ -230,7 +294,7 @@ def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
 ) -> None:
     client = client_of(people.viewer)
     path = f"/api/deployments/{deployment.pk}/logs"
-    actions.begin_run(deployment.pk, 1, "here", 1.0, 1)
+    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     deployment.directory.mkdir(parents=True)
     deployment.log_file.write_text(
         "2026-11-21T11:30:01Z WARN first\n11:30:02 ERROR no day\n2026-11-21T11:30:05Z WARN last\n"
@@ -270,6 +334,7 @@ def test_the_logs_endpoint_pages_and_refuses_what_is_no_place(
             "level": "warn",
             "node": None,
             "message": "StateStore: slow commit",
+            "record": None,
         }
     ]
     assert client.get(path, {"after": page["next"]}).json()["lines"] == []

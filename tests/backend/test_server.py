@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,50 +13,23 @@ import httpx
 import pytest
 
 from .conftest import RedisServer
+from .serving import Installation, installed, serving
 
-ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.services
 
 
+@pytest.fixture(scope="module")
+def installation(
+    redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
+) -> Installation:
+    return installed(tmp_path_factory.mktemp("data"), redis_server.url)
+
+
 @pytest.fixture
-def address(redis_server: RedisServer, tmp_path: Path) -> Iterator[tuple[str, str, int]]:
+def address(installation: Installation, tmp_path: Path) -> Iterator[tuple[str, str, int]]:
     """Address, token of a sign-in link and pid of a running backend."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(
-            str(ROOT / room) for room in ("compiler", "runtime", "backend", "workers")
-        ),
-        "MILLRACE_DATA": str(tmp_path / "data"),
-        "MILLRACE_PUBLIC_URL": f"http://127.0.0.1:{port}",
-        "REDIS_URL": redis_server.url,
-        "DJANGO_SETTINGS_MODULE": "millrace_backend.settings",
-    }
-    environment.pop("DATABASE_URL", None)
-    link = subprocess.run(
-        [sys.executable, str(ROOT / "backend" / "manage.py"), "millrace_setup"],
-        env=environment,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.strip()
-    command = [sys.executable, "-m", "uvicorn", "millrace_backend.asgi:application"]
-    options = ["--port", str(port), "--timeout-graceful-shutdown", "3", "--log-level", "critical"]
-    server = subprocess.Popen([*command, *options], env=environment)
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"http://127.0.0.1:{port}/api/health", timeout=10).status_code == 200:
-                    break
-            except httpx.TransportError:
-                time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}", link.rsplit("/", 1)[1], server.pid
-    finally:
-        server.kill()
-        server.wait()
+    with serving(installation, tmp_path) as pid:
+        yield installation.address, installation.token, pid
 
 
 def test_events_arrive_at_once_and_the_server_stops_with_a_page_open(
@@ -92,3 +62,23 @@ def test_events_arrive_at_once_and_the_server_stops_with_a_page_open(
                 for _ in lines:
                     pass
             assert time.monotonic() - began < 10
+
+
+def test_the_server_itself_believes_no_forwarded_address(address: tuple[str, str, int]) -> None:
+    base, _, _ = address
+    with httpx.Client(base_url=base, timeout=20) as browser:
+        browser.get("/api/session")
+        codes = [
+            browser.post(
+                "/api/session",
+                json={"username": "admin", "password": "wrong"},
+                headers={
+                    "X-CSRFToken": browser.cookies["csrftoken"],
+                    "Origin": base,
+                    "X-Forwarded-For": f"203.0.113.{number}",
+                },
+            ).status_code
+            for number in range(9)
+        ]
+    assert codes[0] == 400
+    assert codes[-1] == 429

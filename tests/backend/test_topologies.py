@@ -20,6 +20,7 @@ def test_a_new_topology_is_empty_and_has_no_version(people: People, client_of: C
     assert made["deployment"] is None
     draft = client.get(f"/api/topologies/{made['id']}/draft").json()
     assert draft == {
+        "revision": None,
         "document": {"format": "millrace.topology/1", "name": "Orders", "nodes": [], "edges": []},
         "base_version": None,
         "updated_at": None,
@@ -60,6 +61,79 @@ def test_a_draft_is_private_and_saves_itself(
     assert (listed["draft"], listed["node_count"]) == (False, 2)
     assert mine.delete(f"/api/topologies/{topology.pk}/draft").status_code == 204
     assert mine.get(f"/api/topologies/{topology.pk}/draft").json()["document"] == document("a", "b")
+
+
+def test_a_draft_is_replaced_by_who_has_seen_it_and_by_nobody_else(
+    people: People, topology: Topology, client_of: Client
+) -> None:
+    client, path = client_of(people.editor), f"/api/topologies/{topology.pk}/draft"
+
+    def put(name: str, revision: str | None) -> Any:
+        return client.put(
+            path, {"document": document(name), "base_version": 2, "revision": revision}
+        )
+
+    assert client.get(path).json()["revision"] is None
+    first = put("first", None).json()["revision"]
+    second = put("second", first).json()["revision"]
+    late = put("late", first)
+    assert late.status_code == 409
+    error = late.json()["error"]
+    assert error["code"] == "draft_conflict"
+    assert error["theirs"]["document"] == document("second")
+    assert error["theirs"]["revision"] == second
+    assert error["yours"] == document("late")
+    assert client.get(path).json()["document"] == document("second")
+    assert put("unaware", None).status_code == 409
+    # An answer got lost and the request is repeated: it has arrived already.
+    assert put("second", first).json()["revision"] == second
+    assert put("late", second).status_code == 200
+
+
+def test_a_version_from_one_window_leaves_the_draft_of_another_one(
+    people: People, topology: Topology, client_of: Client
+) -> None:
+    draft = actions.save_draft(people.editor, topology, document("other window"), 2)
+    assert draft is not None
+    client, path = client_of(people.editor), f"/api/topologies/{topology.pk}/versions"
+    body = {"document": document("x"), "base_version": 2, "draft_revision": "of-long-ago"}
+    assert client.post(path, body).status_code == 201
+    assert Draft.objects.get().document == document("other window")
+    body |= {"base_version": 3, "draft_revision": draft.revision}
+    assert client.post(path, body).status_code == 201
+    assert not Draft.objects.exists()
+
+
+def test_a_draft_that_is_its_version_again_is_no_draft(
+    people: People, topology: Topology, client_of: Client
+) -> None:
+    client, path = client_of(people.editor), f"/api/topologies/{topology.pk}/draft"
+    changed = client.put(path, {"document": document("a", "b", "c"), "base_version": 2}).json()
+    body = {"document": document("a", "b"), "base_version": 2, "revision": changed["revision"]}
+    undone = client.put(path, body).json()
+    assert (undone["document"], undone["revision"]) == (document("a", "b"), None)
+    listed = client.get("/api/workspaces/main/topologies").json()["results"][0]
+    assert listed["draft"] is False
+
+
+def test_a_description_typed_in_the_designer_reaches_the_list(
+    people: People, topology: Topology, client_of: Client
+) -> None:
+    mine, theirs = client_of(people.editor), client_of(people.viewer)
+
+    def listed(client: Any) -> Any:
+        return client.get("/api/workspaces/main/topologies").json()["results"][0]["description"]
+
+    described = document("a", "b", description="Counts orders")
+    body = {"document": described, "base_version": 2}
+    mine.put(f"/api/topologies/{topology.pk}/draft", body)
+    assert (listed(mine), listed(theirs)) == ("Counts orders", "")
+    assert mine.post(f"/api/topologies/{topology.pk}/versions", body).status_code == 201
+    assert (listed(mine), listed(theirs)) == ("Counts orders", "Counts orders")
+    mine.patch(f"/api/topologies/{topology.pk}", {"description": "Counts all orders"})
+    body = {"document": {**described, "settings": {}}, "base_version": 3}
+    assert mine.post(f"/api/topologies/{topology.pk}/versions", body).status_code == 201
+    assert listed(mine) == "Counts all orders"
 
 
 def test_a_graph_with_errors_and_unknown_fields_is_kept_as_it_is(

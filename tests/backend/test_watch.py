@@ -52,7 +52,7 @@ def test_silence_makes_it_unknown_since_the_last_word(
     deployment: Deployment, watch: Watch, clock: Clock
 ) -> None:
     actions.observe(deployment.pk, "running")
-    actions.looked_after(deployment.pk)
+    actions.heartbeat(deployment.pk)
     watch.look()
     last = clock.at
     pass_time(clock, watch, 14)
@@ -67,7 +67,7 @@ def test_as_long_as_a_worker_is_at_it_nothing_changes(
 ) -> None:
     actions.observe(deployment.pk, "compiling")
     for _ in range(10):
-        actions.looked_after(deployment.pk)
+        actions.heartbeat(deployment.pk)
         pass_time(clock, watch, 8)
     assert state(deployment) == "compiling"
 
@@ -76,7 +76,7 @@ def test_a_backend_that_was_just_started_gives_the_workers_time(
     deployment: Deployment, watch: Watch, clock: Clock
 ) -> None:
     actions.observe(deployment.pk, "running")
-    actions.looked_after(deployment.pk)
+    actions.heartbeat(deployment.pk)
     clock.at += 3_600
     pass_time(clock, watch, 14)
     assert state(deployment) == "running"
@@ -95,7 +95,7 @@ def test_without_redis_no_worker_can_be_heard(
     deployment: Deployment, watch: Watch, clock: Clock, redis_server: RedisServer
 ) -> None:
     actions.observe(deployment.pk, "running")
-    actions.looked_after(deployment.pk)
+    actions.heartbeat(deployment.pk)
     watch.look()
     redis_server.kill()
     try:
@@ -104,6 +104,11 @@ def test_without_redis_no_worker_can_be_heard(
     finally:
         redis_server.start()
     assert state(deployment) == "unknown"
+    outage = Deployment.objects.get(pk=deployment.pk).observation.outage
+    assert outage is not None
+    assert outage["code"] == "redis_unreachable"
+    actions.observe(deployment.pk, "running")
+    assert Deployment.objects.get(pk=deployment.pk).observation.outage is None
 
 
 def test_a_driver_that_said_long_ago_that_it_runs_still_runs(redis_server: RedisServer) -> None:
@@ -120,7 +125,7 @@ def test_a_driver_that_said_long_ago_that_it_runs_still_runs(redis_server: Redis
     assert found is not None
     assert found.state == "running"
     assert found.at == 601.0
-    tell("state", 900_000, state="degraded")
+    tell("state", 900_000, state="stopping")
     found = reports.last_state("9-1")
     assert found is not None
-    assert found.state == "degraded"
+    assert found.state == "stopping"

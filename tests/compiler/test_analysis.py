@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from millrace_compiler import (
     AnalyzerUnavailable,
     CachingAnalyzer,
+    ExpressionError,
     ExpressionRequest,
     ExpressionResult,
     RecordedAnalyzer,
@@ -22,50 +22,10 @@ from millrace_compiler import (
 from millrace_compiler.analysis import UnknownExpression
 
 from tests.compiler.kit import OneTypeAnalyzer, compiled, faults, line, node
+from tests.served import serving
 
 UPPER = ExpressionRequest("upper(value)", (("value", "STRING"),))
 LENGTH = ExpressionRequest("length(value)", (("value", "STRING"),), "BIGINT")
-
-
-class LineServer:
-    """Answers lines of JSON over TCP, and can be told to hang up after some of them."""
-
-    def __init__(self, answer: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
-        self.answer = answer
-        self.requests: list[dict[str, Any]] = []
-        self.connections = 0
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self.socket.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self.socket.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rwb") as stream:
-            for text in stream:
-                request = json.loads(text)
-                self.requests.append(request)
-                answer = self.answer(request)
-                if answer is None:
-                    return
-                stream.write(json.dumps(answer).encode() + b"\n")
-                stream.flush()
-
-
-@contextmanager
-def serving(answer: Callable[[dict[str, Any]], dict[str, Any] | None]) -> Iterator[LineServer]:
-    server = LineServer(answer)
-    try:
-        yield server
-    finally:
-        server.socket.close()
 
 
 def typed(request: dict[str, Any]) -> dict[str, Any]:
@@ -108,8 +68,8 @@ def test_a_connection_that_died_is_opened_again() -> None:
     with serving(typed) as server:
         analyzer = SocketAnalyzer("127.0.0.1", server.port)
         analyzer.analyze([UPPER])
-        assert analyzer._connection is not None
-        analyzer._connection.shutdown(socket.SHUT_RDWR)
+        [kept] = analyzer._idle
+        kept._socket.shutdown(socket.SHUT_RDWR)
         assert analyzer.analyze([UPPER])[0].type == "STRING"
     assert server.connections == 2
 
@@ -189,3 +149,29 @@ def test_nodes_side_by_side_are_asked_for_together() -> None:
     compiled(raw, analyzer)
     assert analyzer.rounds == 1
     assert analyzer.most == 21
+
+
+def test_threads_ask_side_by_side() -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def wait_for_the_other(request: dict[str, Any]) -> dict[str, Any]:
+        both.wait()
+        return typed(request)
+
+    with serving(wait_for_the_other) as server, ThreadPoolExecutor(2) as threads:
+        analyzer = SocketAnalyzer("127.0.0.1", server.port, timeout=10)
+        answers = list(threads.map(analyzer.analyze, [[UPPER], [LENGTH]]))
+    assert [each.type for [each] in answers] == ["STRING", "STRING"]
+
+
+def test_an_expression_that_met_its_deadline_is_asked_again() -> None:
+    class Slow(OneTypeAnalyzer):
+        def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+            super().analyze(requests)
+            return [ExpressionResult(None, ExpressionError("slow", "DEADLINE")) for _ in requests]
+
+    inner = Slow()
+    analyzer = CachingAnalyzer(inner)
+    analyzer.analyze([UPPER])
+    analyzer.analyze([UPPER])
+    assert inner.rounds == 2

@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from millrace_compiler import Refused, bundle_files
+from millrace_compiler import Refused, bundle_files, compile_document
+from millrace_compiler.describe import description_of
 
-from tests.compiler.kit import compiled, line, node
+from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 RAW = line(node("keep", "filter", predicate="true"), name="kept", description="Keeps all.")
@@ -21,11 +22,14 @@ def test_a_bundle_has_the_job_and_all_it_needs() -> None:
         "job.py",
         "topology.json",
         "source_map.json",
+        "state.json",
+        "millrace_compiler/state_changes.py",
         "requirements.txt",
         "jars.txt",
         "README.md",
         "Dockerfile",
         "millrace_runtime/__init__.py",
+        "millrace_compiler/__init__.py",
         "millrace_runtime/scala/Core.scala",
     ):
         assert files[path], path
@@ -58,8 +62,31 @@ def test_the_source_map_leads_from_lines_to_nodes() -> None:
     lines = files["job.py"].decode().split("\n")
     spans = json.loads(files["source_map.json"])["job.py"]
     [span] = [span for span in spans if span["node"] == "keep"]
-    assert '"keep"' in "\n".join(lines[span["start"] - 1 : span["end"]])
+    assert 'name="keep"' in "\n".join(lines[span["start"] - 1 : span["end"]])
     ast.parse(files["job.py"].decode())
+
+
+def test_the_plan_lies_beside_the_program_as_describe_shows_it() -> None:
+    count = node("count", "count", group_by={"key": "value"})
+    raw = line(count, topics={"in": 3, "out": 1})
+    compilation = compiled(raw)
+    plan = json.loads(bundle_files(compilation, RUNTIME)["plan.json"])
+    assert (plan["tasks"], plan["levels"]) == (3, 2)
+    described = description_of(compilation).to_json()
+    kept = [
+        {name: value for name, value in sub.items() if name not in ("level", "levels")}
+        for sub in plan["subtopologies"]
+    ]
+    assert kept == described["subtopologies"]
+    assert plan["internal_topics"] == described["internal_topics"]
+    assert [(sub["levels"], sub["tasks"]) for sub in plan["subtopologies"]] == [([0], 3), ([1], 3)]
+    assert plan["internal_topics"][0] == {
+        "name": "count-repartition", "partitions": 3, "kind": "repartition",
+    }  # fmt: skip
+    assert plan["nodes"]["in"]["steps"] == ["in"]
+    assert len(plan["nodes"]["count"]["steps"]) > 1
+    plain = compile_document(raw, OneTypeAnalyzer(), dialect="plain")
+    assert "plan.json" not in bundle_files(plain, RUNTIME)
 
 
 def test_no_file_of_a_bundle_knows_the_machine_it_was_made_on() -> None:

@@ -114,7 +114,7 @@ def test_every_node_is_described_with_how_it_runs_and_what_it_promises() -> None
     assert isinstance(nodes, dict)
     assert set(nodes) == {each["id"] for each in raw["nodes"]}
     for told in nodes.values():
-        assert told["runs_as"] == "dataframe"
+        assert told["runs_as"] == "stream_task"
         assert told["guarantee"].endswith(".")
         assert told["why"].endswith(".")
         assert told["guarantee"] in found.promises

@@ -1,4 +1,4 @@
-"""What is said of a faulty expression: in our words, with what would do, at the place."""
+"""Diagnostics of faulty expressions: message, hint and the marked place."""
 
 from __future__ import annotations
 
@@ -40,53 +40,53 @@ FAULTS = [
     ("`kye` || 'a'", "expression_column", "`kye`", "“kye” Did you mean key?"),
     ("quantity + 1", "expression_column", "quantity", "Did you mean value.quantity?"),
     ("qantity + 1", "expression_column", "qantity", "Did you mean value.quantity?"),
-    ("zzz", "expression_column_other", "zzz", "Columns here: key, value, timestamp, headers,"),
+    ("zzz", "expression_column_other", "zzz", "Available columns: key, value, timestamp, headers,"),
     ("transform(value.tags, x -> zz)", "expression_column_other", "zz", "no column “zz”"),
     ("value.itme", "expression_field", "itme", "“itme” Did you mean item? item, quantity,"),
     ("value.customer.nmae", "expression_field", "nmae", "“nmae” Did you mean name? name, city."),
-    ("value['price']", "expression_field_other", "price", "“price” Fields there: item,"),
+    ("value['price']", "expression_field_other", "price", "“price” Available fields: item,"),
     ("value.quantity.x", "expression_no_parts", "value.quantity.x", "value.quantity is INT"),
     # ---- types and arguments
-    ("length(key, 2)", "expression_arguments", "length(key, 2)", "1 argument, but is given 2"),
+    ("length(key, 2)", "expression_arguments", "length(key, 2)", "1 argument, but got 2"),
     ("substr(key)", "expression_arguments", "substr(key)", "2 or 3 substr(str, pos[, len])"),
     (
         "value.tags = 1",
         "expression_sides",
         "value.tags = 1",
-        "left side is ARRAY<STRING> right INT",
+        "left side is ARRAY<STRING>, right side is INT",
     ),
-    ("key AND key", "expression_operand", "key AND key", "BOOLEAN is needed this is STRING"),
+    ("key AND key", "expression_operand", "key AND key", "Expected BOOLEAN, this is STRING"),
     ("if(1, 2, 3)", "expression_argument", "if(1, 2, 3)", "first argument, 1, is INT BOOLEAN"),
     (
         "aggregate(value.tags, 0, (a, x) -> a + x)",
         "expression_argument",
         "aggregate(value.tags, 0, (a, x) -> a + x)",
-        "The third argument is BIGINT, but INT is needed.",
+        "The third argument is BIGINT, but INT is expected.",
     ),
     ("CAST(value AS INT)", "expression_cast", "CAST(value AS INT)", "STRUCT<item: converted INT"),
-    ("CAST(key AS TEXT)", "expression_data_type", "TEXT", "There is no type “TEXT”. BIGINT"),
-    ("from_json(key, 'a FOO')", "expression_data_type", "FOO", "There is no type “FOO”."),
+    ("CAST(key AS TEXT)", "expression_data_type", "TEXT", "Unknown type “TEXT”. BIGINT"),
+    ("from_json(key, 'a FOO')", "expression_data_type", "FOO", "Unknown type “FOO”."),
     # ---- what an expression over one record cannot be
-    ("key || sum(value.quantity)", "expression_aggregate", "sum(value.quantity)", "one. “Count”"),
+    ("key || sum(value.quantity)", "expression_aggregate", "sum(value.quantity)", "“Count”"),
     ("rank() OVER (ORDER BY key)", "expression_aggregate", "rank() OVER (ORDER BY key)", "rank()"),
     ("explode(value.tags)", "expression_generator", "explode(value.tags)", "“Flat map values”"),
     ("posexplode(value.tags)", "expression_generator", "posexplode(value.tags)", "several rows"),
     ("window(timestamp, '1 day')", "expression_window", "window(timestamp, '1 day')", "window of"),
-    ("1 + (SELECT 1)", "expression_subquery", "(SELECT 1)", "a query join"),
-    ("key IN (SELECT 'a')", "expression_subquery", "SELECT", "a query join"),
-    ("unix_timestamp()", "expression_present_time", "unix_timestamp()", "column timestamp"),
+    ("1 + (SELECT 1)", "expression_subquery", "(SELECT 1)", "Subqueries Join"),
+    ("key IN (SELECT 'a')", "expression_subquery", "SELECT", "Subqueries Join"),
+    ("unix_timestamp()", "expression_present_time", "unix_timestamp()", "timestamp column"),
     ("key || uuid()", "expression_random", "uuid()", "uuid() each time; xxhash64(key, value)"),
     ("rand(5)", "expression_random", "rand(5)", "another value each time"),
     ("value.*", "expression_star", "value.*", "“value.*” struct(…)"),
     ("key = :name", "expression_parameter", ":name", "“:name” the value itself"),
     ("+".join(["1"] * 20_000), "expression_deep", None, "nested too deeply several nodes"),
     # ---- syntax
-    ("upper(key", "expression_unclosed", "y", "“)” is missing at the end."),
-    ("key || ", "expression_ends", "|", "ends too early"),
-    ("key = 'a", "expression_open_quote", "'a", "begins with ' and does not end"),
+    ("upper(key", "expression_unclosed", "y", "“)” is missing."),
+    ("key || ", "expression_ends", "|", "is incomplete"),
+    ("key = 'a", "expression_open_quote", "'a", "starts with ' but is not closed"),
     ("key == = 1", "expression_syntax", "=", "“=” is not expected here."),
     ("SELECT key FROM t", "expression_statement", None, "a statement without SELECT"),
-    ("key = ’a’", "expression_character", "’", "“’” is not a character of SQL. Write ' in"),
+    ("key = ’a’", "expression_character", "’", "“’” is not allowed in SQL. Replace it with '"),
     ("key\u200b = 1", "expression_syntax", "\u200b", "U+200B is not expected here."),
     ("DATE '2020-13-01'", "expression_syntax", "DATE '2020-13-01'", "2020-13-01"),
     # ---- Spark's own words, for what is rare
@@ -97,7 +97,7 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("text", "code", "place", "words"), FAULTS, ids=[text[:30] for text, *_ in FAULTS]
 )
-def test_a_faulty_expression_is_told_with_what_would_do(
+def test_a_faulty_expression_is_explained_at_its_place(
     text: str, code: str, place: str | None, words: str, analyzer: Analyzer
 ) -> None:
     found = fault(text, analyzer)

@@ -11,7 +11,7 @@ from millrace_compiler import compile_document
 from millrace_compiler.registries import HttpSchemas, NoSchema
 
 from tests.compiler.kit import OneTypeAnalyzer, document, faults, sink, stream
-from tests.registry import Registry, running
+from tests.registry import Registry, redirecting, running
 
 ORDER = json.dumps(
     {"type": "record", "name": "Order", "fields": [{"name": "item", "type": "string"}]}
@@ -130,13 +130,59 @@ def test_an_answer_without_a_schema_is_refused(registry: Registry, answer: Any) 
         HttpSchemas().latest(registry.url, "orders-value")
 
 
-def test_only_allowed_registries_are_asked(
-    registry: Registry, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "",
+        "https://schemas.example, http://other",
+        "http://127.0.0.1",
+        "https://127.0.0.1:{port}",
+        "http://127.0.0.1.evil:{port}",
+    ],
+)
+def test_a_registry_that_is_not_listed_is_not_asked(
+    listed: str, registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", "https://schemas.example, http://other")
+    port = registry.url.rpartition(":")[2]
+    monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", listed.format(port=port))
     with pytest.raises(NoSchema, match="may be asked"):
         HttpSchemas().latest(registry.url, "orders-value")
     assert registry.asked == []
+
+
+def test_a_listed_registry_is_asked_and_a_longer_name_is_not(
+    registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_SCHEMA_REGISTRIES", f"https://a.b, {registry.url}")
+    assert HttpSchemas().latest(f"{registry.url}/", "orders-value")
+    for address in ("https://a.b.evil", "https://a.b@evil", "https://a.b:444", "http://a.b"):
+        with pytest.raises(NoSchema, match="may be asked"):
+            HttpSchemas().latest(address, "orders-value")
+
+
+def test_a_redirect_is_not_followed(registry: Registry) -> None:
+    target = f"{registry.url}/subjects/orders-value/versions/latest"
+    refused = pytest.raises(NoSchema, match=r"redirects \(status 302\)")
+    with redirecting(target) as address, refused:
+        HttpSchemas().latest(address, "orders-value")
+    assert registry.asked == []
+
+
+def test_one_compilation_asks_for_a_bounded_number_of_schemas(registry: Registry) -> None:
+    values = [
+        {"format": "avro", "registry": registry.url, "subject": f"s{n}-value"} for n in range(30)
+    ]
+    nodes = [stream(f"in{n}", value=value) for n, value in enumerate(values)]
+    raw = document([*nodes, sink()], [f"in{n} > out" for n in range(30)])
+    found = compile_document(raw, OneTypeAnalyzer(), HttpSchemas())
+    assert len(registry.asked) == 20
+    assert "too many schemas" in str([each.message for each in found.diagnostics])
+
+
+def test_one_compilation_reads_a_bounded_number_of_bytes(registry: Registry) -> None:
+    registry.register("orders-value", json.dumps({"type": "string", "doc": "x" * 3_000_000}))
+    with pytest.raises(NoSchema, match="too large"):
+        HttpSchemas().latest(registry.url, "orders-value")
 
 
 @pytest.mark.parametrize("name", ["avro", "protobuf"])

@@ -186,9 +186,9 @@ def test_a_narrower_type_at_a_sink_is_cast(analyzer: Analyzer) -> None:
         [stream(key=LONG), node("length", "map_values", value="length(value)"), sink(value=LONG)],
         ["in > length", "length > out"],
     )
-    code = compile_document(raw, analyzer).require().code
-    assert code is not None
-    assert '"CAST(value AS BIGINT)"' in code["job.py"]
+    graph = compile_document(raw, analyzer).require().task_graph
+    assert graph is not None
+    assert {"value": "CAST(value AS BIGINT)"} in [each["params"] for each in graph["nodes"]]
 
 
 def test_tables_at_streams_places_become_their_updates() -> None:
@@ -215,8 +215,8 @@ def test_tables_at_streams_places_become_their_updates() -> None:
         ],
     )
     assert faults(raw) == []
-    text = (compiled(raw).code or {})["job.py"]
-    assert text.count(".to_stream(") == 4
+    graph = compiled(raw).task_graph or {}
+    assert [each["op"] for each in graph["nodes"]].count("to_stream") == 4
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_tables_at_streams_places_become_their_updates() -> None:
         (line(node("keep", "xyzxyz")), "Known kinds: "),
         (
             line(node("named", "map_values", valu="key")),
-            "Did you mean value? Its parameters: ",
+            "Did you mean value? Known parameters: ",
         ),
         (line(KEEP, settings={"procesing_handler": "fail"}), "Did you mean processing_handler? "),
         (
@@ -234,7 +234,7 @@ def test_tables_at_streams_places_become_their_updates() -> None:
                 [stream("l"), stream("r"), node("join", "join.stream_stream"), sink()],
                 ["l > join.lefft", "r > join.right", "join > out"],
             ),
-            "Did you mean left? Ports here: left, right",
+            "Did you mean left? Available ports: left, right",
         ),
     ],
 )

@@ -13,7 +13,10 @@ from tools import places
 from tools.services import broker
 
 #: what our own processes read from their environment
-OURS = ("backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer")
+OURS = (
+    "backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer",
+    "backend-simulator",
+)  # fmt: skip
 READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")
 #: read by Java, Spark and Python themselves
 OTHERS = {"SPARK_MASTER_OPTS", "SPARK_DAEMON_MEMORY"}

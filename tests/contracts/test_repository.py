@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tomllib
 
 import pytest
 
@@ -31,14 +32,19 @@ def test_the_python_lock_has_a_hash_for_every_package_and_no_address() -> None:
 
 
 def test_every_wanted_python_package_has_a_reason_and_is_locked() -> None:
-    wanted = (places.REPOSITORY / "requirements.in").read_text(encoding="utf-8")
+    text = (places.REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    described = tomllib.loads(text)
+    wanted = [*described["project"]["dependencies"]]
+    wanted += [name for group in described["dependency-groups"].values() for name in group]
+    assert len(wanted) > 40
     locked = (places.REPOSITORY / "requirements.lock").read_text(encoding="utf-8")
-    for line in wanted.splitlines():
-        if not line or line.startswith("#"):
-            continue
-        found = re.match(r"([a-z0-9-]+)(?:\[[a-z]+\])?[^#]*# \w", line)
-        assert found, f"{line!r} has no reason beside it"
-        assert re.search(rf"^{found.group(1)}==", locked, re.MULTILINE), found.group(1)
+    for requirement in wanted:
+        assert re.search(rf'"{re.escape(requirement)}", +# \w', text), (
+            f"{requirement} has no reason"
+        )
+        found = re.match(r"[a-z0-9-]+", requirement)
+        assert found, requirement
+        assert re.search(rf"^{found.group()}==", locked, re.MULTILINE), requirement
 
 
 def test_the_lock_of_the_page_has_integrity_and_no_registry() -> None:

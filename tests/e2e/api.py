@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx
+from playwright.sync_api import Page
 
 
 class Api:
@@ -16,6 +17,14 @@ class Api:
         self._client = httpx.Client(base_url=f"{address}/api", timeout=30)
         self.call("GET", "/session")
         self.call("POST", "/session/link", {"token": link.rsplit("/", 1)[-1]})
+
+    @classmethod
+    def of(cls, address: str, page: Page) -> Self:
+        """The session that a page is signed in with."""
+        made = cls.__new__(cls)
+        cookies = {each["name"]: each["value"] for each in page.context.cookies(address)}
+        made._client = httpx.Client(base_url=f"{address}/api", timeout=30, cookies=cookies)
+        return made
 
     def __enter__(self) -> Self:
         return self
@@ -48,7 +57,12 @@ class Api:
         made = self.call(
             "POST",
             "/workspaces/main/deployments",
-            {"topology": topology, "version": version["number"], "target": "local"},
+            {
+                "topology": topology,
+                "version": version["number"],
+                "target": "local",
+                "settings": {"create_topics": True},
+            },
         )
         return int(made["id"])
 

@@ -124,7 +124,7 @@ class Designer:
         """Close that window."""
         if self.page.get_by_test_id("deployment-steps").is_visible():
             self.page.keyboard.press("Escape")
-            self.page.get_by_test_id("deployment-pill").click()
+            expect(self.page.get_by_test_id("deployment-steps")).to_have_count(0)
 
     def driver(self) -> int:
         """Process id of the driver, as the page shows it."""

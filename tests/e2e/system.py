@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools import places
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"https?://\S+/sign-in/\S+")
 #: seconds; a loaded machine compiles the operator and builds the page first
 PATIENCE = 420.0
+#: what a machine with Python alone lacks; the Python lock brings one of each
+BROUGHT_ALONG = {"java", "node", "npm", "npx", "redis-server", "valkey-server"}
 
 
 @dataclass(frozen=True)
@@ -30,13 +35,52 @@ class System:
     bootstrap_servers: str
 
 
+def python_alone(folder: Path) -> dict[str, str]:
+    """The environment of a machine without Java, Node and Redis, on which nothing was compiled.
+
+    Jars that were fetched before are there: to fetch them again would show nothing.
+    """
+    commands = folder / "bin"
+    commands.mkdir()
+    for place in os.environ["PATH"].split(os.pathsep):
+        for command in Path(place).glob("*") if Path(place) != places.VENV / "bin" else ():
+            if command.name not in BROUGHT_ALONG and not (commands / command.name).is_symlink():
+                (commands / command.name).symlink_to(command)
+    cache = folder / "cache"
+    fetched = places.cache() / "jars"
+    if fetched.is_dir():
+        shutil.copytree(fetched, cache / "jars", copy_function=_linked)
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    return {**environment, "PATH": str(commands), "MILLRACE_CACHE": str(cache)}
+
+
+def _linked(source: str, target: str) -> None:
+    """A hard link, or a copy on another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 @contextmanager
-def running_system(folder: Path, port: int) -> Iterator[System]:
-    """``./millrace up`` without the sample; everything it started is gone afterwards."""
+def running_system(
+    folder: Path, port: int, machine: Mapping[str, str] | None = None
+) -> Iterator[System]:
+    """``./millrace up`` without the sample; everything it started is gone afterwards.
+
+    ``machine`` is its environment, where that is not the one of the tests.
+    """
     data = folder / "data"
     output = folder / "up.log"
-    environment = {**os.environ, "MILLRACE_DATA": str(data)}
-    for outside in ("KAFKA_BOOTSTRAP_SERVERS", "REDIS_URL", "DATABASE_URL", "MILLRACE_PUBLIC_URL"):
+    environment = {**(os.environ if machine is None else machine), "MILLRACE_DATA": str(data)}
+    for outside in (
+        "KAFKA_BOOTSTRAP_SERVERS",
+        "REDIS_URL",
+        "DATABASE_URL",
+        "MILLRACE_PUBLIC_URL",
+        "MILLRACE_OPERATOR_JAR",
+        "SPARK_SUBMIT_OPTS",
+    ):
         environment.pop(outside, None)
     with output.open("wb") as log:
         process = subprocess.Popen(

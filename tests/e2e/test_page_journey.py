@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, expect
 
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
 from tests.e2e.test_word_count_journey import new_topology
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
+
+
+COUNTED: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "golden" / "count" / "topology.json").read_text("utf-8")
+)
 
 
 def member(page: Page, system: System, name: str) -> str:
@@ -76,6 +86,7 @@ def test_what_somebody_else_edits_is_marked_on_the_node(
     theirs = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-GB")
     other = theirs.new_page()
     other.goto(link)
+    other.get_by_role("button", name="Not now").click()
     other.wait_for_url("**/w/**")
     other.goto(page.url)
     them = Designer(other)
@@ -107,11 +118,11 @@ def test_changes_that_the_server_did_not_get_outlive_the_page(
     # For good, so that the page's last attempt fails as well.
     dying.evaluate("() => { window.fetch = () => Promise.reject(new TypeError('no network')); }")
     lost.drag("count", 300, 120)
-    expect(dying.get_by_text("not on the server yet")).to_be_visible()
+    expect(dying.get_by_text("are not saved yet")).to_be_visible()
     dying.close()
 
     page.reload()
-    expect(page.get_by_text("brought back")).to_be_visible()
+    expect(page.get_by_text("Unsaved changes were restored")).to_be_visible()
     expect(page.locator(".react-flow__node")).to_have_count(2)
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
     page.keyboard.press("ControlOrMeta+z")
@@ -139,3 +150,173 @@ def test_a_kind_is_dropped_on_the_words_of_the_empty_canvas_and_stays_there(page
     # Its middle is where it was let go, to the grid.
     assert abs(found["x"] + found["width"] / 2 - x) <= 16
     assert abs(found["y"] + found["height"] / 2 - y) <= 16
+
+
+def test_escape_closes_what_is_on_top_and_nothing_below_it(page: Page) -> None:
+    """Completions before the large editor, a list before the options, and then those."""
+    designer = new_topology(page, "Escape")
+    designer.drag("process", 300, 300)
+    page.get_by_role("button", name="Open in a large window").click()
+    window = page.get_by_role("dialog")
+    window.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.type("pr")
+    completions = page.locator(".cm-tooltip-autocomplete")
+    expect(completions).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(completions).to_have_count(0)
+    expect(window).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(window).to_have_count(0)
+
+    page.get_by_test_id("deploy-options").click()
+    trigger = page.get_by_role("combobox", name="Trigger")
+    trigger.click()
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    expect(trigger).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(trigger).to_have_count(0)
+    page.get_by_test_id("deploy-options").click()
+    page.locator(".react-flow__pane").click(position={"x": 60, "y": 400})
+    expect(trigger).to_have_count(0)
+
+
+def test_an_import_of_what_is_there_already_gets_a_free_name(page: Page, tmp_path: Path) -> None:
+    """One's own export, imported where it came from."""
+    designer = new_topology(page, "Twice")
+    designer.drag("filter", 300, 300)
+    designer.save("A filter")
+    export = {"format": "millrace.topology/1", "name": "Twice", "nodes": [], "edges": []}
+    file = tmp_path / "Twice.json"
+    file.write_text(json.dumps(export))
+    page.goto(page.url.rsplit("/t/", 1)[0])
+    page.get_by_test_id("new-topology").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("radio", name="Import a document").click()
+    chooser.value.set_files(file)
+    name = page.get_by_test_id("topology-name")
+    expect(name).to_have_value("Twice 2")
+    page.get_by_test_id("create-topology").click()
+    page.wait_for_url("**/t/*")
+    expect(page.get_by_role("button", name="Twice 2")).to_be_visible()
+
+
+def test_on_a_tablet_held_upright_the_canvas_comes_first_and_nothing_lies_over_another(
+    page: Page,
+) -> None:
+    """Panels over the canvas one at a time; map, tools, tabs and labels each in its own place."""
+    designer = new_topology(page, "Tablet")
+    left = designer.drag("join.stream_stream", 300, 200)
+    page.keyboard.press("n")
+    page.keyboard.type("filter")
+    page.keyboard.press("Enter")
+    expect(page.locator(".react-flow__edge")).to_have_count(1)
+    page.set_viewport_size({"width": 768, "height": 1024})
+    canvas = page.locator(".react-flow")
+    expect(page.locator(".designer-left")).to_have_count(0)
+    assert box(canvas)["width"] >= 760
+    assert apart(page.locator(".react-flow__minimap"), page.locator(".canvas-tools"))
+    page.get_by_role("button", name="Inspector", exact=True).click()
+    expect(page.locator(".designer-right")).to_be_visible()
+    page.get_by_role("button", name="Left panel").click()
+    expect(page.locator(".designer-right")).to_have_count(0)
+    page.get_by_role("button", name="Left panel").click()
+    tabs = box(page.get_by_role("tablist", name="Problems, code and runtime"))
+    assert tabs["x"] + tabs["width"] <= 768
+    for port in ("left", "right"):
+        handle = designer.node(left).locator(f'[data-handleid="{port}"]')
+        name = handle.locator(".port-name")
+        assert abs(middle(box(name)) - middle(box(handle))) < 3, port
+    page.get_by_role("button", name="Show types on all edges").click()
+    chip = page.locator(".edge-chip").first
+    expect(chip).to_be_visible()
+    for node in page.locator(".react-flow__node").all():
+        assert apart(chip, node)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator(".designer-left")).to_be_visible()
+
+
+def box(part: Locator) -> FloatRect:
+    """Where a part of the page is, in pixels."""
+    found = part.bounding_box()
+    assert found is not None
+    return found
+
+
+def middle(place: FloatRect) -> float:
+    """The middle of a place from top to bottom."""
+    return place["y"] + place["height"] / 2
+
+
+def apart(one: Locator, other: Locator) -> bool:
+    """Whether two parts of the page have no pixel in common; one that is not shown covers none."""
+    a, b = one.bounding_box(), other.bounding_box()
+    return (
+        a is None
+        or b is None
+        or a["x"] + a["width"] <= b["x"]
+        or b["x"] + b["width"] <= a["x"]
+        or a["y"] + a["height"] <= b["y"]
+        or b["y"] + b["height"] <= a["y"]
+    )
+
+
+def test_the_designer_opens_with_less_than_450_kilobytes(
+    page: Page, signed_in: BrowserContext, browser: Browser
+) -> None:
+    """Counted on the wire, with an empty cache; the second visit fetches no file again."""
+    new_topology(page, "Light").drag("filter", 300, 300)
+    expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+    fresh = browser.new_context(storage_state=signed_in.storage_state(), locale="en-GB")
+    visitor = fresh.new_page()
+    watch = fresh.new_cdp_session(visitor)
+    watch.send("Network.enable")
+    wire: list[float] = []
+    watch.on("Network.loadingFinished", lambda event: wire.append(event["encodedDataLength"]))
+    visitor.goto(page.url)
+    expect(Designer(visitor).node("filter")).to_be_visible()
+    visitor.wait_for_timeout(500)
+    assert 50_000 < sum(wire) < 450_000, f"{sum(wire):,.0f} bytes"
+    wire.clear()
+    visitor.reload()
+    expect(Designer(visitor).node("filter")).to_be_visible()
+    assert sum(wire) < 60_000, f"{sum(wire):,.0f} bytes"
+    fresh.close()
+
+
+def test_the_code_is_shown_and_exported_in_plain_spark_with_its_differences(
+    page: Page, system: System, tmp_path: Path
+) -> None:
+    token = next(each["value"] for each in page.context.cookies() if each["name"] == "csrftoken")
+    made = page.request.post(
+        f"{system.address}/api/workspaces/main/topologies",
+        data={"name": "In plain Spark", "document": COUNTED},
+        headers={"X-CSRFToken": token, "Origin": system.address},
+    )
+    assert made.ok, made.text()
+    page.goto(f"{system.address}/w/main/t/{made.json()['id']}")
+    designer = Designer(page)
+    designer.open_panel("Code")
+    code = page.get_by_test_id("code")
+    expect(code).to_contain_text("millrace_runtime")
+    expect(page.get_by_test_id("differences")).to_have_count(0)
+
+    page.get_by_test_id("dialect").get_by_text("Plain Spark").click()
+    expect(code).to_contain_text("from pyspark.sql import DataFrame, SparkSession")
+    differences = page.get_by_test_id("differences")
+    expect(differences).to_contain_text("differences from Kafka Streams")
+    updates = differences.get_by_text("Each micro-batch gives the last result of a key")
+    updates.click()
+    expect(page.locator(".react-flow__node.selected")).to_contain_text("Count per word")
+
+    with page.expect_download() as waiting:
+        page.get_by_test_id("export-zip").click()
+    waiting.value.save_as(tmp_path / "plain.zip")
+    with zipfile.ZipFile(tmp_path / "plain.zip") as zipped:
+        [job] = [name for name in zipped.namelist() if name.endswith("job.py")]
+        assert "millrace" not in zipped.read(job).decode()
+
+    page.get_by_test_id("dialect").get_by_text("Exact").click()
+    expect(code).to_contain_text("millrace_runtime")

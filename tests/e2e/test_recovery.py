@@ -1,4 +1,4 @@
-"""Every part of the system is killed while sentences are counted; the counts stay right."""
+"""The system on a bare machine, where every part of it is killed while sentences are counted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -15,8 +16,9 @@ import pytest
 
 from tests.conftest import unused_port
 from tests.e2e.api import Api
-from tests.e2e.system import System, running_system
+from tests.e2e.system import BROUGHT_ALONG, System, python_alone, running_system
 from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
+from tools import places
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -56,9 +58,17 @@ DOCUMENT: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
-    """A system of its own, as its parts are killed."""
-    with running_system(tmp_path_factory.mktemp("victim"), unused_port()) as found:
+    """A system of its own, as its parts are killed, on a machine with Python and nothing else."""
+    folder = tmp_path_factory.mktemp("victim")
+    with running_system(folder, unused_port(), python_alone(folder)) as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def api(victim: System) -> Iterator[Api]:
+    """One session for all tests: a sign-in link works once."""
+    with Api(victim.address, victim.link) as session:
+        yield session
 
 
 def pid_of(system: System, service: str) -> int:
@@ -96,7 +106,33 @@ def stopped(system: System, service: str) -> Iterator[None]:
             process.resume()
 
 
-def test_the_counts_are_right_whoever_is_killed(victim: System) -> None:
+def test_on_a_machine_with_python_alone_the_operator_is_compiled_and_a_job_runs(
+    victim: System, api: Api
+) -> None:
+    assert list(victim.data.with_name("cache").glob("millrace-operator-*.jar"))
+    for topic in ("alone-sentences", "alone-counts"):
+        create_topic(victim.bootstrap_servers, topic, 1)
+    text = json.dumps({**DOCUMENT, "name": "alone"})
+    text = text.replace(SOURCE, "alone-sentences").replace(SINK, "alone-counts")
+    sentences = [Sentence(0, 1_000, "python alone")]
+    write(victim.bootstrap_servers, "alone-sentences", sentences)
+    deployment = api.deploy("Alone", json.loads(text))
+    api.until(deployment, "running", TO_RUNNING)
+    reader = CountReader(victim.bootstrap_servers, "alone-counts")
+    reader.until_counted(words(sentences), TO_RUNNING)
+    reader.close()
+    launcher = json.loads((victim.data / "run" / "state.json").read_text())["launcher"]
+    family = psutil.Process(launcher).children(recursive=True)
+    foreign = {each.exe() for each in family if each.name() in BROUGHT_ALONG}
+    assert {
+        path for path in foreign if not Path(path).is_relative_to(places.VENV.resolve())
+    } == set()
+    api.call("POST", f"/deployments/{deployment}/stop")
+    api.until(deployment, "stopped", 90)
+
+
+@pytest.mark.long
+def test_the_counts_are_right_whoever_is_killed(victim: System, api: Api) -> None:
     create_topic(victim.bootstrap_servers, SOURCE, 2)
     create_topic(victim.bootstrap_servers, SINK, 2)
     written: list[Sentence] = []
@@ -109,25 +145,24 @@ def test_the_counts_are_right_whoever_is_killed(victim: System) -> None:
         write(victim.bootstrap_servers, SOURCE, some)
         written.extend(some)
 
-    with Api(victim.address, victim.link) as api:
-        deployment = api.deploy("Recovery", DOCUMENT)
-        api.until(deployment, "running", TO_RUNNING)
-        write_some("nobody")
-        with stopped(victim, "worker"):
-            unseen = api.until(deployment, "unknown", 90)
-        assert unseen["since"] < unseen["updated_at"]
-        api.until(deployment, "running", 60)
-        for service in ("worker", "beat", "redis", "backend", "analyzer", "broker"):
-            kill(victim, service)
-            write_some(service)
-        running = api.until(deployment, "running", TO_RUNNING)
-        os.kill(running["run"]["pid"], signal.SIGKILL)
-        write_some("driver")
+    deployment = api.deploy("Recovery", DOCUMENT)
+    api.until(deployment, "running", TO_RUNNING)
+    write_some("nobody")
+    with stopped(victim, "worker"):
+        unseen = api.until(deployment, "unknown", 90)
+    assert unseen["since"] < unseen["updated_at"]
+    api.until(deployment, "running", 60)
+    for service in ("worker", "beat", "redis", "backend", "analyzer", "broker"):
+        kill(victim, service)
+        write_some(service)
+    running = api.until(deployment, "running", TO_RUNNING)
+    os.kill(running["run"]["pid"], signal.SIGKILL)
+    write_some("driver")
 
-        reader = CountReader(victim.bootstrap_servers, SINK)
-        reader.until_counted(words(written), TO_RUNNING)
-        reader.close()
-        again = api.until(deployment, "running", TO_RUNNING)
-        assert again["run"]["pid"] != running["run"]["pid"]
-        api.call("POST", f"/deployments/{deployment}/stop")
-        api.until(deployment, "stopped", 90)
+    reader = CountReader(victim.bootstrap_servers, SINK)
+    reader.until_counted(words(written), TO_RUNNING)
+    reader.close()
+    again = api.until(deployment, "running", TO_RUNNING)
+    assert again["run"]["pid"] != running["run"]["pid"]
+    api.call("POST", f"/deployments/{deployment}/stop")
+    api.until(deployment, "stopped", 90)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -35,4 +37,65 @@ def test_saving_over_a_newer_version_is_answered_with_both_sides(
     expect(dialog).to_be_hidden()
     expect(other.get_by_test_id("saved-state")).to_contain_text("v2")
     assert sorted(second.nodes()) == sorted([filtered, counted])
+    other.close()
+
+
+def test_a_change_of_the_language_keeps_the_document_and_its_undo(page: Page) -> None:
+    """Save, edit, switch to Chinese and edit again: nothing falls back to what was loaded."""
+    designer = new_topology(page, "Two languages")
+    first = designer.drag("filter", 300, 300)
+    designer.save("A filter")
+    second = designer.drag("count", 300, 120)
+    expect(page.get_by_test_id("saved-state")).to_have_text("v1 · draft saved")
+    expect(designer.node(second)).to_have_class(re.compile("selected"))
+    place = designer.node(first).bounding_box()
+
+    page.get_by_test_id("user-menu").click()
+    page.get_by_role("menuitem", name="中文").click()
+    expect(page.get_by_test_id("saved-state")).to_have_text("v1 · 草稿已保存")
+    expect(designer.node(second)).to_have_class(re.compile("selected"))
+    expect(page.locator('[data-kind="filter"]')).to_contain_text("过滤")
+    assert sorted(designer.nodes()) == sorted([first, second])
+    assert designer.node(first).bounding_box() == place
+    third = designer.drag("map_values", 300, 420)
+    page.keyboard.press("ControlOrMeta+z")
+    expect(page.locator(".react-flow__node")).to_have_count(2)
+    page.keyboard.press("ControlOrMeta+z")
+    expect(page.locator(".react-flow__node")).to_have_count(1)
+    page.keyboard.press("ControlOrMeta+Shift+z")
+    page.keyboard.press("ControlOrMeta+Shift+z")
+    expect(page.get_by_test_id("saved-state")).to_have_text("v1 · 草稿已保存")
+    page.get_by_test_id("user-menu").click()
+    page.get_by_role("menuitem", name="English").click()
+    page.reload()
+    expect(page.locator(".react-flow__node")).to_have_count(3)
+    assert sorted(designer.nodes()) == sorted([first, second, third])
+
+
+def test_a_draft_of_another_window_is_not_overwritten(
+    page: Page, signed_in: BrowserContext
+) -> None:
+    """The window that comes second chooses, and has both drafts in its undo history."""
+    first = new_topology(page, "Two windows")
+    begun = first.drag("filter", 300, 300)
+    expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+    other = signed_in.new_page()
+    other.goto(page.url)
+    second = Designer(other)
+    expect(other.locator(".react-flow__node")).to_have_count(1)
+    newer = first.drag("count", 300, 120)
+    expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+
+    late = second.drag("map_values", 300, 420)
+    notice = other.get_by_test_id("draft-conflict")
+    expect(notice).to_contain_text("another window")
+    page.reload()
+    expect(page.locator(".react-flow__node")).to_have_count(2)
+    assert sorted(first.nodes()) == sorted([begun, newer])
+    notice.get_by_role("button", name="Keep this one").click()
+    expect(notice).to_have_count(0)
+    expect(other.get_by_test_id("saved-state")).to_contain_text("draft saved")
+    assert sorted(second.nodes()) == sorted([begun, late])
+    other.keyboard.press("ControlOrMeta+z")
+    expect(second.node(newer)).to_be_visible()
     other.close()

@@ -54,7 +54,12 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     designer.save("Counts words")
 
     page.get_by_test_id("deploy").click()
+    create_the_missing_topic(designer)
     designer.expect_state("running", TO_RUNNING)
+    expect(page.get_by_test_id("deployment-steps")).to_have_count(0)
+    designer.open_deployment()
+    page.locator(".react-flow__pane").click(position={"x": 700, "y": 60})
+    expect(page.get_by_test_id("deployment-steps")).to_have_count(0)
     first_driver = designer.driver()
     designer.close_deployment()
 
@@ -137,6 +142,16 @@ def see_and_mend_a_wrong_expression(designer: Designer) -> None:
     expect(designer.field("records").locator(".field-problem")).to_contain_text("valeu")
     designer.write("records", WORDS)
     expect(page.get_by_text("No problems")).to_be_visible()
+
+
+def create_the_missing_topic(designer: Designer) -> None:
+    """The sink's topic does not exist: it is created with the partitions that are asked for."""
+    question = designer.page.get_by_test_id("missing-topics")
+    expect(question).to_contain_text(SINK)
+    expect(designer.page.get_by_test_id("deployment-pill")).to_have_count(0)
+    question.get_by_label("Partitions").fill("3")
+    designer.page.get_by_test_id("create-topics").click()
+    expect(question).to_have_count(0)
 
 
 def see_the_assignment(designer: Designer) -> None:

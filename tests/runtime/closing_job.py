@@ -1,8 +1,11 @@
 """A processor that notes in a file that it was closed: `python closing_job.py IN OUT FILE ...`."""
 
+import os
 import sys
+import tempfile
+from pathlib import Path
 
-from millrace_runtime import Job, string
+from millrace_runtime import Topology, string
 
 CODE = """
 class Noting(Processor):
@@ -19,15 +22,12 @@ class Noting(Processor):
 
 if __name__ == "__main__":
     source, target, file = (sys.argv.pop(1) for _ in range(3))
-
-    def topology(job: Job) -> None:
-        """Passes records through the processor, in two tasks."""
-        with job.subtopology(0, level=0, tasks=2) as task:
-            records = task.stream("in", topics=[source], key=string(), value=string())
-            noted = records.process_values(
-                "noting", code=CODE.format(file=file), class_name="Noting",
-                output={"value": "STRING"},
-            )  # fmt: skip
-            noted["out"].to("out", topic=target, key=string(), value=string())
-
-    Job.main(topology, name="closing", tasks=2)
+    topology = Topology("closing", partitions={source: 2})
+    records = topology.stream(source, key=string(), value=string(), name="in")
+    with tempfile.TemporaryDirectory() as folder:
+        code = Path(folder, "noting.py")
+        code.write_text(CODE.format(file=file))
+        place = os.path.relpath(code, Path(__file__).parent)
+        noted = records.process_values(f"{place}:Noting", value_type="STRING", name="noting")
+    noted.to(target, key=string(), value=string())
+    topology.main()

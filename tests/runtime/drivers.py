@@ -23,7 +23,7 @@ def started(
     """
     quick = archive.with_options([*archive.spark().use(), "-XX:TieredStopAtLevel=1"])
     master = [] if "--master" in options else ["--master", "local[2]"]
-    path = os.pathsep.join([str(ROOT / "runtime"), str(ROOT)])
+    path = os.pathsep.join([*(str(ROOT / each) for each in ("compiler", "runtime")), str(ROOT)])
     return subprocess.Popen(
         [
             sys.executable, str(Path(__file__).with_name(script)), *options,
@@ -62,3 +62,8 @@ def _session_of(pid: int) -> int | None:
         return os.getsid(pid)
     except ProcessLookupError:
         return None
+
+
+def problems(said: str) -> list[str]:
+    """Lines of a job's output that are not its progress."""
+    return [line for line in said.splitlines() if " INFO " not in line]

@@ -35,8 +35,8 @@ class Live:
 
     def __init__(self, address: str) -> None:
         from millrace_runtime import session
+        from millrace_runtime.compiling import session_analyzer
 
-        from tools.cli.documents import session_analyzer
         from tools.cli.oracle import Oracle
 
         self.address = address
@@ -70,15 +70,14 @@ class Running:
     """One query in real time, what goes into it and what comes out."""
 
     def __init__(self, live: Live, document: dict[str, Any], batch: str, tasks: int | None) -> None:
-        from millrace_compiler import compile_document
-
-        from tools.cli.simulating import topology_of
+        from millrace_runtime.compiling import compiled
 
         self.live = live
         self.document = document
-        self.topology = topology_of(compile_document(document, live.analyzer).require())
-        widths = [t.get("partitions", 1) for t in (document.get("topics") or {}).values()]
-        self.tasks = tasks or max(widths, default=1)
+        self.graph: dict[str, Any] = compiled(document, live.analyzer).task_graph or {}
+        if tasks is not None:
+            subs = dict.fromkeys(list(self.graph["subtopologies"]), tasks)
+            self.graph |= {"tasks": tasks, "subtopologies": subs}
         self.checkpoint = tempfile.mkdtemp(prefix="millrace-live-")
         self.begin(batch)
 
@@ -91,14 +90,10 @@ class Running:
         settings = self.document.get("settings") or {}
         spark = self.live.spark.newSession()
         kafka = Kafka(spark, self.live.address, run=self.run, real_time=True)
-        job = Job(
-            spark, kafka, name="live", settings=settings, tasks=self.tasks,
-            run=self.run, updates=True,
-        )  # fmt: skip
-        self.topology(job)
+        self.client = kafka.client
+        job = Job(spark, kafka, self.graph, name="live", run=self.run, updates=True)
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        plan = job.plan()
-        self.graph = plan.graph
+        plan = job.query()
         writer = plan.rows.writeStream.outputMode("update")
         writer = writer.trigger(realTime=batch)  # type: ignore[call-overload] # newer than its types
         writer = writer.option("checkpointLocation", self.checkpoint)
@@ -171,7 +166,7 @@ def sink_formats(graph: dict[str, Any], topic: str, *, dead: bool) -> tuple[Any,
     """Key and value formats of what is written to a topic."""
     if dead:
         return {"format": "bytes"}, {"format": "bytes"}
-    sinks = [node["params"] for node in graph["nodes"] if node["op"] in ("to", "sink")]
+    sinks = [node["params"] for node in graph["nodes"] if node["op"] == "to"]
     named = [params for params in sinks if params.get("topic") == topic] or [
         params for params in sinks if params.get("topic_expression")
     ]

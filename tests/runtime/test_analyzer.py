@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import unused_port
-
-RUNTIME = Path(__file__).parents[2] / "runtime"
+from tests.served import running_analyzer
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -23,17 +18,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
     chosen = unused_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "millrace_runtime.analyzer", "--port", str(chosen)],
-        env={**os.environ, "PYTHONPATH": str(RUNTIME)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "READY\n"
-    yield chosen
-    process.terminate()
-    assert process.wait(30) == 0
+    with running_analyzer(chosen):
+        yield chosen
 
 
 def ask(port: int, text: str) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def simulate(tmp_path: Path, inputs: bytes, *more: str) -> int:
         ('{"topic": "in", "value": NaN}', 'it is no JSON: write "NaN" for NaN'),
         ("[" * 100_000, "it is nested too deep"),
         ('{"topic": "in", "value": 1e999}', 'write "NaN" or "Infinity" as text'),
-        (r'{"topic": "in", "key": "\ud83d"}', "a text holds half of a character"),
+        (r'{"topic": "in", "key": "\ud83d"}', "contains an unpaired surrogate"),
         ('{"topic": 5}', "topic must be a name, found 5"),
         ('{"topic": ""}', "topic must be a name, found ''"),
         ('{"topic": "in", "timestamp": null}', "timestamp must be a whole number (ms), found None"),

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.checkpoint import is_local, open_checkpoint
+from millrace_runtime.checkpoint import is_local, notes_of, open_checkpoint
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.state_opening import StateOpening, decisions_of
 
 
 def graph(level: int = 1) -> dict[str, Any]:
@@ -86,3 +87,94 @@ def test_folders_of_this_machine_are_told_from_other_storage() -> None:
     assert is_local("/data/x")
     assert is_local("file:///data/x")
     assert not is_local("s3a://bucket/x")
+
+
+def schema(value: str = "long", tasks: int = 4, **more: Any) -> dict[str, Any]:
+    store = {"id": "counts-store", "name": "counts", "kind": "key_value", "key": "string",
+             "values": {"value": value}, "windows": None, "tasks": tasks}  # fmt: skip
+    return {"stores": [{**store, **more}], "topics": ["t"], "patterns": [], "known": []}
+
+
+def opened(
+    folder: Path, new: dict[str, Any], *decisions: str, other: dict[str, Any] | None = None
+) -> StateOpening:
+    """A start as the job makes it, up to the first batch."""
+    state = StateOpening(new, notes_of(str(folder)), decisions_of(decisions))
+    open_checkpoint(str(folder), other or graph(), 4, state=state)
+    return state
+
+
+def test_a_changed_schema_is_noted_when_a_batch_is_done_and_not_before(tmp_path: Path) -> None:
+    opened(tmp_path, schema("integer"))
+    state = opened(tmp_path, schema("long"))
+    assert notes_of(str(tmp_path))["state"] == schema("integer")
+    opened(tmp_path, schema("integer"))
+    state.done()
+    assert notes_of(str(tmp_path))["state"] == schema("long")
+
+
+@pytest.mark.parametrize(
+    ("changed", "cause"),
+    [
+        ({"value": "double"}, "its values were BIGINT, now DOUBLE"),
+        ({"key": "integer"}, "its keys were STRING, now INT"),
+        ({"kind": "versioned"}, "it was a key_value store, now it is a versioned store"),
+        ({"windows": {"type": "session", "gap": 5}}, "its windows were none, now session, gap 5"),
+        ({"id": "other"}, "the job has no such store any more"),
+    ],
+)
+def test_a_store_that_cannot_be_carried_over_is_refused_with_the_cause_until_it_is_decided(
+    tmp_path: Path, changed: dict[str, Any], cause: str
+) -> None:
+    opened(tmp_path, schema())
+    new = schema(**changed)
+    with pytest.raises(MillraceError, match=f"counts-store: {cause}") as refused:
+        opened(tmp_path, new)
+    assert refused.value.code == "state_undecided"
+    assert "--decide counts-store=reset" in refused.value.message
+    state = opened(tmp_path, new, "counts-store=reset")
+    assert state.changes == [{"drop": ["counts-store"]}]
+    state.done()
+    # The decision was for that change: it does not reset the store at every start.
+    assert opened(tmp_path, new, "counts-store=reset").changes == state.changes
+
+
+def test_rows_that_an_earlier_layout_called_by_the_store_s_name_keep_it(tmp_path: Path) -> None:
+    opened(tmp_path, schema())
+    notes = {**notes_of(str(tmp_path)), "layout": 2}
+    (tmp_path / "stores.json").write_text(json.dumps(notes | {"names": {}}))
+    renamed = graph()
+    renamed["nodes"][1]["params"]["store"]["name"] = "totals"
+    state = opened(tmp_path, schema(name="totals"), other=renamed)
+    state.name_in(renamed["nodes"])
+    assert renamed["nodes"][1]["params"]["store"]["state"] == "counts"
+
+
+def test_values_of_another_type_are_converted_by_an_expression_and_other_changes_are_not(
+    tmp_path: Path,
+) -> None:
+    opened(tmp_path, schema())
+    state = opened(tmp_path, schema("string"), "counts-store=convert:CAST(old AS STRING)")
+    conversion = {"from": "BIGINT", "to": "STRING", "expression": "CAST(old AS STRING)"}
+    assert state.changes == [{"drop": [], "convert": [{"store": "counts-store", **conversion}]}]
+    with pytest.raises(MillraceError, match="cannot be converted: its keys were") as refused:
+        opened(tmp_path, schema(key="integer"), "counts-store=convert:old")
+    assert refused.value.code == "state_not_convertible"
+
+
+@pytest.mark.parametrize(
+    "text", ["counts", "counts=keep", "=", "counts=", "counts=convert:", "counts=convert: "]
+)
+def test_a_decision_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(MillraceError, match="STORE=reset or STORE=drop"):
+        decisions_of([text])
+
+
+def test_a_checkpoint_of_steps_on_dataframes_is_refused_where_the_levels_with_state_differ(
+    tmp_path: Path,
+) -> None:
+    count = graph()["nodes"][1]
+    hop = {"id": "hop", "op": "repartition", "level": 0, "params": {}}
+    open_checkpoint(str(tmp_path), {"nodes": [{**hop, "parents": []}, count]}, 4)
+    with pytest.raises(MillraceError, match="outside of the stream tasks"):
+        open_checkpoint(str(tmp_path), {"nodes": [{**hop, "parents": [["in", "out"]]}, count]}, 4)

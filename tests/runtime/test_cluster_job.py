@@ -14,6 +14,7 @@ from tests.runtime.drivers import ended, kill, started
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 
+@pytest.mark.long
 def test_processors_on_executors_are_closed_when_the_job_stops(broker: Any, tmp_path: Path) -> None:
     source, target = (f"{name}-{uuid.uuid4()}" for name in ("in", "out"))
     topics.create(broker.address, {source: 2, target: 2})

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime.input_lines import checked_line
 
 from tools.cli import main
-from tools.cli.documents import checked_line, read_lines, tell
+from tools.cli.documents import read_lines, tell
 
 
 def test_a_document_that_is_not_there_is_named(
@@ -88,3 +89,44 @@ def test_a_folder_without_scenarios_is_said(
 def test_verify_wants_something_to_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify"]) == 2
     assert "--random N" in capsys.readouterr().err
+
+
+def _summing(path: Path, type_: str) -> str:
+    """A document that sums up texts by key into a type."""
+    aggregate = {"type": type_, "initializer": f"CAST(0 AS {type_})", "aggregator": "agg"}
+    nodes = [
+        {"id": "in", "kind": "source.stream",
+         "params": {"topics": ["in"], "key": {"format": "string"}, "value": {"format": "string"}}},
+        {"id": "sum", "kind": "aggregate", "params": aggregate},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+    ]  # fmt: skip
+    edges = [{"source": "in", "target": "sum"}, {"source": "sum", "target": "out"}]
+    document = {"format": "millrace.topology/1", "name": "x", "nodes": nodes, "edges": edges}
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+@pytest.mark.spark
+def test_compare_state_tells_what_becomes_of_stores_and_which_document_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old, new = (_summing(tmp_path / f"{t}.json", t) for t in ("DOUBLE", "BIGINT"))
+    assert main(["compare-state", old, new, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "stores": [{"id": "sum", "kind": "key_value", "verdict": "incompatible",
+                    "reasons": ["value_type_changed"]}],
+        "sources": [{"topic": "in", "verdict": "continues"}],
+        "accepted": False,
+    }  # fmt: skip
+    assert main(["compare-state", old, new]) == 0
+    told = capsys.readouterr().out
+    assert "another type of value" in told
+    assert "A decision is needed for: sum." in told
+    broken = _summing(tmp_path / "broken.json", "NONSENSE")
+    assert main(["compare-state", old, broken, "--json"]) == 2
+    [diagnostic] = [
+        each for each in json.loads(capsys.readouterr().err)["diagnostics"]
+        if each["parameter"] == "type"
+    ]  # fmt: skip
+    assert diagnostic["document"] == broken
+    assert diagnostic["node"] == "sum"

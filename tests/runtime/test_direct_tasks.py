@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_runtime import Job, key_value_store, long, map_values, session, string
+from millrace_runtime import Topology, long, session, string, tumbling, window_store
+from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.job import Job
 from millrace_runtime.kafka import Kafka
 from pyspark.sql import SparkSession
 
 from tests.runtime import topics
+from tests.runtime.jobs import graph_of
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -53,37 +56,29 @@ def address(broker: Any) -> str:
     return found
 
 
-def joined(job: Job, out: str) -> None:
+def joined(topology: Topology, out: str) -> None:
     """Two topics of one level: a stream that looks up the latest of the other, in two tasks."""
-    with job.subtopology(0, level=0, tasks=2) as task:
-        left = task.stream("a", topics=["direct-a"], key=string(), value=string())
-        right = task.table("b", topic="direct-b", key=string(), value=string())
-        found = left.join_table(
-            "found", right, type="left", joiner="concat(left, ' with ', coalesce(right, '-'))"
-        )
-        found.to("out", topic=out, key=string(), value=string(), partition="partition % 2")
+    left = topology.stream("direct-a", key=string(), value=string(), name="a")
+    right = topology.table("direct-b", key=string(), value=string(), name="b")
+    joiner = "concat(left, ' with ', coalesce(right, '-'))"
+    found = left.left_join(right, joiner=joiner, name="found")
+    found.to(out, key=string(), value=string(), partition="partition % 2")
 
 
-def handed_over(job: Job, out: str) -> None:
-    """A DataFrame's steps before the task, whose clock drops what is late."""
-    lines = job.read_stream("a", topics=["direct-a"], key=string(), value=string())
-    upper = lines.transform(map_values("upper", "upper(value)"))
-    with job.subtopology(0, level=0, tasks=2) as task:
-        counts = job.into("upper-records", upper, task, node="upper").count(
-            "count",
-            window={"type": "tumbling", "size": 10, "grace": 5},
-            store=key_value_store("counts"),
-        )
-        counts.to_stream("updates").to("out", topic=out, value=long(), partition="partition % 2")
+def late(topology: Topology, out: str) -> None:
+    """A task whose clock drops what is late."""
+    lines = topology.stream("direct-a", key=string(), value=string())
+    windows = lines.map_values("upper(value)").group_by_key().windowed_by(tumbling(10, grace=5))
+    counts = windows.count(store=window_store("counts"))
+    counts.to_stream().to(out, value=long(), partition="partition % 2")
 
 
-def read_twice(job: Job, out: str) -> None:
-    """A topic with two source nodes, the second after a repartition by another key."""
-    with job.subtopology(0, level=0, tasks=2) as task:
-        first = task.stream("a", topics=["direct-a"], key=string(), value=string())
-        second = task.stream("again", topics=["direct-a", "direct-b"], key=string(), value=string())
-        both = first.merge("both", second)
-        both.to("out", topic=out, key=string(), value=string(), partition="partition % 2")
+def read_twice(topology: Topology, out: str) -> None:
+    """A topic with two source nodes."""
+    first = topology.stream("direct-a", "direct-b", key=string(), value=string())
+    second = topology.stream("direct-a", "direct-b", key=string(), value=string())
+    both = first.merge(second.map_values("upper(value)"))
+    both.to(out, key=string(), value=string(), partition="partition % 2")
 
 
 def written(
@@ -95,10 +90,11 @@ def written(
     topics.create(address, {out: 2})
     kafka = Kafka(spark, address, run=run, max_records=150)
     monkeypatch.setattr(kafka, "by_partition", direct)
-    job = Job(spark, kafka, name="direct", run=run)
-    build(job, out)
+    topology = Topology("direct", partitions={"direct-a": 2, "direct-b": 2})
+    build(topology, out)
+    job = Job(spark, kafka, graph_of(topology, session_analyzer(spark)), name="direct", run=run)
     spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-    plan = job.plan()
+    plan = job.query()
     folder = tempfile.mkdtemp(prefix="millrace-direct-")
     try:
         writer = plan.rows.writeStream.option("checkpointLocation", folder)
@@ -117,7 +113,7 @@ def written(
     return found, explained
 
 
-@pytest.mark.parametrize("build", [joined, handed_over, read_twice])
+@pytest.mark.parametrize("build", [joined, late, read_twice])
 def test_without_a_shuffle_the_same_records_come_in_the_same_order(
     spark: SparkSession, address: str, build: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,7 +126,7 @@ def test_avro_behind_a_registrys_header_is_read_without_a_registry(spark: Any) -
 
 def test_avro_that_ends_too_early_is_refused(spark: Any) -> None:
     found = read(spark, b"\x0a", {"format": "avro", "schema": json.dumps(AVRO)})
-    assert found == "the bytes are shorter than the Avro schema says"
+    assert found == "the bytes are shorter than the Avro schema requires"
 
 
 def test_protobuf_is_read_as_it_was_written(spark: Any) -> None:

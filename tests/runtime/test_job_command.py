@@ -81,3 +81,8 @@ def test_a_start_tells_how_long_its_parts_took() -> None:
     stages.done("Spark")
     stages.done("topology")
     assert stages.told() == "started in 0.0 s: Spark 0.0, topology 0.0"
+
+
+def test_a_job_says_what_takes_time_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
+    Stages().begin("Spark")
+    assert capsys.readouterr().err.endswith(" INFO starting Spark\n")

@@ -95,11 +95,11 @@ def test_the_command_ends_with_one_line_of_json_and_its_exit_code(
     words: list[str], code: str, exit_code: int, tmp_path: Path
 ) -> None:
     script = "import sys; from millrace_runtime.main import main\n"
-    script += "main(lambda job: None, name='x', argv=sys.argv[1:])"
+    script += "from millrace_runtime import Topology; main(Topology('x'), sys.argv[1:])"
     argv = [*BROKER, "--checkpoint", str(tmp_path), *words]
     done = subprocess.run(
         [sys.executable, "-c", script, *argv],
-        env={"PYTHONPATH": str(RUNTIME), "PATH": os.environ["PATH"]},
+        env={"PYTHONPATH": f"{RUNTIME}:{RUNTIME.parent / 'compiler'}", "PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.errors import fault_of
+from millrace_runtime.report import Progress
 from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics
@@ -143,6 +144,29 @@ def test_a_task_does_not_wait_for_a_partition_that_has_nothing(live: Live) -> No
             arrived = topics.consume(live.address, target, number + 1)
             assert len(arrived) == number + 1
     finally:
+        running.close()
+
+
+def test_figures_of_a_batch_that_goes_on_have_rates_places_and_lag(live: Live) -> None:
+    """Of a source whose records have been taken and of one that is waited for alike."""
+    made = document(COUNT)
+    source, target = ends(made)
+    topics.create(live.address, {source: 1, target: 1})
+    running = live.start(made, batch="10 minutes")
+    progress = Progress(live.spark, running.query, running.run, running.client)
+    try:
+        topics.produce(live.address, source, [{"key": "a", "value": "1"}] * 3)
+        assert len(topics.consume(live.address, target, 3, seconds=120)) == 3
+        running.until(lambda: running.taken({(source, 0): 2}), "the third record")
+        event = progress.event(last=True)
+        assert event["batch"] is None
+        assert event["nodes"]["in"]["in"] == 3
+        (task,) = event["tasks"]
+        (place,) = task["topic_partitions"]
+        assert (place["offset"], place["end_offset"], place["lag"]) == (2, 3, 0)
+        assert (task["state_rows"], event["lost"]) == (1, [])
+    finally:
+        progress.close()
         running.close()
 
 

@@ -18,7 +18,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
-from tests.registry import Registry, running
+from tests.registry import Registry, redirecting, running
 
 # What confluent-kafka's client of a registry needs; `./millrace` installs it by the lock.
 for package in ("authlib", "cachetools", "httpx2"):
@@ -277,8 +277,8 @@ N = json.dumps({"type": "record", "name": "N", "fields": [{"name": "n", "type": 
             b"\x00\x00\x00\x00\x63\x02",
             "the schema registry does not know the schema 99 that the re",
         ),
-        (b"\x00\x00\x00\x00\x01", "the bytes are shorter than the Avro schema says"),
-        (b"\x00\x00\x00\x00\x01\x02\x02", "the bytes are longer than the Avro schema says"),
+        (b"\x00\x00\x00\x00\x01", "the bytes are shorter than the Avro schema requires"),
+        (b"\x00\x00\x00\x00\x01\x02\x02", "the bytes are longer than the Avro schema allows"),
     ],
 )
 def test_bytes_that_cannot_be_read_are_the_records_fault(
@@ -413,3 +413,68 @@ def test_credentials_open_the_registry_and_are_shown_nowhere(
         assert "s3cret" not in text
         assert "wr0ng" not in text
         assert base64.b64encode(b"me:s3cret").decode() not in text
+
+
+# ---- which registries a job asks -----------------------------------------------------------------
+
+
+@pytest.fixture
+def allowed(warm: Any) -> Iterator[Any]:
+    """Lists the registries that the job may ask, as MILLRACE_SCHEMA_REGISTRIES does."""
+    yield columns.gateway().Registry.allow
+    columns.gateway().Registry.allow(None)
+
+
+def refusal(warm: Any, format_: dict[str, Any]) -> str:
+    """Why a job that reads this format does not start."""
+    with pytest.raises(Exception, match="schema registry") as caught:
+        read(warm, n(3), format_)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("listed", ["", "https://a.b", "http://127.0.0.1:1", "http://localhost:@"])
+def test_a_job_does_not_ask_a_registry_that_is_not_listed(
+    warm: Any, registry: Registry, allowed: Any, listed: str
+) -> None:
+    registry.register("orders-value", N)
+    allowed(listed.replace("@", str(registry.server_port)))
+    assert "not among those that may be asked" in refusal(warm, format_of(registry))
+    assert registry.asked == []
+
+
+def test_a_job_asks_a_listed_host_and_no_longer_name(
+    warm: Any, registry: Registry, allowed: Any
+) -> None:
+    registry.register("orders-value", N)
+    allowed(f"https://a.b, {registry.url}/any/path")
+    assert tuple(read(warm, n(3), format_of(registry))) == (3,)
+    longer = f"{registry.url}0", f"{registry.url}@evil"
+    for address in ("https://a.b.evil", "https://a.b@evil", "https://a.b:444", "http://a.b",
+                    "https://sub.a.b", *longer):  # fmt: skip
+        format_ = {**format_of(registry), "registry": address}
+        assert "not among those that may be asked" in refusal(warm, format_)
+
+
+def test_a_job_follows_no_redirect(warm: Any, registry: Registry) -> None:
+    registry.register("orders-value", N)
+    with redirecting(f"{registry.url}/subjects/orders-value/versions/latest") as address:
+        said = refusal(warm, {**format_of(registry), "registry": address})
+    assert "redirects (status 302), which is not followed" in said
+    assert registry.asked == []
+
+
+def test_a_job_asks_a_bounded_number_of_times_for_one_schema(warm: Any, registry: Registry) -> None:
+    texts = [json.dumps({"type": "record", "name": f"R{i}", "fields": []}) for i in range(30)]
+    for index, text in enumerate(texts):
+        registry.register(f"r{index}", text)
+    referred = [{"name": f"R{i}", "subject": f"r{i}", "version": 1} for i in range(30)]
+    registry.register("orders-value", N, references=referred)
+    assert "refers to too many others" in refusal(warm, format_of(registry))
+    assert len(registry.asked) == 20
+
+
+def test_a_job_reads_a_bounded_number_of_bytes_for_one_schema(
+    warm: Any, registry: Registry
+) -> None:
+    registry.register("orders-value", json.dumps({**json.loads(N), "doc": "x" * 3_000_000}))
+    assert "gives a schema that is too large" in refusal(warm, format_of(registry))

@@ -7,7 +7,9 @@ import time
 from typing import Any
 
 import pytest
-from millrace_runtime.report import RedisReport, Silence, _end_offsets, reporter
+import redis
+from millrace_runtime.offsets import Held, Offsets, Place, bounds
+from millrace_runtime.report import RedisReport, Silence, reporter
 
 
 def test_without_an_address_nobody_is_told() -> None:
@@ -26,8 +28,6 @@ def test_a_redis_that_is_away_neither_fails_nor_holds_up_the_job() -> None:
 
 @pytest.mark.services
 def test_states_and_logs_arrive_in_their_order(redis_url: str) -> None:
-    import redis
-
     report = RedisReport(redis_url, "order")
     report.state("starting")
     report.log("info", "hello", "node")
@@ -42,11 +42,75 @@ def test_states_and_logs_arrive_in_their_order(redis_url: str) -> None:
 
 
 def test_ends_of_topics_come_from_every_kafka_source() -> None:
-    progress = {
-        "sources": [
-            {"endOffset": {"a": {"0": 5, "1": 7}}, "latestOffset": {"a": {"0": 9, "1": 7}}},
-            {"endOffset": '{"b": {"0": 1}}'},
-            {"endOffset": 12},
-        ]
-    }
-    assert _end_offsets(progress) == {("a", 0): 9, ("a", 1): 7, ("b", 0): 1}
+    sources = [
+        {"endOffset": {"a": {"0": 5, "1": 7}}},
+        {"endOffset": '{"b": {"0": 1}, "a": {"0": 9}}'},
+        {"endOffset": 12},
+        {"endOffset": None},
+    ]
+    assert bounds(sources, "endOffset") == {("a", 0): 9, ("a", 1): 7, ("b", 0): 1}
+
+
+def looked(offsets: Offsets, *, end: int, read: int, start: int | None = 0) -> list[str]:
+    """A look at one topic-partition, of which so many records were read up to an offset."""
+    sources = [
+        {
+            "startOffset": None if start is None else {"t": {"0": start}},
+            "endOffset": {"t": {"0": end}},
+        }
+    ]
+    place = {"topic": "t", "partition": 0, "offset": end - 1, "read": read}
+    return offsets.look(sources, sources, [{"topic_partitions": [place]}])
+
+
+def test_offsets_without_a_record_are_lost_only_where_the_broker_deleted_them() -> None:
+    """Markers of transactions, and what compaction took, are no records."""
+    earliest = 0
+    offsets = Offsets(lambda places: dict.fromkeys(places, (earliest, 100)))
+    assert looked(offsets, end=10, read=8) == []
+    earliest = 15
+    (said,) = looked(offsets, end=20, read=12)
+    assert said.startswith("5 records of t-0 lost")
+    assert looked(offsets, end=30, read=22) == []
+    assert offsets.lost == [{"topic": "t", "partition": 0, "records": 5}]
+
+
+def test_what_a_broker_that_is_away_does_not_say_is_looked_at_later() -> None:
+    away = True
+
+    def ask(places: list[Place]) -> Held:
+        if away:
+            raise ConnectionError
+        return dict.fromkeys(places, (4, 6))
+
+    offsets = Offsets(ask)
+    assert looked(offsets, end=6, read=2) == []
+    away = False
+    assert looked(offsets, end=6, read=2) != []
+
+
+def test_the_lag_is_unknown_without_the_end() -> None:
+    place = {"topic": "t", "partition": 0, "offset": 5, "read": 6}
+    offsets = Offsets(lambda places: dict.fromkeys(places, (0, 9)))
+    offsets.complete([{"topic_partitions": [place]}])
+    assert (place["end_offset"], place["lag"]) == (None, None)
+    looked(offsets, end=6, read=6)
+    offsets.complete([{"topic_partitions": [place]}])
+    assert (place["end_offset"], place["lag"]) == (9, 3)
+
+
+@pytest.mark.services
+def test_a_runs_stream_is_bounded_and_gone_some_days_after_its_last_word(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_REPORT_EVENTS", "100")
+    monkeypatch.setenv("MILLRACE_REPORT_DAYS", "2")
+    report = RedisReport(redis_url, "bounded")
+    for number in range(900):
+        report.log("info", str(number))
+    report.close()
+    with redis.Redis.from_url(redis_url) as client:
+        # Whole nodes of a stream are cut off, of 100 entries each.
+        assert 100 <= int(client.xlen("millrace:run:bounded")) <= 200
+        left = int(client.ttl("millrace:run:bounded"))
+    assert 47 * 3600 < left <= 48 * 3600

@@ -89,8 +89,8 @@ class Engines:
 
     def __init__(self, address: str) -> None:
         from millrace_runtime import session
+        from millrace_runtime.compiling import session_analyzer
 
-        from tools.cli.documents import session_analyzer
         from tools.cli.oracle import Oracle
 
         self.address = address
@@ -112,25 +112,19 @@ class Engines:
 
     def run(self, document: dict[str, Any]) -> dict[str, Any]:
         """Runs a document over what its topics hold; its task graph and its figures."""
-        from millrace_compiler import compile_document
+        from millrace_runtime.compiling import compiled
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
 
-        from tools.cli.simulating import topology_of
-
-        compilation = compile_document(document, self.analyzer)
+        graph = compiled(document, self.analyzer).task_graph or {}
         run = uuid.uuid4().hex
         settings = document.get("settings") or {}
         spark = self.spark.newSession()
         kafka = Kafka(spark, self.address, run=run)
         # A processor may schedule by the wall clock: no scenario here lets it tick.
-        job = Job(
-            spark, kafka, name="scenario", settings=settings, tasks=PARTITIONS,
-            run=run, updates=True,
-        )  # fmt: skip
-        topology_of(compilation)(job)
+        job = Job(spark, kafka, graph, name="scenario", run=run, updates=True)
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        plan = job.plan()
+        plan = job.query()
         checkpoint = tempfile.mkdtemp(prefix="millrace-scenario-")
         try:
             writer = plan.rows.writeStream.outputMode("update").trigger(availableNow=True)

@@ -22,9 +22,9 @@ STORE = {"name": "counts", "kind": "key_value", "types": {"key": STRING, "value"
 class Pipe:
     """The operator's end: sends calls, reads what the worker says."""
 
-    def __init__(self) -> None:
+    def __init__(self, *options: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-u", str(Path(module.__file__))],
+            [sys.executable, "-u", str(Path(module.__file__)), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -408,3 +408,26 @@ def test_a_record_is_copied_with_other_fields() -> None:
     assert record.replace(value=2) == Record("k", 2, 5, [("h", b"x")])
     with pytest.raises(TypeError, match="a record has no topic"):
         record.replace(topic="t")
+
+
+def test_an_error_that_takes_long_to_describe_is_still_told() -> None:
+    code = (
+        "import time\n"
+        "class Slow(Exception):\n"
+        "    asked = 0\n"
+        "    def __str__(self):\n"
+        "        Slow.asked += 1\n"
+        "        until = time.monotonic() + (0.6 if Slow.asked == 2 else 0)\n"
+        "        while time.monotonic() < until: pass\n"
+        "        return 'slowly'\n"
+        "class P(Processor):\n"
+        "    def process(self, record): raise Slow\n"
+    )
+    limited = Pipe("300")
+    try:
+        assert limited.start(code)[1] == {"done": True}
+        error = limited.record("v")[1]["error"]
+        assert error["message"] == "Slow: slowly (line 10)"
+        assert limited.record("v")[1]["error"]["message"] == "Slow: slowly (line 10)"
+    finally:
+        limited.close()

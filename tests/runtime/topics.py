@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic  # type: ignore[attr-defined]
 
 
 def create(address: str, topics: dict[str, int]) -> None:
@@ -19,6 +19,18 @@ def create(address: str, topics: dict[str, int]) -> None:
         future.result()
 
 
+def grow(address: str, topic: str, partitions: int) -> None:
+    """Gives a topic more partitions, and waits until the broker tells of them."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    for future in admin.create_partitions([NewPartitions(topic, partitions)]).values():
+        future.result()
+    deadline = time.monotonic() + 30
+    while len(admin.list_topics(topic, timeout=30).topics[topic].partitions) < partitions:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{topic} did not get {partitions} partitions")
+        time.sleep(0.05)
+
+
 def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
     """Writes records: key, value (bytes or text), timestamp (ms), headers, partition."""
     producer = Producer({"bootstrap.servers": address, "partitioner": "murmur2_random"})
@@ -26,6 +38,14 @@ def produce(address: str, topic: str, records: list[dict[str, Any]]) -> None:
         producer.produce(topic, **record)
         producer.poll(0)
     producer.flush(30)
+
+
+def delete_before(address: str, topic: str, offset: int, partition: int = 0) -> None:
+    """Deletes the records of a partition that lie before an offset, as retention does."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    place = TopicPartition(topic, partition, offset)
+    for future in admin.delete_records([place]).values():
+        future.result()
 
 
 def size(address: str, topic: str) -> int:

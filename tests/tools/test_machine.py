@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import java, places, ports, up
+from tools import java, node, places, ports, up
 from tools.console import Problem
 
 Port = Callable[[], int]
@@ -75,6 +75,18 @@ def test_without_a_java_of_the_machine_the_one_of_the_lock_serves_through_a_shim
         check=True,
     ).stdout
     assert said == "-Xmx1g a b\n"
+
+
+def test_without_a_node_of_the_machine_the_one_of_the_lock_builds_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    path = node.environment()["PATH"]
+    found = shutil.which("npm", path=path)
+    assert found is not None
+    assert Path(found).is_relative_to(places.VENV)
+    done = subprocess.run([found, "--version"], env={"PATH": path}, capture_output=True, check=True)
+    assert done.stdout
 
 
 def fake_java(folder: Path, version: str, script: str = "#!/bin/sh\n") -> Path:

@@ -10,13 +10,18 @@ import subprocess
 import sys
 import textwrap
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from celery import Celery
+from millrace_workers.launchers.shim import born
 
 from tools import places
 from tools.console import Problem
+from tools.services import System, celery, setup
 from tools.supervisor import Running, Service, Supervisor
 
 SLEEPER = "import sys, time; print('UP', flush=True); time.sleep(600)"
@@ -154,7 +159,7 @@ def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path
     driver = subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True
     )
-    note = {"pid": driver.pid, "started": psutil.Process(driver.pid).create_time()}
+    note = {"pid": driver.pid, "born": born(driver.pid)}
     (run / "drivers" / "1.json").write_text(
         json.dumps({**note, "group": driver.pid}), encoding="utf-8"
     )
@@ -177,7 +182,7 @@ def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(places.REPOSITORY)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH)},
         start_new_session=True,
     )
     assert launcher.stdout is not None
@@ -189,3 +194,95 @@ def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path
     assert driver.wait(timeout=20) != 0
     gone(services)
     assert not (run / "state.json").exists()
+
+
+@pytest.mark.asyncio
+async def test_a_sign_in_link_is_read_by_the_launcher_and_not_kept_in_the_log(
+    tmp_path: Path,
+) -> None:
+    pattern = setup.service(a_system(tmp_path)).secret
+    link = "http://127.0.0.1:8000/sign-in/s3cret"
+    found = supervisor(tmp_path)
+    try:
+        printing = f"print('Sign in once as admin: {link}')"
+        await found.start([service("setup", printing, once=True, secret=pattern)])
+        assert link in found.services["setup"].lines[-1]
+        log = (tmp_path / "logs" / "setup.log").read_text(encoding="utf-8")
+        assert "Sign in once as admin:" in log
+        assert "s3cret" not in log
+    finally:
+        await found.stop()
+
+
+def a_system(folder: Path) -> System:
+    return System(folder, folder, sys.executable, 8000, {}, "", frozenset())
+
+
+@pytest.mark.services
+def test_a_worker_that_is_stopped_with_a_task_in_work_ends_it_without_a_stack_trace(
+    tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow.py").write_text(
+        textwrap.dedent(f"""
+            import time
+            from celery import Celery
+            app = Celery("slow", broker={redis_url!r})
+            @app.task(name="wait", queue="slow")
+            def wait():
+                print("AT WORK", flush=True)
+                time.sleep(2)
+                print("DONE", flush=True)
+        """)
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *places.PYTHON_PATH]))
+    system = System(tmp_path, tmp_path, sys.executable, 0, {}, "", frozenset())
+    worker = celery.worker(system)
+    command = ["slow:app" if each == "millrace_workers.app" else each for each in worker.command]
+    tested = replace(worker, needs=(), command=[*command, "--queues", "slow"])
+    (tmp_path / "run" / "drivers").mkdir(parents=True)
+
+    async def story() -> None:
+        system = Supervisor(tmp_path / "run", tmp_path / "logs")
+        try:
+            await system.start([tested])
+            Celery(broker=redis_url).send_task("wait", queue="slow")
+            while not system.services["worker"].said("AT WORK"):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        finally:
+            await system.stop()
+
+    # In a thread of its own: the journeys' browser keeps an event loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(asyncio.wait_for(story(), 180))).result()
+    log = (tmp_path / "logs" / "worker.log").read_text(encoding="utf-8")
+    assert "DONE" in log, log
+    assert "Traceback" not in log, log
+
+
+HANGS = "import sys; open(sys.argv[1], 'a').write('x');" + SLEEPER
+
+
+@pytest.mark.asyncio
+async def test_a_service_that_hangs_is_started_again(tmp_path: Path) -> None:
+    starts = tmp_path / "starts"
+
+    async def answers(running: Running) -> bool:
+        # The second process answers for good; the first one only while it comes up.
+        first = starts.exists() and starts.read_text("utf-8") == "x"
+        return running.said("UP") and (running.state == "starting" or not first)
+
+    found = supervisor(tmp_path)
+    command = [sys.executable, "-c", HANGS, str(starts)]
+    await found.start([Service("hung", command, answers, probe=0.1)])
+    try:
+        first = pid_of(found, "hung")
+        async with asyncio.timeout(30):
+            while found.services["hung"].restarts == 0:  # noqa: ASYNC110  (nothing sets an event)
+                await asyncio.sleep(0.05)
+            while found.services["hung"].state != "running":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        gone([first])
+        assert found.services["hung"].restarts == 1
+        assert pid_of(found, "hung") != first
+    finally:
+        await found.stop()

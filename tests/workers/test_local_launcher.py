@@ -5,11 +5,19 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
-from millrace_workers.launchers import Ended, JobSpec, LocalLauncher, Process
+from millrace_workers.launchers import (
+    CheckpointInUse,
+    Ended,
+    JobSpec,
+    LocalLauncher,
+    Process,
+)
+from millrace_workers.launchers.shim import born, locked
 
 POLITE = """
 import signal, sys, time
@@ -92,7 +100,7 @@ def test_another_process_with_the_same_pid_is_not_taken_for_the_driver(
     launcher: LocalLauncher, tmp_path: Path
 ) -> None:
     mine = psutil.Process()
-    stranger = Process(mine.pid, mine.create_time() - 100)
+    stranger = Process(launcher.host, mine.pid, "another boot/1")
     assert launcher.poll(tmp_path, stranger) == Ended(None)
     launcher.kill(stranger)
     assert mine.is_running()
@@ -114,9 +122,116 @@ def test_the_list_of_living_drivers_names_process_and_group(
     note = json.loads((launcher.drivers / "3.json").read_text())
     assert note == {
         "pid": process.pid,
-        "started": process.started_at,
+        "born": process.born,
         "group": os.getpgid(process.pid),
     }
     launcher.kill(process)
     launcher.forget(3)
     assert not (launcher.drivers / "3.json").exists()
+
+
+def test_a_step_of_the_clock_makes_no_driver_lost(
+    launcher: LocalLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = launcher.start(spec(tmp_path, POLITE))
+    now, booted = time.time, psutil.boot_time()
+    monkeypatch.setattr(time, "time", lambda: now() + 2)
+    # A clock that is set moves the moment at which the machine started, for all who ask later.
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: booted + 2)
+    monkeypatch.setattr("psutil._pslinux.BOOT_TIME", booted + 2, raising=False)
+    another = LocalLauncher(tmp_path / "data")
+    assert another.find(tmp_path) == process
+    assert another.poll(tmp_path, process) is None
+    another.kill(process)
+    assert ended(another, tmp_path, process) == Ended(-9)
+
+
+def test_a_second_driver_on_a_checkpoint_is_refused_and_the_first_is_named(
+    launcher: LocalLauncher, tmp_path: Path
+) -> None:
+    first = launcher.start(spec(tmp_path, POLITE))
+    with pytest.raises(CheckpointInUse, match=rf"process {first.pid} on "):
+        LocalLauncher(tmp_path / "another").start(spec(tmp_path, POLITE))
+    assert launcher.poll(tmp_path, first) is None
+    assert launcher.find(tmp_path) == first
+    launcher.ask_to_stop(first)
+    assert ended(launcher, tmp_path, first) == Ended(0)
+    second = launcher.start(spec(tmp_path, POLITE))
+    assert launcher.poll(tmp_path, second) is None
+
+
+def test_a_checkpoint_is_held_until_all_that_a_killed_driver_started_is_gone(
+    launcher: LocalLauncher, tmp_path: Path
+) -> None:
+    # As the Java of a driver, which notices the end of its Python only after a while.
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    code = (
+        f"import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', {deaf!r}])\n"
+        "print(child.pid, flush=True); child.wait()"
+    )
+    process = launcher.start(spec(tmp_path, code))
+    log = tmp_path / "driver.log"
+    eventually(lambda: log.read_text().endswith("\n"))
+    child = int(log.read_text())
+    assert locked(tmp_path / "checkpoint.lock") is None
+    os.kill(process.pid, signal.SIGKILL)
+    lock = locked(tmp_path / "checkpoint.lock", 10)
+    assert lock is not None
+    os.close(lock)
+    assert born(child) is None
+
+
+def test_another_hosts_driver_is_left_alone_until_it_lets_go_of_its_checkpoint(
+    launcher: LocalLauncher, tmp_path: Path
+) -> None:
+    process = launcher.start(spec(tmp_path, POLITE))
+    elsewhere = LocalLauncher(tmp_path / "data", host="elsewhere")
+    assert not elsewhere.sees(tmp_path, process)
+    elsewhere.ask_to_stop(process)
+    elsewhere.kill(process)
+    time.sleep(0.3)
+    assert launcher.poll(tmp_path, process) is None
+    launcher.kill(process)
+    eventually(lambda: elsewhere.sees(tmp_path, process))
+    assert elsewhere.poll(tmp_path, process) == Ended(-9)
+
+
+def test_a_drivers_log_is_put_aside_while_it_runs_and_its_size_is_bounded(
+    tmp_path: Path,
+) -> None:
+    talkative = (
+        "import time\n"
+        "for number in range(100_000):\n"
+        "    print('line', number, '.' * 80, flush=True)\n"
+        "    time.sleep(0.001)\n"
+    )
+    launcher = LocalLauncher(tmp_path / "data", log_bytes=20_000)
+    process = launcher.start(spec(tmp_path, talkative))
+    log, older = tmp_path / "driver.log", tmp_path / "driver.log.1"
+    try:
+        eventually(older.exists)
+        # What comes later stands at the new start of the file, not behind a hole.
+        eventually(lambda: log.stat().st_size > 0 and log.read_bytes().startswith(b"line"))
+        first = older.read_bytes()
+        eventually(lambda: older.read_bytes() != first)
+        assert log.stat().st_size + older.stat().st_size < 2_000_000
+    finally:
+        launcher.kill(process)
+        launcher.forget(3)
+
+
+def test_a_driver_gets_no_variable_that_opens_the_backend(
+    launcher: LocalLauncher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = {"REDIS_URL": "redis://:s3cret@x", "DATABASE_URL": "s3cret", "AWS_KEY": "s3cret"}
+    handed = {"MILLRACE_KAFKA_sasl_password": "k", "SPARK_LOCAL_IP": "127.0.0.1", "MINE": "1"}
+    for name, value in {**secret, **handed, "MILLRACE_DRIVER_ENVIRONMENT": "MINE"}.items():
+        monkeypatch.setenv(name, value)
+    code = "import json, os; print(json.dumps(dict(os.environ)), flush=True)"
+    job = spec(tmp_path, code + "; import time; time.sleep(1)")
+    launcher.start(replace(job, environment={"MILLRACE_REPORT": "limited"}))
+    eventually(lambda: job.log_file.exists() and "}" in job.log_file.read_text())
+    found = json.loads(next(x for x in job.log_file.read_text().splitlines() if x[0] == "{"))
+    assert not secret.keys() & found.keys()
+    assert "s3cret" not in job.log_file.read_text()
+    assert {**handed, "MILLRACE_REPORT": "limited"}.items() <= found.items()

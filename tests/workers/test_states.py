@@ -1,14 +1,20 @@
 """The life of a deployment, driven state by state with scripted outside parts."""
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_workers.doubles import Bench
+from millrace_workers.doubles import Bench, ScriptedTopics
+from millrace_workers.jobs import Jobs
 from millrace_workers.model import Deployment, Failure
+from millrace_workers.outages import CODES
 from millrace_workers.states import STATES, TRANSITIONS
 from millrace_workers.states.restarting import LIMIT, wait_after
+
+from tests.compiler.kit import line, node
 
 DOCUMENT: dict[str, Any] = {
     "format": "millrace.topology/1",
@@ -23,6 +29,7 @@ DOCUMENT: dict[str, Any] = {
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
+    topics = ScriptedTopics({"in": 2, "out": 1})
     return Bench(
         Deployment(
             id=7,
@@ -34,7 +41,8 @@ def bench(tmp_path: Path) -> Bench:
             observed="new",
             directory=tmp_path,
             since=1000.0,
-        )
+        ),
+        topics=topics,
     )
 
 
@@ -45,9 +53,19 @@ def running(bench: Bench) -> Bench:
     return bench
 
 
+def test_a_version_with_topics_that_its_workspace_may_not_use_is_refused_before_anything_else(
+    bench: Bench,
+) -> None:
+    forbidden = Failure("topic_not_allowed", "not allowed", "out", "topic")
+    bench.deployment = replace(bench.deployment, forbidden=forbidden)
+    assert bench.tick() == "failed"
+    assert bench.deployment.failure == forbidden.as_json()
+    assert bench.launcher.started == []
+
+
 def driver(bench: Bench) -> int:
     assert bench.deployment.run is not None
-    return bench.deployment.run.pid
+    return bench.deployment.run.process.pid
 
 
 def test_a_new_deployment_is_compiled_checked_staged_and_started_in_one_go(bench: Bench) -> None:
@@ -60,7 +78,6 @@ def test_a_new_deployment_is_compiled_checked_staged_and_started_in_one_go(bench
         "--run",
         "7-1",
     )
-    assert bench.topics.there == {"in": 2, "out": 1}
 
 
 def test_it_is_running_only_when_the_driver_says_so(bench: Bench) -> None:
@@ -69,6 +86,13 @@ def test_it_is_running_only_when_the_driver_says_so(bench: Bench) -> None:
     bench.say("running")
     assert bench.tick() == "running"
     assert ("start", "done", None) in bench.steps
+
+
+def test_the_driver_of_a_deployment_starts_from_where_its_settings_say(bench: Bench) -> None:
+    bench.deployment = replace(bench.deployment, settings={"start": "latest"})
+    bench.tick()
+    arguments = bench.launcher.started[0].arguments
+    assert arguments[arguments.index("--start") + 1] == "latest"
 
 
 def unseen(bench: Bench) -> Bench:
@@ -242,39 +266,141 @@ def test_a_driver_started_by_a_worker_that_died_is_adopted_not_doubled(bench: Be
     assert driver(bench) in bench.launcher.alive
 
 
-def test_missing_topics_are_named_at_their_node_unless_they_may_be_created(bench: Bench) -> None:
-    bench.deployment = replace(bench.deployment, settings={"create_topics": False})
+def test_a_start_waits_for_the_driver_that_holds_the_checkpoint(bench: Bench) -> None:
+    bench.launcher.holder = "Another driver runs on the checkpoint: process 7 on there."
+    assert bench.tick() == "starting"
+    assert ("start", "running", bench.launcher.holder) in bench.steps
+    assert bench.deployment.outage is not None
+    bench.launcher.holder = None
+    bench.now += 1
+    assert bench.tick() == "starting"
+    assert len(bench.launcher.started) == 1
+    assert bench.outcomes == []
+
+
+def test_a_deployment_creates_no_topic_that_nobody_asked_for(bench: Bench) -> None:
+    """The one that is missing is named at its node; with the setting all of them are created."""
+    bench.topics.there = {"inn": 2}
     assert bench.tick() == "failed"
+    assert bench.topics.there == {"inn": 2}
     assert bench.deployment.failure is not None
     assert bench.deployment.failure["code"] == "topic_missing"
     assert (bench.deployment.failure["node"], bench.deployment.failure["parameter"]) == (
         "in",
         "topics",
     )
+    bench.deployment = replace(
+        bench.deployment, settings={"create_topics": True}, observed="compiling", failure=None
+    )
+    assert bench.tick() == "starting"
+    assert bench.topics.there == {"inn": 2, "in": 2, "out": 1}
 
 
-def test_a_cluster_that_is_away_for_a_moment_does_not_fail_the_deployment(bench: Bench) -> None:
+def test_a_cluster_that_is_away_is_waited_for_however_long(bench: Bench) -> None:
     bench.topics.away = True
     assert bench.tick() == "checking"
+    began, asked = bench.now, bench.topics.asked
+    for _ in range(4_000):
+        bench.now += 1
+        assert bench.tick() == "checking"
+    outage = bench.deployment.outage
+    assert outage is not None
+    assert (outage.code, outage.since) == ("broker_unreachable", began)
+    assert "does not answer" in outage.message
+    # 1, 2, 4 … 60 seconds apart, not once a second.
+    assert bench.topics.asked - asked == 6 + (4_000 - 63) // 60
     bench.topics.away = False
+    bench.now += 60
+    assert bench.tick() == "starting"
+    assert bench.deployment.outage is None
+
+
+def test_a_cluster_that_refuses_is_no_outage(bench: Bench) -> None:
+    bench.topics.refuses = "Topic authorization failed"
+    assert bench.tick() == "failed"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["code"] == "kafka_refused"
+
+
+def test_a_broker_that_goes_away_under_a_driver_is_no_crash_however_often(bench: Bench) -> None:
+    running(bench)
+    began = bench.now
+    for _ in range(3 * LIMIT):
+        bench.say("failed", Failure("broker_unreachable", "The broker does not answer."))
+        bench.launcher.lose(driver(bench), 1)
+        assert bench.tick() == "restarting"
+        bench.now += 61
+        assert bench.tick() == "starting"
+    assert set(bench.outcomes) == {"outage"}
+    assert bench.deployment.crashes == ()
+    assert bench.deployment.failure is None
+    outage = bench.deployment.outage
+    assert outage is not None
+    assert (outage.since, outage.attempts) == (began, 3 * LIMIT)
+    bench.say("running")
+    assert bench.tick() == "running"
+    assert bench.deployment.outage is None
+
+
+def test_no_driver_is_started_while_the_broker_is_away(bench: Bench) -> None:
+    running(bench)
+    bench.topics.away = True
+    bench.say("failed", Failure("broker_unreachable", "The broker does not answer."))
+    bench.launcher.lose(driver(bench), 1)
+    for _ in range(600):
+        assert bench.tick() == "restarting"
+        bench.now += 1
+    assert len(bench.launcher.started) == 1
+
+
+def test_a_stop_is_not_held_up_by_an_outage(bench: Bench) -> None:
+    bench.topics.away = True
+    bench.tick()
+    bench.deployment = replace(bench.deployment, desired="stopped")
+    assert bench.tick() == "stopped"
+    assert bench.deployment.outage is None
+
+
+def test_an_analyzer_that_is_away_is_waited_for(bench: Bench) -> None:
+    bench.compiler.failure = Failure("analyzer", "The analyzer does not answer.")
+    assert bench.tick() == "compiling"
+    assert bench.deployment.outage is not None
+    assert bench.deployment.failure is None
+    bench.compiler.failure = None
+    bench.now += 1
+    assert bench.tick() == "starting"
+    assert bench.deployment.outage is None
+
+
+def test_a_full_disk_is_waited_for_and_shown(bench: Bench) -> None:
+    bench.compiler.disk = OSError(errno.ENOSPC, "No space left on device")
+    assert bench.tick() == "staging"
+    assert bench.deployment.outage is not None
+    assert bench.deployment.outage.code == "disk_full"
+    bench.compiler.disk = None
+    bench.now += 1
     assert bench.tick() == "starting"
 
 
-def test_a_cluster_that_stays_away_is_named(bench: Bench) -> None:
-    bench.topics.away = True
-    bench.tick()
-    bench.now += 31
-    assert bench.tick() == "failed"
-    assert bench.deployment.failure is not None
-    assert bench.deployment.failure["code"] == "kafka_unreachable"
+def test_a_driver_that_found_the_disk_full_is_started_when_there_is_room(bench: Bench) -> None:
+    running(bench)
+    bench.free = 0
+    bench.say("failed", Failure("disk_full", "The disk that holds the checkpoint is full."))
+    bench.launcher.lose(driver(bench), 1)
+    for _ in range(100):
+        assert bench.tick() == "restarting"
+        bench.now += 1
+    bench.free = 1_000_000_000
+    bench.now += 60
+    assert bench.tick() == "starting"
 
 
 def test_the_cluster_overrules_the_partitions_of_the_design_and_says_so(bench: Bench) -> None:
-    bench.topics.there = {"in": 5}
+    bench.topics.there = {"in": 5, "out": 1}
     bench.tick()
     assert bench.compiler.written[0]["topics"]["in"]["partitions"] == 5
     details = [detail for name, _, detail in bench.steps if name == "check" and detail]
-    assert details == ["in has 5 partitions, the design says 2"]
+    assert details == ["in has 5 partitions, the topology declares 2"]
 
 
 def test_a_driver_that_never_reports_is_ended_and_started_anew(bench: Bench) -> None:
@@ -299,6 +425,17 @@ def test_every_state_has_its_transitions_and_every_transition_a_state() -> None:
     assert set().union(*TRANSITIONS.values()) <= set(STATES)
 
 
+def test_old_jobs_are_removed_but_those_in_use_and_the_last_ones(bench: Bench) -> None:
+    jobs = bench.deployment.job_directory.parent
+    for number in range(2, 8):
+        (jobs / f"v{number}").mkdir(parents=True)
+        os.utime(jobs / f"v{number}", (number, number))
+    bench.deployment = replace(bench.deployment, version=3)
+    running(bench)
+    # The bench keeps two beside the one that runs.
+    assert {path.name for path in jobs.iterdir()} == {"v3", "v6", "v7"}
+
+
 def test_real_time_is_compiled_for_and_takes_the_place_of_the_trigger(bench: Bench) -> None:
     settings = {"real_time_ms": 10_000, "trigger_ms": 500, "cores": 2}
     bench.deployment = replace(bench.deployment, settings=settings)
@@ -307,3 +444,71 @@ def test_real_time_is_compiled_for_and_takes_the_place_of_the_trigger(bench: Ben
     arguments = bench.launcher.started[0].arguments
     assert arguments[arguments.index("--real-time") + 1] == "10000 ms"
     assert "--trigger" not in arguments
+
+
+def _replaced(bench: Bench) -> int:
+    """Version 2 takes the place of version 1 and starts; the pid of its driver."""
+    running(bench)
+    bench.deployment = replace(bench.deployment, version=2, fallback=1)
+    for _ in range(4):
+        bench.tick()
+        if bench.launcher.started[-1].job_directory.name == "v2" and bench.deployment.run:
+            return driver(bench)
+    raise AssertionError(bench.deployment.observed)
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, -9])
+def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
+    bench: Bench, code: int
+) -> None:
+    bench.launcher.lose(_replaced(bench), code)
+    bench.tick()
+    bench.now += 1
+    bench.tick()
+    assert bench.launcher.started[-1].job_directory.name == "v1"
+    assert (bench.deployment.version, bench.deployment.fallback) == (1, None)
+    running(bench)
+    failure = bench.deployment.failure
+    assert failure is not None
+    assert failure["code"] == "fell_back"
+    assert "Version 2 ended before its first batch" in failure["message"]
+    assert "Version 1 runs again" in failure["message"]
+
+
+def test_a_version_that_has_done_a_batch_is_started_again_itself(bench: Bench) -> None:
+    pid = _replaced(bench)
+    running(bench)
+    bench.deployment.checkpoint.mkdir(parents=True, exist_ok=True)
+    run = bench.deployment.run
+    assert run is not None
+    (bench.deployment.checkpoint / "arrived").write_text(run.report_id)
+    bench.tick()
+    assert bench.deployment.fallback is None
+    bench.launcher.lose(pid, 1)
+    bench.tick()
+    bench.now += 1
+    bench.tick()
+    assert bench.launcher.started[-1].job_directory.name == "v2"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["code"] != "fell_back"
+
+
+def test_the_driver_is_told_what_was_decided_about_stores(bench: Bench) -> None:
+    bench.deployment = replace(bench.deployment, state_decisions={"sum": "reset"})
+    bench.tick()
+    assert "--decide=sum=reset" in bench.launcher.started[-1].arguments
+
+
+def test_the_driver_gets_the_expression_that_converts_a_store(bench: Bench) -> None:
+    decisions: dict[str, str | dict[str, str]] = {"sum": {"convert": "CAST(old AS INT)"}}
+    bench.deployment = replace(bench.deployment, state_decisions=decisions)
+    bench.tick()
+    assert "--decide=sum=convert:CAST(old AS INT)" in bench.launcher.started[-1].arguments
+
+
+def test_what_the_compiler_says_of_an_absent_analyzer_is_an_outage(tmp_path: Path) -> None:
+    found = Jobs("127.0.0.1:1", tmp_path, None).check(
+        line(node("keep", "filter", predicate="true"))
+    )
+    assert found is not None
+    assert found.code in CODES

@@ -20,7 +20,9 @@ def compile_command(arguments: argparse.Namespace) -> int:
     """Writes the job; exit 2 and diagnostics for a graph that is refused."""
     document = read_document(arguments.document)
     with analyzer() as known:
-        compilation = compile_document(document, known, real_time=arguments.real_time)
+        compilation = compile_document(
+            document, known, real_time=arguments.real_time, dialect=arguments.dialect
+        )
     diagnostics = [each.to_json() for each in compilation.diagnostics]
     if not compilation.ok:
         tell(diagnostics, as_json=arguments.json)
@@ -33,7 +35,8 @@ def compile_command(arguments: argparse.Namespace) -> int:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
-    print(f"{folder / 'job.py'}: run it with `python job.py --bootstrap-servers HOST:PORT`")
+    command = "python" if arguments.dialect == "exact" else "spark-submit --packages ..."
+    print(f"{folder / 'job.py'}: run it with `{command} job.py --bootstrap-servers HOST:PORT`")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`verify --random N --describe`: what `describe` says against Kafka Streams' own description.
+"""`verify --random N --describe`: `describe` compared with Kafka Streams' own description.
 
 Nothing runs: a topology is described from its shape. So the random documents of `tools.oracle.fuzz`
 are made harder here by what only a description shows: topics of several partitions, repartition
@@ -137,7 +137,7 @@ def _processors(document: Document, sources: list[dict[str, Any]]) -> dict[str, 
 
 
 def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: dict[str, Any]) -> list[str]:
-    """What differs; the scenario gets what Kafka Streams says as its `expected`."""
+    """The differences; Kafka Streams' description becomes the scenario's `expected`."""
     try:
         told = json.dumps(oracle.run(scenario))
         # A joiner that asks for its time is a step of its own there, behind a join of pairs.

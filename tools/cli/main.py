@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
 from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
 from millrace_runtime.errors import MillraceError, StreamStopped
 
+from tools import processes
 from tools.cli.documents import diagnostics_of, tell
 
 
@@ -34,7 +36,9 @@ def main(argv: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130
+        # A Java that was interrupted while it started would wait for Python without limit.
+        processes.kill_children()
+        return 128 + signal.SIGINT
     except BrokenPipeError:  # the reader of our output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -48,9 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
     _compile(commands)
     _describe(commands)
+    _document(commands)
     _simulate(commands)
     _conformance(commands)
     _run(commands)
+    _compare_state(commands)
+    _test_topology(commands)
     _verify(commands)
     return parser
 
@@ -68,7 +75,15 @@ def _compile(commands: argparse._SubParsersAction) -> None:  # type: ignore[type
     p.add_argument(
         "--real-time", action="store_true", help="refuse what cannot run in real time as well"
     )
+    _dialect(p)
     p.set_defaults(command=_lazily("compiling", "compile_command"))
+
+
+def _document(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "document", "Write the topology document of a program.")
+    p.add_argument("program", metavar="PROGRAM", help="a job.py, or the folder that holds one")
+    p.add_argument("-o", "--output", metavar="DOC", help="the file to write (standard output)")
+    p.set_defaults(command=_lazily("documenting", "document_command"))
 
 
 def _describe(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
@@ -87,6 +102,7 @@ def _simulate(commands: argparse._SubParsersAction) -> None:  # type: ignore[typ
     p.add_argument("--inputs", required=True, metavar="IN.jsonl", help="one record a line")
     p.add_argument("--output", metavar="OUT.jsonl", help="where to write (standard output)")
     _cutting(p)
+    _dialect(p)
     p.set_defaults(command=_lazily("simulating", "simulate_command"))
 
 
@@ -99,7 +115,18 @@ def _conformance(commands: argparse._SubParsersAction) -> None:  # type: ignore[
         "--parallel", type=int, default=2, choices=(1, 2), help="scenarios side by side (2)"
     )
     _cutting(p)
+    _dialect(p)
     p.set_defaults(command=_lazily("simulating", "conformance_command"))
+
+
+def _dialect(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--dialect",
+        choices=("exact", "plain"),
+        default="exact",
+        help="exact: Kafka Streams' results; plain: ordinary Structured Streaming that imports "
+        "nothing but pyspark (exact)",
+    )
 
 
 def _cutting(p: argparse.ArgumentParser) -> None:
@@ -132,7 +159,34 @@ def _run(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg
     p.add_argument(
         "--checkpoint", metavar="DIR", help="where progress is kept (default: by the name)"
     )
+    p.add_argument(
+        "--decide",
+        action="append",
+        default=[],
+        metavar="STORE=reset|drop|convert:EXPRESSION",
+        help="what becomes of a store of the checkpoint that this version cannot read; an "
+        "expression makes its values from `old` (repeatable)",
+    )
+    _dialect(p)
     p.set_defaults(command=_lazily("running", "run_command"))
+
+
+def _compare_state(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "compare-state", "Show what becomes of each store when NEW replaces OLD.")
+    p.add_argument("old", metavar="OLD_DOC", help="the topology document that runs")
+    p.add_argument("new", metavar="NEW_DOC", help="the one that is to be deployed over it")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.set_defaults(command=_lazily("changing", "compare_state_command"))
+
+
+def _test_topology(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "test-topology", "Run the tests kept with a topology.")
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument(
+        "--tests", metavar="DIR", help="folder of the tests, *.json (tests beside the document)"
+    )
+    p.add_argument("--json", action="store_true", help="results as JSON")
+    p.set_defaults(command=_lazily("topology_tests", "test_topology_command"))
 
 
 def _verify(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]

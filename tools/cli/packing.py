@@ -3,7 +3,7 @@
 A micro-batch costs Spark about as much for one small topology as for twenty. Parts of a document
 that no edge, topic or store connects do not see each other, so documents with names of their own
 can be run side by side in one query: round n gives each of them its n-th line. What one of them
-gave is then told apart by its names.
+gave is then identified by its names.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def _packable(params: dict[str, Any]) -> bool:
     # A buffer's bytes count the names of topics.
     if not params.keys().isdisjoint({"topic_pattern", "topic_expression", "code", "max_bytes"}):
         return False
-    told = {name: value for name, value in params.items() if name not in _NAMING}
-    return not any(_SEEN_TOPIC.search(text) for text in _texts(told))
+    named = {name: value for name, value in params.items() if name not in _NAMING}
+    return not any(_SEEN_TOPIC.search(text) for text in _texts(named))
 
 
 def _texts(value: Any) -> Iterator[str]:

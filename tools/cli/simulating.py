@@ -7,12 +7,11 @@ import contextlib
 import json
 import os
 import sys
+import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.abc import InspectLoader
-from importlib.machinery import ModuleSpec
-from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +23,23 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
+from millrace_compiler.compilation import Dialect
 from millrace_compiler.operators.sources.base import Source
+from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.input_lines import checked_line
 from millrace_runtime.main import explain
-from millrace_runtime.simulation import Cut, Result, Simulator, Topology, simulation_session
+from millrace_runtime.program import load_program
+from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.unbatched import UnbatchedSimulator
 
 from tools.cli.documents import (
-    checked_line,
     read_document,
     read_lines,
-    session_analyzer,
     tell,
 )
 from tools.cli.packing import Pack
-from tools.cli.unbatched import UnbatchedSimulator
+from tools.cli.predicting import VERDICTS, verdict
 
 
 class Warm:
@@ -62,10 +64,10 @@ class Warm:
         if Warm._open == 0:
             self.spark.stop()
 
-    def compile(self, document: dict[str, Any]) -> Compilation:
+    def compile(self, document: dict[str, Any], dialect: Dialect = "exact") -> Compilation:
         """Compiles a document; one at a time."""
         with self._compiling:
-            return compile_document(document, self.analyzer)
+            return compile_document(document, self.analyzer, dialect=dialect)
 
     def simulate(
         self,
@@ -77,8 +79,22 @@ class Warm:
         restart_each: bool = False,
     ) -> Result:
         """Runs compiled code on input lines, in a session of its own settings."""
+        if compilation.dialect == "plain":
+            return self._simulate_plain(compilation, lines, cut, restart_each=restart_each)
         with _explained():
             simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
+            return simulator.run(lines)
+
+    def _simulate_plain(
+        self, compilation: Compilation, lines: list[dict[str, Any]], cut: Cut, *, restart_each: bool
+    ) -> Result:
+        from tools.cli.plain_simulating import PlainSimulator, topology_of
+
+        with _explained():
+            session, topology = self.spark.newSession(), topology_of(compilation)
+            simulator = PlainSimulator(
+                session, topology, compilation, cut, restart_each=restart_each
+            )
             return simulator.run(lines)
 
     def simulate_pack(self, pack: Pack, cut: Cut, *, restart_each: bool = False) -> Result:
@@ -91,6 +107,12 @@ class Warm:
             simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
             return simulator.run_batches(pack.batches(cut))
 
+    def _task_graph(self, compilation: Compilation) -> dict[str, Any]:
+        """The task graph of the generated program: what a deployment of it runs."""
+        document = document_of(compilation)
+        with self._compiling:
+            return compiled(document, self.analyzer).task_graph or {}
+
     def _simulator(
         self,
         document: dict[str, Any],
@@ -101,9 +123,8 @@ class Warm:
     ) -> Simulator:
         return self._simulators(
             self.spark.newSession(),
-            topology_of(compilation),
+            self._task_graph(compilation),
             name=str(document.get("name") or "simulation"),
-            settings=document.get("settings") or {},
             partitions={
                 name: int(topic.get("partitions", 1))
                 for name, topic in (document.get("topics") or {}).items()
@@ -126,25 +147,14 @@ def _explained() -> Iterator[None]:
         raise explain(error) from None
 
 
-def topology_of(compilation: Compilation) -> Topology:
-    """The function `topology` of the generated code."""
+def document_of(compilation: Compilation) -> dict[str, Any]:
+    """The document that the generated program builds."""
     if compilation.code is None:
         raise MillraceError("not_compiled", "The document was refused; there is no code to run.")
-    loader = _GeneratedCode(compilation.code["job.py"])
-    module = module_from_spec(ModuleSpec("job", loader))
-    loader.exec_module(module)
-    topology: Topology = module.topology
-    return topology
-
-
-class _GeneratedCode(InspectLoader):
-    """Imports a job from its text."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def get_source(self, fullname: str) -> str:
-        return self._text
+    with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
+        for path, text in compilation.code.items():
+            Path(folder, path).write_text(text, encoding="utf-8", newline="")
+        return load_program(folder).document()
 
 
 def simulate_command(arguments: argparse.Namespace) -> int:
@@ -156,9 +166,10 @@ def simulate_command(arguments: argparse.Namespace) -> int:
         Path(arguments.output).touch()
     warm = Warm()
     try:
-        compilation = warm.compile(document)
-        if not compilation.ok:
+        compilation = warm.compile(document, arguments.dialect)
+        if compilation.diagnostics:
             tell([each.to_json() for each in compilation.diagnostics])
+        if not compilation.ok:
             return 2
         _warn_of_topics(compilation, lines)
         result = warm.simulate(
@@ -208,10 +219,19 @@ def conformance_command(arguments: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     warm = Warm(cores=arguments.parallel)
 
+    verdicts: Counter[str] = Counter()
+
     def work(scenario: dict[str, Any]) -> None:
-        result = run_scenario(warm, scenario, cut, restart_each=arguments.restart_each)
+        result = run_scenario(
+            warm, scenario, cut, restart_each=arguments.restart_each, dialect=arguments.dialect
+        )
         target = out / f"{scenario['id']}.json"
         target.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
+        if arguments.dialect == "plain" and "outputs" in (scenario.get("expected") or {}):
+            found = verdict(scenario, result, arguments.cut)
+            verdicts[found] += 1
+            if found == "wrong":
+                print(f"{scenario['id']}: a difference that nothing announced", file=sys.stderr)
 
     try:
         with ThreadPoolExecutor(arguments.parallel) as pool:
@@ -219,7 +239,8 @@ def conformance_command(arguments: argparse.Namespace) -> int:
                 pass
     finally:
         warm.close()
-    print(f"{len(scenarios)} results in {out}", file=sys.stderr)
+    counted = "".join(f", {verdicts[each]} {each}" for each in VERDICTS if verdicts)
+    print(f"{len(scenarios)} results in {out}{counted}", file=sys.stderr)
     return 0
 
 
@@ -238,7 +259,12 @@ def load_scenarios(folder: str | Path, only: str | None = None) -> list[dict[str
 
 
 def run_scenario(
-    warm: Warm, scenario: dict[str, Any], cut: Cut, *, restart_each: bool = False
+    warm: Warm,
+    scenario: dict[str, Any],
+    cut: Cut,
+    *,
+    restart_each: bool = False,
+    dialect: Dialect = "exact",
 ) -> dict[str, Any]:
     """The result of one scenario, as its result file holds it."""
     name = scenario["id"]
@@ -247,7 +273,7 @@ def run_scenario(
         if scenario.get("compare") == "describe":
             with warm._compiling:
                 return {"id": name, **describe(document, warm.analyzer).to_json(), "error": None}
-        compilation = warm.compile(document)
+        compilation = warm.compile(document, dialect)
         if not compilation.ok:
             return {"id": name, "error": _refusal(compilation.diagnostics)}
         lines = [
@@ -262,12 +288,14 @@ def run_scenario(
     except MillraceError as error:
         return {"id": name, "error": error.as_dict()}
     answer = {"id": name, "outputs": result.outputs, "dropped": result.dropped}
+    if dialect == "plain":
+        return {**answer, "differences": compilation.differences, "error": result.error}
     return {**answer, "stores": result.stores, "error": result.error}
 
 
 def _refusal(diagnostics: Iterable[Any]) -> dict[str, Any]:
     told = [each.to_json() for each in diagnostics]
-    first = next((each for each in told if each.get("severity") != "warning"), told[0])
+    first = next((each for each in told if each.get("severity") == "error"), told[0])
     return {
         "kind": "refused",
         **{name: first.get(name) for name in ("code", "node", "parameter", "message")},

@@ -254,7 +254,7 @@ class _Seen:
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 entry = json.loads(line)
-                # What differed is looked at again: the rule behind it may have been mended.
+                # Cases that differed run again: the rule may have been fixed since.
                 if entry["result"] != "differs":
                     self.results[entry["number"]] = entry["result"]
 

@@ -28,6 +28,7 @@ def service(system: System) -> Service:
         ],
         ready=_answers,
         deadline=300,
+        probe=5.0,
         # At the end of its first run it writes the archive that makes later starts quick.
         grace=archive.WRITING_SECONDS if writes else 10.0,
         environment={

@@ -12,13 +12,14 @@ from tools.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """uvicorn with one process; open event streams end three seconds after it is told to stop."""
+    """uvicorn with one process; open event streams are closed three seconds after SIGTERM."""
     return Service(
         name="backend",
         command=[
             system.python, "-m", "uvicorn", "millrace_backend.asgi:application",
             "--host", HOST, "--port", str(system.web_port),
-            "--timeout-graceful-shutdown", "3", "--no-access-log", "--log-level", "warning",
+            "--no-proxy-headers", "--timeout-graceful-shutdown", "3",
+            "--no-access-log", "--log-level", "warning",
         ],
         ready=_answers,
         needs=("redis", "setup"),

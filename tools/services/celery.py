@@ -1,4 +1,4 @@
-"""The Celery worker, which moves deployments, and the beat, which looks after them every second."""
+"""The Celery worker, which reconciles deployments, and the beat, its schedule of one second."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ def worker(system: System) -> Service:
         ready=_worker_ready,
         needs=("redis", "setup"),
         deadline=180,
+        # A pool that loses a process with a task in work writes a stack trace.
+        leads_children=True,
+        # A task may be waiting for an answer of Kafka or for a driver's first sign of life.
+        grace=20,
         environment=system.environment,
     )  # fmt: skip
 
@@ -38,7 +42,7 @@ def beat(system: System) -> Service:
 
 
 async def _worker_ready(running: Running) -> bool:
-    # Celery says so once its consumer has its connection to Redis.
+    # Celery logs this when its consumer is connected to Redis.
     return running.said(" ready.")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tools import places
 from tools.services import System
 from tools.supervisor import Running, Service
@@ -19,6 +21,8 @@ def service(system: System) -> Service:
         once=True,
         deadline=180,
         environment=system.environment,
+        # Whoever reads the link is the admin: it goes to the terminal alone.
+        secret=re.compile(r"\S*/sign-in/\S+"),
         hint="The database is named by DATABASE_URL, or is db.sqlite3 in the data folder.",
     )  # fmt: skip
 

@@ -27,7 +27,12 @@ app.conf.update(
             "schedule": 1.0,
             # A tick that could not be delivered in time is worthless; the next one does its work.
             "options": {"expires": 5},
-        }
+        },
+        "forget-old-access": {
+            "task": "millrace_workers.tasks.forget_old_access",
+            "schedule": 3600.0,
+            "options": {"expires": 3600},
+        },
     },
 )
 app.autodiscover_tasks(["millrace_workers"])

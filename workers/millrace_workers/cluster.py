@@ -10,6 +10,21 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 ANSWER_SECONDS = 8.0
+#: error codes of Kafka's client for an unreachable cluster; all others are the cluster's answer
+AWAY = frozenset(
+    {
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._TIMED_OUT,
+        KafkaError._TIMED_OUT_QUEUE,
+        KafkaError._RESOLVE,
+        KafkaError.REQUEST_TIMED_OUT,
+        KafkaError.BROKER_NOT_AVAILABLE,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_CONTROLLER,
+        KafkaError.NETWORK_EXCEPTION,
+    }
+)
 
 
 class KafkaTopics:
@@ -26,7 +41,10 @@ class KafkaTopics:
         }
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
-        """Name to partitions of those needed topics that are there, after creating the rest."""
+        """Name to partitions of those needed topics that are there, after creating the rest.
+
+        Raises ConnectionError where the cluster does not answer, RuntimeError where it refuses.
+        """
         try:
             admin = AdminClient(self._config)
             there = admin.list_topics(timeout=ANSWER_SECONDS).topics
@@ -43,6 +61,8 @@ class KafkaTopics:
         except KafkaException as error:
             reason = error.args[0]
             text = reason.str() if isinstance(reason, KafkaError) else str(reason)
+            if isinstance(reason, KafkaError) and reason.code() not in AWAY:
+                raise RuntimeError(f"Kafka at {self._servers} refuses: {text}.") from error
             raise ConnectionError(f"Kafka at {self._servers} does not answer: {text}") from error
         return {
             name: len(there[name].partitions)

@@ -19,12 +19,18 @@ class Configuration:
     analyzer: str
     runtime: Path
     spark_master: str
+    #: bytes of a driver's log, above which it is put aside; one older part is kept
+    driver_log_bytes: int
+    #: staged versions of a deployment that are kept beside those in use
+    jobs_kept: int
     #: the compiled operator; without it a job compiles it at its first start
     operator_jar: Path | None
 
     @classmethod
     def from_environment(cls) -> Configuration:
-        """Defaults are those of the embedded system. Raises KeyError for what has none."""
+        """Defaults are those of the embedded system. Raises KeyError for what has none,
+        ValueError for a number that is none.
+        """
         jar = os.environ.get("MILLRACE_OPERATOR_JAR")
         return cls(
             data=Path(os.environ.get("MILLRACE_DATA", REPOSITORY / ".millrace")),
@@ -33,5 +39,7 @@ class Configuration:
             analyzer=os.environ["MILLRACE_ANALYZER"],
             runtime=Path(os.environ.get("MILLRACE_RUNTIME", REPOSITORY / "runtime")),
             spark_master=os.environ.get("SPARK_MASTER", ""),
+            driver_log_bytes=int(os.environ.get("MILLRACE_DRIVER_LOG_MB", "20")) * 1_000_000,
+            jobs_kept=int(os.environ.get("MILLRACE_JOBS_KEPT", "5")),
             operator_jar=Path(jar) if jar else None,
         )

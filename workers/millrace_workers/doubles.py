@@ -8,20 +8,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from millrace_workers.launchers import Ended, JobSpec, Process
+from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Process
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.monitors import Report
-from millrace_workers.states import STATES, TRANSITIONS
+from millrace_workers.outages import Outage
+from millrace_workers.states import TRANSITIONS, step
 from millrace_workers.states.tools import Tools
 
 
 @dataclass
 class ScriptedLauncher:
-    """Keeps drivers in memory; they end when told, or at once in the mood ``dies``."""
+    """Keeps drivers in memory; they end on request, or at once in the mood ``dies``."""
 
     dies: int | None = None
     deaf: bool = False
     refuses: str | None = None
+    #: who holds the checkpoint, where another driver does
+    holder: str | None = None
     alive: dict[int, Process] = field(default_factory=dict)
     ended: dict[int, Ended] = field(default_factory=dict)
     started: list[JobSpec] = field(default_factory=list)
@@ -32,7 +35,9 @@ class ScriptedLauncher:
         """A new pid, alive unless it dies at once."""
         if self.refuses:
             raise OSError(self.refuses)
-        process = Process(next(self._pids), 1.0)
+        if self.holder:
+            raise CheckpointInUse(self.holder)
+        process = Process("here", next(self._pids), "boot/1")
         self.started.append(spec)
         if self.dies is None:
             self.alive[process.pid] = process
@@ -43,6 +48,10 @@ class ScriptedLauncher:
     def find(self, deployment_directory: Path) -> Process | None:
         """The driver that still lives, if any."""
         return next(iter(self.alive.values()), None)
+
+    def sees(self, deployment_directory: Path, process: Process) -> bool:
+        """Everything is here."""
+        return True
 
     def poll(self, deployment_directory: Path, process: Process) -> Ended | None:
         """As scripted."""
@@ -71,13 +80,17 @@ class ScriptedLauncher:
 
 @dataclass
 class ScriptedReports:
-    """Says for each run what it was told to say."""
+    """Returns the configured reports for each run."""
 
     states: dict[str, Report] = field(default_factory=dict)
 
     def last_state(self, report_id: str) -> Report | None:
         """The scripted report."""
         return self.states.get(report_id)
+
+    def grant(self, report_id: str) -> str:
+        """An address that nobody connects to."""
+        return f"redis://{report_id}@127.0.0.1:1/0"
 
     def forget(self, report_id: str) -> None:
         """Drop the scripted report."""
@@ -86,9 +99,11 @@ class ScriptedReports:
 
 @dataclass
 class ScriptedCompiler:
-    """Accepts every document unless told the failure."""
+    """Accepts every document unless a failure is configured."""
 
     failure: Failure | None = None
+    #: what writing a job ends in
+    disk: OSError | None = None
     #: what the last check was asked about
     real_time: bool = False
     written: list[dict[str, Any]] = field(default_factory=list)
@@ -98,23 +113,31 @@ class ScriptedCompiler:
         self.real_time = real_time
         return self.failure
 
-    def write(self, document: dict[str, Any], directory: Path) -> None:
+    def write(self, document: dict[str, Any], directory: Path) -> Failure | None:
         """A job that does nothing."""
+        if self.disk is not None:
+            raise self.disk
         self.written.append(document)
         (directory / "job.py").write_text("", encoding="utf-8")
+        return None
 
 
 @dataclass
 class ScriptedTopics:
-    """A cluster in memory; ``away`` is its bad mood."""
+    """A cluster in memory; ``away`` and ``refuses`` are its bad moods."""
 
     there: dict[str, int] = field(default_factory=dict)
     away: bool = False
+    refuses: str | None = None
+    asked: int = 0
 
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
         """Creates what is missing if allowed."""
+        self.asked += 1
         if self.away:
             raise ConnectionError("Kafka at nowhere:1 does not answer")
+        if self.refuses:
+            raise RuntimeError(self.refuses)
         if create:
             for name, partitions in needed.items():
                 self.there.setdefault(name, partitions)
@@ -133,6 +156,8 @@ class Bench:
     steps: list[tuple[str, str, str | None]] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
     now: float = 1000.0
+    #: bytes on the disk
+    free: int = 1_000_000_000
 
     # -- Record ---------------------------------------------------------------------------------
     def step(self, name: str, state: str, detail: str | None = None) -> None:
@@ -147,10 +172,14 @@ class Bench:
         """Forget the failure."""
         self.deployment = replace(self.deployment, failure=None)
 
+    def outage(self, outage: Outage) -> None:
+        """Keep the outage, as the database does."""
+        self.deployment = replace(self.deployment, outage=outage)
+
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
         """Keep the run."""
         version = self.deployment.version
-        run = Run(epoch, process.pid, process.started_at, version, report_id)
+        run = Run(epoch, process, version, report_id)
         self.deployment = replace(
             self.deployment, run=run, next_epoch=epoch + 1, restart_requested=False
         )
@@ -168,6 +197,19 @@ class Bench:
         """Want again what runs."""
         self.deployment = replace(self.deployment, version=version)
 
+    def fall_back(self) -> int | None:
+        """Want again what ran before."""
+        before = self.deployment.fallback
+        if before is not None:
+            self.deployment = replace(
+                self.deployment, version=before, fallback=None, state_decisions={}
+            )
+        return before
+
+    def arrived(self) -> None:
+        """Nothing falls back any more."""
+        self.deployment = replace(self.deployment, fallback=None)
+
     # -- the reconciler in small ----------------------------------------------------------------
     def tools(self) -> Tools:
         """The tools of one step."""
@@ -179,18 +221,22 @@ class Bench:
             self.topics,
             lambda: self.now,
             lambda _deployment: ("--bootstrap-servers", "nowhere:1"),
-            {},
+            2,
+            lambda _folder: self.free,
         )
 
     def tick(self) -> str:
         """Steps until the deployment stays where it is; the state it stays in."""
         for _ in range(20):
-            left = STATES[self.deployment.observed](self.deployment, self.tools())
+            left = step(self.deployment, self.tools())
             if left is None:
                 return self.deployment.observed
             if left not in TRANSITIONS[self.deployment.observed]:
                 raise AssertionError(f"{self.deployment.observed} may not lead to {left}")
-            self.deployment = replace(self.deployment, observed=left, since=self.now)
+            before = self.deployment
+            kept = {before.observed, left} <= {"running", "starting", "restarting"}
+            outage = before.outage if kept and left != "running" else None
+            self.deployment = replace(before, observed=left, since=self.now, outage=outage)
         raise AssertionError("the states go round in a circle")
 
     def say(self, state: str, failure: Failure | None = None) -> None:

@@ -5,37 +5,41 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from millrace_compiler import Analyzer, AnalyzerUnavailable, bundle_files, compile_document
+from millrace_compiler.isolated import Limits, Pool
 
 from millrace_workers.model import Failure
 
+#: a deployment waits longer than a person who types
+LIMITS = Limits(seconds=30, waiting_seconds=60)
+
 
 class Jobs:
-    """Compiles by the same functions as the page and the command line."""
+    """Compiles as the page does, in a process of its own."""
 
-    def __init__(self, analyzer: Analyzer, runtime: Path, operator_jar: Path | None) -> None:
+    def __init__(self, analyzer: str, runtime: Path, operator_jar: Path | None) -> None:
+        """`analyzer`: its address, host:port."""
         self._analyzer = analyzer
         self._runtime = runtime
         self._operator_jar = operator_jar
+        self._pool = Pool(size=1, limits=LIMITS)
 
     def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
         """The first thing that stands in the way of a deployment, or None."""
-        try:
-            compilation = compile_document(document, self._analyzer, real_time=real_time)
-        except AnalyzerUnavailable as error:
-            return Failure("analyzer_unavailable", str(error))
-        errors = [each for each in compilation.diagnostics if each.severity == "error"]
-        if not errors:
-            return None
-        first = errors[0]
-        rest = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
-        return Failure(first.code, f"{first.message}{rest}", first.node, first.parameter)
+        answer = self._pool.compile(document, self._analyzer, real_time=real_time)
+        return _first_error(answer["diagnostics"])
 
-    def write(self, document: dict[str, Any], directory: Path) -> None:
+    def write(self, document: dict[str, Any], directory: Path) -> Failure | None:
         """Write the whole bundle: what an export holds is what runs."""
-        compilation = compile_document(document, self._analyzer)
-        files = bundle_files(compilation, self._runtime, self._operator_jar)
-        for path, content in files.items():
-            target = directory / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+        diagnostics = self._pool.bundle(
+            document, self._analyzer, directory, self._runtime, self._operator_jar
+        )
+        return _first_error(diagnostics)
+
+
+def _first_error(diagnostics: list[dict[str, Any]]) -> Failure | None:
+    errors = [each for each in diagnostics if each["severity"] == "error"]
+    if not errors:
+        return None
+    first = errors[0]
+    rest = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+    return Failure(first["code"], f"{first['message']}{rest}", first["node"], first["parameter"])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from millrace_workers.launchers.base import Process
+from millrace_workers.outages import Outage
 
 
 @dataclass(frozen=True)
@@ -35,17 +36,10 @@ class Run:
     """One life of a driver process."""
 
     id: int
-    pid: int
-    #: seconds since the epoch; with the pid it names a process for good
-    process_started_at: float
+    process: Process
     version: int
     #: the driver reports into the Redis stream ``millrace:run:<report id>``
     report_id: str
-
-    @property
-    def process(self) -> Process:
-        """The process behind this run."""
-        return Process(self.pid, self.process_started_at)
 
 
 @dataclass(frozen=True)
@@ -70,6 +64,14 @@ class Deployment:
     #: epoch seconds at which the observed state was entered
     since: float = 0.0
     failure: dict[str, Any] | None = None
+    #: why the workspace may not run this version at all
+    forbidden: Failure | None = None
+    #: what becomes of stores whose rows cannot be carried over, by id
+    state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
+    #: number of the version that runs again should this one not reach its first batch
+    fallback: int | None = None
+    #: what it waits for, if a part that it needs does not answer
+    outage: Outage | None = None
     #: number of the next run, counted over the whole life of the deployment
     next_epoch: int = 1
 
@@ -77,6 +79,12 @@ class Deployment:
     def wants_to_run(self) -> bool:
         """Whether the user wants this deployment to run."""
         return self.desired == "running"
+
+    def waits(self, now: float) -> bool:
+        """Whether nothing is to be tried before the next attempt; a living driver is looked at."""
+        if self.outage is None or not self.wants_to_run or now >= self.outage.retry_at:
+            return False
+        return self.observed != "starting" or self.run is None
 
     @property
     def real_time(self) -> bool:
@@ -92,6 +100,15 @@ class Deployment:
     def checkpoint(self) -> Path:
         """The query's checkpoint; it outlives versions."""
         return self.directory / "checkpoint"
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the driver that lives has done a batch."""
+        try:
+            noted = (self.checkpoint / "arrived").read_text(encoding="utf-8")
+        except OSError:
+            return False
+        return self.run is not None and noted == self.run.report_id
 
     @property
     def log_file(self) -> Path:

@@ -1,12 +1,13 @@
 """The Celery tasks: thin, repeatable, never waiting for a stream.
 
-This is the one place where the workers meet the backend: through ``deployments.actions``.
+This is the one place where the workers meet the backend: through ``deployments.actions``, and
+``accounts.retention`` for what is deleted by its age.
 """
 
 from __future__ import annotations
 
 import logging
-import socket
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ from contextlib import contextmanager
 from functools import cache
 
 import redis
+from accounts.retention import forget_old
 from deployments import actions
-from millrace_compiler import CachingAnalyzer, SocketAnalyzer
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
@@ -23,10 +24,11 @@ from millrace_workers.app import app
 from millrace_workers.cluster import KafkaTopics
 from millrace_workers.configuration import Configuration
 from millrace_workers.jobs import Jobs
-from millrace_workers.launchers import LocalLauncher, Process
+from millrace_workers.launchers import Launcher, LocalLauncher, Process
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.monitors import Reports
-from millrace_workers.states import STATES, TRANSITIONS, Tools
+from millrace_workers.outages import Outage
+from millrace_workers.states import TRANSITIONS, Tools, step
 from millrace_workers.states.tools import RunExists
 
 log = logging.getLogger(__name__)
@@ -35,7 +37,7 @@ log = logging.getLogger(__name__)
 STEPS_AT_ONCE = 12
 #: a worker that died in a step holds its deployment back for so long
 LOCK_SECONDS = 20
-#: how often a worker says that it is still at a step
+#: interval of a worker's heartbeat during a step
 PULSE_SECONDS = 4.0
 
 
@@ -46,23 +48,41 @@ def reconcile_due() -> None:
         reconcile.apply_async(args=(deployment,), expires=10)
 
 
+@app.task(name="millrace_workers.tasks.forget_old_access")
+def forget_old_access() -> None:
+    """Delete used links, ended sessions and old audit entries (`accounts.retention`)."""
+    deleted = {kind: count for kind, count in forget_old().items() if count}
+    if deleted:
+        log.info("deleted because of their age: %s", deleted)
+
+
 @app.task(name="millrace_workers.tasks.reconcile")
 def reconcile(deployment_id: int) -> None:
     """Step a deployment until it stays where it is; one worker at a time for each deployment."""
-    with _alone(deployment_id) as alone:
+    with _alone(deployment_id) as alone, _without_redis(deployment_id):
         if not alone:
             return
         for _ in range(STEPS_AT_ONCE):
             found = load(deployment_id)
-            if found is None:
+            if found is None or not visible(found, launcher()):
                 return
-            left = STATES[found.observed](found, tools_for(found))
+            actions.heartbeat(deployment_id)
+            if found.run is not None:
+                # A Redis that was restarted has forgotten who may report.
+                reports().grant(found.run.report_id)
+            left = step(found, tools_for(found))
             if left is None:
                 return
             if left not in TRANSITIONS[found.observed]:
                 raise RuntimeError(f"{found.observed} may not lead to {left}")
             if not actions.observe(deployment_id, left, found=found.observed):
                 return
+
+
+def visible(deployment: Deployment, here: Launcher) -> bool:
+    """Whether this host may judge the deployment; another host's driver is polled there alone."""
+    run = deployment.run
+    return run is None or here.sees(deployment.directory, run.process)
 
 
 def load(deployment_id: int) -> Deployment | None:
@@ -73,7 +93,8 @@ def load(deployment_id: int) -> Deployment | None:
     run = None
     if row.run is not None:
         live = row.run
-        run = Run(live.id, live.pid, live.process_started_at, live.version, live.report_id)
+        process = Process(live.host, live.pid, live.process_born)
+        run = Run(live.id, process, live.version, live.report_id)
     return Deployment(
         id=row.id,
         name=row.name,
@@ -88,12 +109,16 @@ def load(deployment_id: int) -> Deployment | None:
         crashes=row.crashes,
         since=row.since,
         failure=row.failure,
+        forbidden=None if row.forbidden is None else Failure(**row.forbidden),
+        outage=None if row.outage is None else Outage(**row.outage),
         next_epoch=row.next_epoch,
+        state_decisions=row.state_decisions,
+        fallback=row.fallback,
     )
 
 
 class DatabaseRecord:
-    """Writes down what a step says, through the backend's actions."""
+    """Records the result of a step through the backend's actions."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -111,31 +136,46 @@ class DatabaseRecord:
         """The cause is gone."""
         actions.record_failure(self._deployment.id, None)
 
+    def outage(self, outage: Outage) -> None:
+        """What it waits for."""
+        log.warning("deployment %s waits: %s", self._deployment.id, outage.message)
+        actions.record_outage(self._deployment.id, outage.as_json())
+
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
         """A driver lives."""
         try:
             run = actions.begin_run(
                 self._deployment.id,
                 process.pid,
-                socket.gethostname(),
-                process.started_at,
+                process.host,
+                process.born,
                 epoch,
                 report_id=report_id,
                 version=self._deployment.version,
             )
         except actions.LiveRunExists as error:
             raise RunExists(str(error)) from error
-        return Run(run.id, run.pid, run.process_started_at, run.version, run.report_id)
+        return Run(run.id, process, run.version, run.report_id)
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
         """The driver is gone."""
         actions.end_run(
             self._deployment.id, outcome, None if failure is None else failure.as_json()
         )
+        if self._deployment.run is not None:
+            reports().revoke(self._deployment.run.report_id)
 
     def keep_version(self, version: int) -> None:
         """Want again what runs."""
         actions.keep_version(self._deployment.id, version)
+
+    def fall_back(self) -> int | None:
+        """Want again the version that ran before."""
+        return actions.fall_back(self._deployment.id)
+
+    def arrived(self) -> None:
+        """The wanted version has done its first batch."""
+        actions.arrived(self._deployment.id)
 
 
 def tools_for(deployment: Deployment) -> Tools:
@@ -149,8 +189,8 @@ def tools_for(deployment: Deployment) -> Tools:
         topics=KafkaTopics(here.bootstrap_servers),
         now=time.time,
         driver_arguments=driver_arguments,
-        # An address with a password belongs in the environment: command lines can be read by all.
-        driver_environment={"MILLRACE_REPORT": here.redis_url},
+        jobs_kept=here.jobs_kept,
+        free_space=lambda folder: shutil.disk_usage(folder).free,
     )
 
 
@@ -184,7 +224,8 @@ def configuration() -> Configuration:
 @cache
 def launcher() -> LocalLauncher:
     """One launcher for each worker process, as it keeps its children."""
-    return LocalLauncher(configuration().data)
+    here = configuration()
+    return LocalLauncher(here.data, log_bytes=here.driver_log_bytes)
 
 
 @cache
@@ -195,20 +236,28 @@ def reports() -> Reports:
 
 @cache
 def jobs() -> Jobs:
-    """One analyzer cache for each worker process."""
-    host, port = configuration().analyzer.rsplit(":", 1)
-    analyzer = CachingAnalyzer(SocketAnalyzer(host, int(port)))
-    return Jobs(analyzer, configuration().runtime, configuration().operator_jar)
+    """One process that compiles for each worker process."""
+    found = configuration()
+    return Jobs(found.analyzer, found.runtime, found.operator_jar)
 
 
 def _pulse(deployment_id: int, lock: Lock, done: threading.Event) -> None:
-    """Keep the lock and say that the deployment is looked after, while a step lasts."""
+    """Keep the lock and send heartbeats for the deployment during a step."""
     while not done.wait(PULSE_SECONDS):
         try:
             lock.extend(LOCK_SECONDS, replace_ttl=True)
-            actions.looked_after(deployment_id)
+            actions.heartbeat(deployment_id)
         except (LockError, RedisError) as error:
             log.warning("deployment %s: %s", deployment_id, error)
+
+
+@contextmanager
+def _without_redis(deployment_id: int) -> Iterator[None]:
+    """A step that Redis does not answer is given up; the next tick repeats it."""
+    try:
+        yield
+    except RedisError as error:
+        log.warning("deployment %s not looked at: %s", deployment_id, error)
 
 
 @contextmanager
@@ -222,7 +271,6 @@ def _alone(deployment_id: int) -> Iterator[bool]:
         if not lock.acquire(blocking=False):
             yield False
             return
-        actions.looked_after(deployment_id)
         done = threading.Event()
         pulse = threading.Thread(target=_pulse, args=(deployment_id, lock, done), daemon=True)
         pulse.start()

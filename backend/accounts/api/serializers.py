@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 from rest_framework import serializers
 
 from accounts.choices import Role
-from accounts.models import ApiToken, AuditEntry, Membership, User
+from accounts.models import ApiToken, AuditEntry, Membership, User, Workspace
+from accounts.topics import INTERNAL
 
 
 class UserSerializer(serializers.ModelSerializer[User]):
-    """A person as others see them."""
+    """A user, as others see them."""
 
     display_name = serializers.CharField(source="shown_name", read_only=True)
 
@@ -22,7 +23,7 @@ class UserSerializer(serializers.ModelSerializer[User]):
 
 
 class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
-    """A workspace with one's own role in it."""
+    """A workspace and the user's role in it."""
 
     id = serializers.IntegerField(source="workspace.pk", read_only=True)
     slug = serializers.CharField(source="workspace.slug", read_only=True)
@@ -35,14 +36,18 @@ class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
 
 
 class SessionSerializer(serializers.Serializer[Any]):
-    """Who is signed in (null: nobody) and where they may work."""
+    """Who is signed in (null: nobody), where they may work, and whether they sign in again."""
 
     user = UserSerializer(allow_null=True, read_only=True)
     workspaces = WorkspaceSerializer(many=True, read_only=True)
+    has_password = serializers.BooleanField(
+        read_only=True, help_text="False: only a one-time link signs in again."
+    )
+    installation_admin = serializers.BooleanField(read_only=True)
 
 
 class SignInSerializer(serializers.Serializer[Any]):
-    """A name and its password."""
+    """User name and password."""
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(max_length=500, trim_whitespace=False, write_only=True)
@@ -55,16 +60,21 @@ class SignInLinkSerializer(serializers.Serializer[Any]):
 
 
 class AccountSerializer(serializers.Serializer[Any]):
-    """What people change about themselves."""
+    """Changes to one's own account."""
 
     display_name = serializers.CharField(max_length=150)
 
 
 class PasswordSerializer(serializers.Serializer[Any]):
-    """The change of a password; ``current`` is not needed where there was none."""
+    """A new password; ``current`` is required if the account has one."""
 
     current = serializers.CharField(
-        max_length=500, trim_whitespace=False, write_only=True, required=False, default=""
+        max_length=500,
+        trim_whitespace=False,
+        write_only=True,
+        required=False,
+        default="",
+        allow_blank=True,
     )
     new = serializers.CharField(max_length=500, trim_whitespace=False, write_only=True)
 
@@ -83,14 +93,14 @@ class TokenSerializer(serializers.ModelSerializer[ApiToken]):
 
 
 class NewTokenSerializer(serializers.Serializer[Any]):
-    """What a new token needs."""
+    """Name and lifetime of a new token."""
 
     name = serializers.CharField(max_length=150)
     days = serializers.IntegerField(min_value=1, max_value=366, default=30)
 
 
 class CreatedTokenSerializer(TokenSerializer):
-    """A new token with its secret, shown this once."""
+    """A new token with its secret, which is returned only once."""
 
     token = serializers.CharField(read_only=True)
 
@@ -103,15 +113,22 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 
     user = UserSerializer(read_only=True)
     role = serializers.ChoiceField(choices=Role.choices)
+    created_here = serializers.SerializerMethodField(
+        help_text="This workspace created the account: its admins may issue sign-in links."
+    )
 
     class Meta:
         model = Membership
-        fields: ClassVar = ["id", "user", "role", "created_at"]
+        fields: ClassVar = ["id", "user", "role", "created_at", "created_here"]
         read_only_fields: ClassVar = ["id", "user", "created_at"]
+
+    def get_created_here(self, row: Membership) -> bool:
+        """Whether the account was created in this workspace."""
+        return row.user.created_in_id == row.workspace_id
 
 
 class NewMemberSerializer(serializers.Serializer[Any]):
-    """Whom to add; an account that does not exist is made."""
+    """The user to add. The account is created if it does not exist."""
 
     username = serializers.RegexField(
         r"^[\w.@+-]+\Z",
@@ -125,7 +142,7 @@ class NewMemberSerializer(serializers.Serializer[Any]):
 
 
 class RoleSerializer(serializers.Serializer[Any]):
-    """A role to give."""
+    """A new role."""
 
     role = serializers.ChoiceField(choices=Role.choices)
 
@@ -138,18 +155,73 @@ class AddedMemberSerializer(serializers.Serializer[Any]):
 
 
 class LinkSerializer(serializers.Serializer[Any]):
-    """A one-time sign-in link, shown this once."""
+    """A one-time sign-in link, which is returned only once."""
 
     sign_in_link = serializers.CharField(read_only=True)
 
 
+class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
+    """What the installation's admin sets for a workspace."""
+
+    topic_prefixes = serializers.ListField(
+        child=serializers.RegexField(
+            r"^[A-Za-z0-9._-]+\Z",
+            max_length=249,
+            error_messages={"invalid": "Letters, digits and . _ - only, as in names of topics."},
+        ),
+        max_length=100,
+        help_text="Its topics begin with one of these; empty: all but Kafka's internal ones.",
+    )
+
+    class Meta:
+        model = Workspace
+        fields: ClassVar = ["id", "slug", "name", "topic_prefixes"]
+        read_only_fields: ClassVar = ["id", "slug", "name"]
+
+    def validate_topic_prefixes(self, values: list[str]) -> list[str]:
+        """Each once; none that only internal topics have."""
+        if any(value.startswith(INTERNAL) for value in values):
+            raise serializers.ValidationError(
+                "Topics that begin with __ are Kafka's own and never allowed."
+            )
+        return list(dict.fromkeys(values))
+
+
+class AccountOverviewSerializer(serializers.ModelSerializer[User]):
+    """An account as the installation's admin sees it."""
+
+    display_name = serializers.CharField(source="shown_name", read_only=True)
+    workspaces = serializers.SerializerMethodField(help_text="Slugs of its workspaces.")
+    has_password = serializers.BooleanField(source="has_usable_password", read_only=True)
+
+    class Meta:
+        model = User
+        fields: ClassVar = [
+            *("id", "username", "display_name", "workspaces", "has_password", "last_login")
+        ]
+        read_only_fields = fields
+
+    def get_workspaces(self, row: User) -> list[str]:
+        """Slugs of the workspaces that the account is a member of."""
+        return [membership.workspace.slug for membership in row.memberships.all()]
+
+
 class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
-    """Who did what, when."""
+    """An action: who did what, and when."""
 
     actor = serializers.CharField(source="actor_name", read_only=True)
     detail = serializers.DictField(read_only=True)
 
     class Meta:
         model = AuditEntry
-        fields: ClassVar = ["id", "at", "actor", "action", "subject", "subject_id", "detail"]
+        fields: ClassVar = [
+            "id",
+            "at",
+            "actor",
+            "address",
+            "action",
+            "subject",
+            "subject_id",
+            "detail",
+        ]
         read_only_fields = fields

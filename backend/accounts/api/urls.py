@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from accounts.api import installation_views as installation
 from accounts.api import views
 
 urlpatterns = [
@@ -11,6 +12,11 @@ urlpatterns = [
     path("account/password", views.PasswordView.as_view()),
     path("tokens", views.TokensView.as_view()),
     path("tokens/<int:token>", views.TokenView.as_view()),
+    path("installation/workspaces", installation.WorkspacesView.as_view()),
+    path("installation/workspaces/<slug:workspace>", installation.WorkspaceSettingsView.as_view()),
+    path("installation/accounts", installation.AccountsView.as_view()),
+    path("installation/accounts/<int:account>/link", installation.AccountLinkView.as_view()),
+    path("installation/audit", installation.InstallationAuditView.as_view()),
     path("workspaces/<slug:workspace>/members", views.MembersView.as_view()),
     path("workspaces/<slug:workspace>/members/<int:member>", views.MemberView.as_view()),
     path("workspaces/<slug:workspace>/members/<int:member>/link", views.MemberLinkView.as_view()),

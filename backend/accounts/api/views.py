@@ -25,9 +25,21 @@ from accounts.permissions import require, workspace_for
 def session_of(user: Any) -> dict[str, Any]:
     """The session of a user, anonymous or not."""
     if not isinstance(user, User):
-        return shapes.SessionSerializer({"user": None, "workspaces": []}).data
+        nobody: dict[str, Any] = {
+            "user": None,
+            "workspaces": [],
+            "has_password": False,
+            "installation_admin": False,
+        }
+        return shapes.SessionSerializer(nobody).data
     memberships = user.memberships.select_related("workspace").order_by("workspace__name")
-    return shapes.SessionSerializer({"user": user, "workspaces": memberships}).data
+    found = {
+        "user": user,
+        "workspaces": memberships,
+        "has_password": user.has_usable_password(),
+        "installation_admin": user.is_superuser,
+    }
+    return shapes.SessionSerializer(found).data
 
 
 class SessionView(ApiView):
@@ -52,12 +64,15 @@ class SessionView(ApiView):
         operation_id="session_begin",
     )
     def post(self, request: Request) -> Response:
-        """Sign in by name and password."""
+        """Sign in with name and password."""
         SessionAuthentication().enforce_csrf(request)
         given = shapes.SignInSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         user = authenticate(request._request, **given.validated_data)
-        if getattr(request._request, "axes_locked_out", False):
+        locked = getattr(request._request, "axes_locked_out", False)
+        if user is None:
+            actions.record_failed_sign_in(given.validated_data["username"], locked=locked)
+        if locked:
             raise TooMany(*LOCKED)
         if user is None:
             raise ApiError(
@@ -66,6 +81,7 @@ class SessionView(ApiView):
                 "Check both; or ask an admin for a one-time sign-in link.",
             )
         login(request._request, user)
+        actions.record_sign_in(user)
         return Response(session_of(user))
 
     @extend_schema(request=None, responses=shapes.SessionSerializer, operation_id="session_end")
@@ -87,7 +103,7 @@ class SessionLinkView(ApiView):
         operation_id="session_begin_by_link",
     )
     def post(self, request: Request) -> Response:
-        """Sign in by the token of a link, which is used up."""
+        """Sign in with the token of a one-time link."""
         SessionAuthentication().enforce_csrf(request)
         given = shapes.SignInLinkSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -105,7 +121,7 @@ class AccountView(ApiView):
         operation_id="account_update",
     )
     def patch(self, request: Request) -> Response:
-        """Change the name that others see."""
+        """Change the displayed name."""
         given = shapes.AccountSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         actions.set_display_name(self.person, given.validated_data["display_name"])
@@ -115,6 +131,7 @@ class AccountView(ApiView):
 class PasswordView(ApiView):
     """One's own password."""
 
+    session_only = frozenset({"PUT"})
     throttle_scope = "sign-in"
 
     @extend_schema(
@@ -123,23 +140,22 @@ class PasswordView(ApiView):
         operation_id="account_password",
     )
     def put(self, request: Request) -> Response:
-        """Set or change the password; other sessions end."""
+        """Set or change the password; other sessions and all tokens end."""
         given = shapes.PasswordSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         actions.set_password(self.person, **given.validated_data)
-        if request.auth is None:
-            login(
-                request._request, self.person, backend="django.contrib.auth.backends.ModelBackend"
-            )
+        login(request._request, self.person, backend="django.contrib.auth.backends.ModelBackend")
         return Response(session_of(self.person))
 
 
 class TokensView(ApiView):
     """One's own API tokens."""
 
+    session_only = frozenset({"POST"})
+
     @extend_schema(responses=shapes.TokenSerializer(many=True), operation_id="token_list")
     def get(self, request: Request) -> Response:
-        """All that have not expired or been revoked."""
+        """Tokens that have not expired or been revoked."""
         tokens = ApiToken.objects.filter(user=self.person)
         return Response(shapes.TokenSerializer(tokens, many=True).data)
 
@@ -149,7 +165,7 @@ class TokensView(ApiView):
         operation_id="token_create",
     )
     def post(self, request: Request) -> Response:
-        """A new token; its secret is in this answer and nowhere else."""
+        """Create a token. Its secret is returned only in this response."""
         given = shapes.NewTokenSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         token, secret = actions.create_token(self.person, **given.validated_data)
@@ -162,7 +178,7 @@ class TokenView(ApiView):
 
     @extend_schema(responses={204: None}, operation_id="token_revoke")
     def delete(self, request: Request, token: int) -> Response:
-        """Revoke it."""
+        """Revoke a token."""
         actions.revoke_token(self.person, token)
         return Response(status=204)
 
@@ -170,9 +186,11 @@ class TokenView(ApiView):
 class MembersView(ApiView):
     """The people of a workspace."""
 
+    session_only = frozenset({"POST"})
+
     @extend_schema(responses=shapes.MemberSerializer(many=True), operation_id="member_list")
     def get(self, request: Request, workspace: str) -> Response:
-        """Everybody with their roles."""
+        """All members with their roles."""
         found = workspace_for(self.person, workspace)
         members = found.memberships.select_related("user")
         return Response(shapes.MemberSerializer(members, many=True).data)
@@ -183,7 +201,7 @@ class MembersView(ApiView):
         operation_id="member_add",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Add a person (admin)."""
+        """Add a member (admin)."""
         found = workspace_for(self.person, workspace, Role.ADMIN)
         given = shapes.NewMemberSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -207,13 +225,15 @@ def member_of(admin: User, workspace: str, member: int) -> Membership:
 class MemberView(ApiView):
     """One person of a workspace."""
 
+    session_only = frozenset({"PATCH", "DELETE"})
+
     @extend_schema(
         request=shapes.RoleSerializer,
         responses=shapes.MemberSerializer,
         operation_id="member_change",
     )
     def patch(self, request: Request, workspace: str, member: int) -> Response:
-        """Change the role (admin)."""
+        """Change a member's role (admin)."""
         row = member_of(self.person, workspace, member)
         given = shapes.RoleSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -222,7 +242,7 @@ class MemberView(ApiView):
 
     @extend_schema(responses={204: None}, operation_id="member_remove")
     def delete(self, request: Request, workspace: str, member: int) -> Response:
-        """Remove the person from the workspace (admin)."""
+        """Remove a member from the workspace (admin)."""
         actions.remove_member(self.person, member_of(self.person, workspace, member))
         return Response(status=204)
 
@@ -230,9 +250,11 @@ class MemberView(ApiView):
 class MemberLinkView(ApiView):
     """A new one-time sign-in link for a member."""
 
+    session_only = frozenset({"POST"})
+
     @extend_schema(request=None, responses={201: shapes.LinkSerializer}, operation_id="member_link")
     def post(self, request: Request, workspace: str, member: int) -> Response:
-        """Make the link (admin)."""
+        """Make the link (admin); 403 for accounts that are not this workspace's alone."""
         link = actions.invite_again(self.person, member_of(self.person, workspace, member))
         return Response({"sign_in_link": link}, status=201)
 
@@ -246,7 +268,7 @@ class AuditView(ApiView):
         operation_id="audit_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """The newest first (admin)."""
+        """Newest first (admin)."""
         found = workspace_for(self.person, workspace)
         require(self.person, found.pk, Role.ADMIN)
         return self.page(

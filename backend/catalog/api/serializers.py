@@ -36,28 +36,28 @@ class OutputSerializer(serializers.Serializer[Any]):
 
 
 class ExampleSerializer(serializers.Serializer[Any]):
-    """Records before and after an operator."""
+    """Input and output records of an operator."""
 
     before = serializers.ListField(child=serializers.DictField())
     after = serializers.ListField(child=serializers.DictField())
 
 
 class ParameterExpressionSerializer(serializers.Serializer[Any]):
-    """What an expression sees and gives."""
+    """The columns an expression can use and the type it returns."""
 
     columns = serializers.CharField()
     expects = serializers.CharField(allow_null=True)
 
 
 class DependencySerializer(serializers.Serializer[Any]):
-    """When a parameter is of any use."""
+    """The condition under which a parameter applies."""
 
     parameter = serializers.CharField()
     values = serializers.ListField(child=serializers.JSONField())
 
 
 class ParameterSerializer(serializers.Serializer[Any]):
-    """A parameter of an operator, enough to make its field."""
+    """A parameter of an operator, with all that is needed to render its field."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -102,7 +102,7 @@ class KindSerializer(serializers.Serializer[Any]):
 
 
 class FunctionSerializer(serializers.Serializer[Any]):
-    """A function of Spark."""
+    """A Spark SQL function."""
 
     name = serializers.CharField()
     usage = serializers.CharField()
@@ -115,14 +115,16 @@ class FormatSerializer(serializers.Serializer[Any]):
     format = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
-    type = serializers.CharField(allow_null=True, help_text="Its Spark type; null: by its schema.")
+    type = serializers.CharField(
+        allow_null=True, help_text="Its Spark SQL type; null if the schema determines it."
+    )
     properties = serializers.ListField(
-        child=serializers.CharField(), help_text="What goes with it: schema, registry, subject."
+        child=serializers.CharField(), help_text="Further properties: schema, registry, subject."
     )
 
 
 class CatalogueSerializer(serializers.Serializer[Any]):
-    """Everything the palette and the forms are made from."""
+    """Kinds, parameters, formats, settings and functions."""
 
     families = FamilySerializer(many=True)
     kinds = KindSerializer(many=True)
@@ -132,7 +134,7 @@ class CatalogueSerializer(serializers.Serializer[Any]):
 
 
 class TemplateSerializer(serializers.Serializer[Any]):
-    """A document to begin with."""
+    """A document to start from."""
 
     id = serializers.CharField()
     title = serializers.CharField()

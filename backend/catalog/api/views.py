@@ -73,7 +73,7 @@ class HealthView(ApiView):
         operation_id="health",
     )
     def get(self, request: Request) -> Response:
-        """200 where everything answers, else 503."""
+        """200 if all services respond, else 503."""
         found: dict[str, Any] = {"database": _database_answers(), "redis": _redis_answers()}
         well = all(found.values())
         return Response({"status": "ok" if well else "degraded", **found}, 200 if well else 503)

@@ -8,10 +8,15 @@ from rest_framework import serializers
 
 
 class NodeFiguresSerializer(serializers.Serializer[Any]):
-    """Records through a node since its run started, and per second of late."""
+    """Records processed by a node since the run started, and the current rate per second."""
 
     out = serializers.IntegerField()
-    dropped = serializers.DictField(child=serializers.IntegerField())
+    dropped = serializers.DictField(
+        child=serializers.IntegerField(), help_text="By reason; without dead letters."
+    )
+    dead_letters = serializers.IntegerField(
+        help_text="Records that went to the topic of dead letters in place of the next node."
+    )
     in_rate = serializers.FloatField(allow_null=True)
     out_rate = serializers.FloatField(allow_null=True)
 
@@ -33,23 +38,36 @@ class TopicPartitionSerializer(serializers.Serializer[Any]):
 class TaskSerializer(serializers.Serializer[Any]):
     """A task, and where it runs."""
 
-    task = serializers.CharField(help_text="As in Kafka Streams: sub-topology and partition, 0_1.")
+    task = serializers.CharField(
+        help_text="Task id as in Kafka Streams: sub-topology and partition, such as 0_1."
+    )
     subtopology = serializers.IntegerField()
     level = serializers.IntegerField()
     partition = serializers.IntegerField()
     executor = serializers.CharField()
     host = serializers.CharField(allow_null=True)
-    thread = serializers.CharField()
+    thread = serializers.CharField(
+        help_text="The one that ran it last: Spark gives a task any free thread of its executor."
+    )
+    thread_changes = serializers.IntegerField(help_text="Since the run started.")
     topic_partitions = TopicPartitionSerializer(many=True)
     records = serializers.IntegerField()
-    rate = serializers.FloatField(allow_null=True, help_text="Records per second of late.")
-    stream_time = serializers.IntegerField(allow_null=True, help_text="Epoch ms.")
-    last_active = serializers.IntegerField(allow_null=True, help_text="Epoch ms.")
+    rate = serializers.FloatField(allow_null=True, help_text="Current rate in records per second.")
+    stream_time = serializers.IntegerField(allow_null=True, help_text="Epoch milliseconds.")
+    last_active = serializers.IntegerField(allow_null=True, help_text="Epoch milliseconds.")
     state_rows = serializers.IntegerField(allow_null=True)
 
 
+class LostRecordsSerializer(serializers.Serializer[Any]):
+    """Records of a topic partition that the broker deleted before they were read."""
+
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    records = serializers.IntegerField()
+
+
 class StoreFiguresSerializer(serializers.Serializer[Any]):
-    """How large a store is."""
+    """Size of a store."""
 
     name = serializers.CharField()
     node = serializers.CharField()
@@ -58,14 +76,16 @@ class StoreFiguresSerializer(serializers.Serializer[Any]):
 
 
 class RuntimeSerializer(serializers.Serializer[Any]):
-    """A driver's last report. ``stale``: it is too old to be taken for the truth."""
+    """A driver's last report. ``stale`` if it is too old to be relied on."""
 
     deployment = serializers.IntegerField()
-    run = serializers.CharField(help_text="The report id of the run that said this.")
-    at = serializers.IntegerField(help_text="Epoch ms, by the driver's clock.")
+    run = serializers.CharField(help_text="The report id of the run.")
+    at = serializers.IntegerField(help_text="Epoch milliseconds, by the driver's clock.")
     as_of = serializers.DateTimeField()
     stale = serializers.BooleanField()
-    batch = serializers.IntegerField()
+    batch = serializers.IntegerField(
+        allow_null=True, help_text="Number of the last batch; null before the first has ended."
+    )
     duration_ms = serializers.IntegerField(allow_null=True)
     input_rate = serializers.FloatField(allow_null=True)
     process_rate = serializers.FloatField(allow_null=True)
@@ -73,3 +93,4 @@ class RuntimeSerializer(serializers.Serializer[Any]):
     nodes = serializers.DictField(child=NodeFiguresSerializer())
     tasks = TaskSerializer(many=True)
     stores = StoreFiguresSerializer(many=True)
+    lost = LostRecordsSerializer(many=True, help_text="Since the run started.")

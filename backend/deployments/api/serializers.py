@@ -2,40 +2,56 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from deployments.choices import Desired, LogLevel, Observed, Outcome, StartFrom, StepState, Target
+from deployments.choices import (
+    Desired,
+    LogLevel,
+    Observed,
+    Outcome,
+    SourceVerdict,
+    StartFrom,
+    StepState,
+    StoreDecision,
+    StoreVerdict,
+    Target,
+)
 from deployments.models import Deployment, Run
 
 
 class SettingsSerializer(serializers.Serializer[Any]):
-    """How a deployment runs."""
+    """Settings of a deployment."""
 
     trigger_ms = serializers.IntegerField(
         min_value=0,
         max_value=3_600_000,
         required=False,
-        help_text="Milliseconds from micro-batch to micro-batch; 0: as soon as possible.",
+        help_text="Milliseconds between micro-batches; 0: as soon as possible.",
     )
     real_time_ms = serializers.IntegerField(
         min_value=5_000,
         max_value=3_600_000,
         required=False,
-        help_text="Real time in place of micro-batches: each record is taken when it arrives, at "
-        "least once. State and progress are kept every so many milliseconds.",
+        help_text="Run in real-time mode instead of micro-batches: each record is processed when "
+        "it arrives, at least once. State and offsets are saved at this interval, in "
+        "milliseconds.",
     )
     cores = serializers.IntegerField(min_value=1, max_value=256, required=False)
     memory_mb = serializers.IntegerField(min_value=512, max_value=1_048_576, required=False)
     start = serializers.ChoiceField(
         choices=StartFrom.choices,
         required=False,
-        help_text="Where the first run begins to read.",
+        help_text="Where the first run starts to read streams and tables; overrides the setting "
+        "of each source. Global tables are always read from the beginning.",
     )
     create_topics = serializers.BooleanField(
-        required=False, help_text="Create topics that do not exist (default: yes)."
+        required=False,
+        help_text="Create topics that do not exist, with the broker's retention (default: no; the "
+        "deployment fails at the node that names the topic).",
     )
 
     def to_internal_value(self, data: Any) -> Any:
@@ -70,8 +86,18 @@ class FailingRecordSerializer(serializers.Serializer[Any]):
     timestamp = serializers.IntegerField(allow_null=True)
 
 
+class OutageSerializer(serializers.Serializer[Any]):
+    """What a deployment waits for; it goes on by itself when that answers again."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    since = serializers.DateTimeField()
+    attempts = serializers.IntegerField(min_value=1)
+    retry_at = serializers.DateTimeField(help_text="When the next attempt is made.")
+
+
 class FailureSerializer(serializers.Serializer[Any]):
-    """Why it does not run, at its node where one is to blame."""
+    """Why a deployment failed, with the node that caused it, if known."""
 
     code = serializers.CharField()
     node = serializers.CharField(allow_null=True)
@@ -81,7 +107,7 @@ class FailureSerializer(serializers.Serializer[Any]):
 
 
 class RunSerializer(serializers.ModelSerializer[Run]):
-    """One life of a driver process."""
+    """One run of a driver process."""
 
     version = serializers.IntegerField(source="version.number", read_only=True)
 
@@ -101,7 +127,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 
 
 class EndedRunSerializer(RunSerializer):
-    """A run with its end, if it has one."""
+    """A run, with its end if it has ended."""
 
     outcome = serializers.SerializerMethodField()
     failure = serializers.SerializerMethodField()
@@ -123,7 +149,7 @@ class EndedRunSerializer(RunSerializer):
 
 
 class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
-    """A deployment: what is wanted, what is seen."""
+    """A deployment with its desired and its observed state."""
 
     topology_name = serializers.CharField(source="topology.name", read_only=True)
     version = serializers.IntegerField(source="version.number", read_only=True)
@@ -136,10 +162,15 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
     steps = serializers.SerializerMethodField()
     run = RunSerializer(source="live_run", allow_null=True, read_only=True)
     failure = serializers.SerializerMethodField()
+    outage = serializers.SerializerMethodField()
     created_by = serializers.CharField(
         source="created_by.shown_name", default=None, read_only=True, allow_null=True
     )
     restart_requested = serializers.SerializerMethodField()
+    has_checkpoint = serializers.BooleanField(
+        read_only=True,
+        help_text="The deployment continues from its checkpoint; `start` has no effect.",
+    )
 
     class Meta:
         model = Deployment
@@ -154,9 +185,11 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
             "observed",
             "since",
             "restart_requested",
+            "has_checkpoint",
             "steps",
             "run",
             "failure",
+            "outage",
             "created_by",
             "created_at",
             "updated_at",
@@ -176,8 +209,20 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         failure: dict[str, Any] | None = deployment.observation.failure
         return failure
 
+    @extend_schema_field(OutageSerializer(allow_null=True))
+    def get_outage(self, deployment: Deployment) -> dict[str, Any] | None:
+        """What it waits for, where a part that it needs does not answer."""
+        outage: dict[str, Any] | None = deployment.observation.outage
+        if outage is None:
+            return None
+        moments = {
+            name: datetime.fromtimestamp(outage[name], UTC).isoformat()
+            for name in ("since", "retry_at")
+        }
+        return {**outage, **moments}
+
     def get_restart_requested(self, deployment: Deployment) -> bool:
-        """Whether a restart is yet to come."""
+        """Whether a restart is pending."""
         return deployment.restart_requested_at is not None
 
 
@@ -190,11 +235,116 @@ class NewDeploymentSerializer(serializers.Serializer[Any]):
     settings = SettingsSerializer(required=False, default=dict)
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "enum": StoreDecision.values},
+            {
+                "type": "object",
+                "properties": {"convert": {"type": "string", "maxLength": 20_000}},
+                "required": ["convert"],
+                "additionalProperties": False,
+            },
+        ]
+    }
+)
+class StoreDecisionField(serializers.Field[Any, Any, Any, Any]):
+    """`reset`, `drop`, or `{"convert": "<SQL expression over old>"}`."""
+
+    def to_internal_value(self, data: Any) -> str | dict[str, str]:
+        """The decision. Raises ValidationError for anything else."""
+        if isinstance(data, str) and data in StoreDecision.values:
+            return data
+        if isinstance(data, dict) and data.keys() == {"convert"}:
+            text = data["convert"]
+            if isinstance(text, str) and text.strip() and len(text) <= 20_000:
+                return {"convert": text}
+        raise serializers.ValidationError(
+            'Give reset, drop or {"convert": "<SQL expression over old>"}.', "invalid"
+        )
+
+    def to_representation(self, value: Any) -> Any:
+        """As it was given."""
+        return value
+
+
 class RedeploySerializer(serializers.Serializer[Any]):
-    """Another version, and other settings if they are given."""
+    """The version to deploy, and settings to change."""
 
     version = serializers.IntegerField(min_value=1)
     settings = SettingsSerializer(required=False)
+    stores = serializers.DictField(
+        child=StoreDecisionField(),
+        required=False,
+        help_text="What becomes of stores whose rows cannot be carried over, by the store's id.",
+    )
+
+
+class PlanQuerySerializer(serializers.Serializer[Any]):
+    """The version that a plan is asked for."""
+
+    version = serializers.IntegerField(min_value=1)
+
+
+class StoreTypesSerializer(serializers.Serializer[Any]):
+    """What a store holds."""
+
+    kind = serializers.CharField()
+    key = serializers.CharField(help_text="Spark type of its keys.")
+    values = serializers.ListField(child=serializers.CharField(), help_text="Types of its values.")
+    windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
+    tasks = serializers.IntegerField(allow_null=True)
+
+
+class StoreChangeSerializer(serializers.Serializer[Any]):
+    """The verdict on one store."""
+
+    id = serializers.CharField(help_text="Of its store node, or of the operator that needs it.")
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=StoreVerdict.choices)
+    reasons = serializers.ListField(child=serializers.CharField())
+    rows = serializers.IntegerField(allow_null=True, help_text="Null where they are not known.")
+    bytes = serializers.IntegerField(allow_null=True)
+    convertible = serializers.BooleanField(
+        help_text="Whether an expression over the old values can make them fit."
+    )
+    old = StoreTypesSerializer(allow_null=True)
+    new = StoreTypesSerializer(allow_null=True)
+
+
+class SourcePlaceSerializer(serializers.Serializer[Any]):
+    """Where a partition is continued."""
+
+    partition = serializers.IntegerField()
+    offset = serializers.IntegerField(help_text="Of the first record that is read.")
+    lag = serializers.IntegerField(
+        allow_null=True, help_text="Records from there to the end; null where the end is unknown."
+    )
+
+
+class SourceChangeSerializer(serializers.Serializer[Any]):
+    """The verdict on one topic that is read."""
+
+    topic = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=SourceVerdict.choices)
+    partitions = SourcePlaceSerializer(
+        many=True, help_text="Where a topic that continues goes on; empty before the first report."
+    )
+
+
+class StatePlanSerializer(serializers.Serializer[Any]):
+    """What deploying a version does to the state of the one before."""
+
+    before = serializers.IntegerField(help_text="Number of the version whose state there is.")
+    version = serializers.IntegerField()
+    stores = StoreChangeSerializer(many=True)
+    sources = SourceChangeSerializer(many=True)
+    accepted = serializers.BooleanField(help_text="Whether nothing is lost.")
+    as_of = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the driver reported rows, bytes and offsets; null before its first report.",
+    )
 
 
 class TopicSerializer(serializers.Serializer[Any]):
@@ -204,6 +354,38 @@ class TopicSerializer(serializers.Serializer[Any]):
     partitions = serializers.IntegerField()
 
 
+class MissingTopicSerializer(serializers.Serializer[Any]):
+    """A topic that a version names and the cluster does not have."""
+
+    name = serializers.CharField()
+    node = serializers.CharField(allow_null=True)
+    parameter = serializers.CharField()
+    partitions = serializers.IntegerField(
+        help_text="As the document says, else as many as the widest of its other topics has."
+    )
+    nearest = serializers.ListField(
+        child=serializers.CharField(), help_text="Topics of the cluster with a name like it."
+    )
+
+
+class NewTopicSerializer(serializers.Serializer[Any]):
+    """A topic to create."""
+
+    name = serializers.RegexField(r"^[a-zA-Z0-9._-]{1,249}$")
+    partitions = serializers.IntegerField(min_value=1, max_value=1_000)
+    retention_ms = serializers.IntegerField(
+        min_value=-1,
+        required=False,
+        help_text="How long records are kept; -1: for ever. Without it the broker's default.",
+    )
+
+
+class NewTopicsSerializer(serializers.Serializer[Any]):
+    """Topics to create."""
+
+    topics = NewTopicSerializer(many=True, allow_empty=False)
+
+
 class LogLineSerializer(serializers.Serializer[Any]):
     """A line of a driver's log."""
 
@@ -211,10 +393,13 @@ class LogLineSerializer(serializers.Serializer[Any]):
     level = serializers.ChoiceField(choices=LogLevel.choices)
     node = serializers.CharField(allow_null=True)
     message = serializers.CharField()
+    record = FailingRecordSerializer(
+        allow_null=True, help_text="The record that an error is about, where it is known."
+    )
 
 
 class LogPageSerializer(serializers.Serializer[Any]):
-    """Lines in the order of the file; ``next`` is the place after the last one."""
+    """Lines in file order; ``next`` is the position after the last one."""
 
     lines = LogLineSerializer(many=True)
     next = serializers.CharField(allow_null=True)

@@ -6,12 +6,17 @@ from deployments.api import views
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topics", views.TopicsView.as_view()),
+    path(
+        "topologies/<int:topology>/versions/<int:number>/missing-topics",
+        views.MissingTopicsView.as_view(),
+    ),
     path("workspaces/<slug:workspace>/deployments", views.DeploymentsView.as_view()),
     path("deployments/<int:deployment>", views.DeploymentView.as_view()),
     path("deployments/<int:deployment>/start", views.StartView.as_view()),
     path("deployments/<int:deployment>/stop", views.StopView.as_view()),
     path("deployments/<int:deployment>/restart", views.RestartView.as_view()),
     path("deployments/<int:deployment>/redeploy", views.RedeployView.as_view()),
+    path("deployments/<int:deployment>/plan", views.PlanView.as_view()),
     path("deployments/<int:deployment>/runs", views.RunsView.as_view()),
     path("deployments/<int:deployment>/logs", views.LogsView.as_view()),
     path("deployments/<int:deployment>/runtime", views.RuntimeView.as_view()),

@@ -22,7 +22,7 @@ from deployments import actions
 from deployments.api import serializers as shapes
 from deployments.api.runtime_serializers import RuntimeSerializer
 from deployments.choices import LogLevel
-from deployments.cluster import list_topics
+from deployments.cluster import list_topics, missing_topics
 from deployments.logs import Filter, Place, merged, read_log, reported
 from deployments.models import Deployment
 from deployments.queries import whole
@@ -50,13 +50,49 @@ def shown(deployment: int, status: int = 200) -> Response:
 
 
 class TopicsView(ApiView):
-    """The topics of the workspace's cluster."""
+    """The topics of the cluster that the workspace may use."""
 
     @extend_schema(responses=shapes.TopicSerializer(many=True), operation_id="topic_list")
     def get(self, request: Request, workspace: str) -> Response:
-        """Asked of Kafka now; 503 where it does not answer."""
-        workspace_for(self.person, workspace)
-        return Response(shapes.TopicSerializer(list_topics(), many=True).data)
+        """Read from Kafka now; 503 if it does not respond."""
+        found = workspace_for(self.person, workspace)
+        topics = list_topics(found.topic_prefixes)
+        return Response(shapes.TopicSerializer(topics, many=True).data)
+
+    @extend_schema(
+        request=shapes.NewTopicsSerializer,
+        responses={201: shapes.TopicSerializer(many=True)},
+        operation_id="topic_create",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Create topics (operator); those that exist are left as they are."""
+        found = workspace_for(self.person, workspace, Role.OPERATOR)
+        given = shapes.NewTopicsSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data["topics"]
+        actions.create_topics(self.person, found, wanted)
+        names = {topic["name"] for topic in wanted}
+        there = [each for each in list_topics(found.topic_prefixes) if each["name"] in names]
+        return Response(shapes.TopicSerializer(there, many=True).data, status=201)
+
+
+class MissingTopicsView(ApiView):
+    """What the cluster lacks for a version to run."""
+
+    @extend_schema(
+        responses=shapes.MissingTopicSerializer(many=True), operation_id="missing_topic_list"
+    )
+    def get(self, request: Request, topology: int, number: int) -> Response:
+        """Read from Kafka now; 503 if it does not respond."""
+        topologies = visible(Topology.objects.select_related("workspace"), self.person)
+        row = topologies.filter(pk=topology).first()
+        if row is None:
+            raise NotFound("not_found", f"There is no topology {topology} for this account.")
+        version = row.versions.filter(number=number).first()
+        if version is None:
+            raise NotFound("no_such_version", f"“{row.name}” has no version {number}.")
+        found = missing_topics(version.document, row.workspace.topic_prefixes)
+        return Response(shapes.MissingTopicSerializer(found, many=True).data)
 
 
 class DeploymentsView(ApiView):
@@ -68,7 +104,7 @@ class DeploymentsView(ApiView):
         operation_id="deployment_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """A page of them, the newest first."""
+        """One page, newest first."""
         found = workspace_for(self.person, workspace)
         return self.page(
             whole(Deployment.objects.filter(workspace=found)),
@@ -82,7 +118,7 @@ class DeploymentsView(ApiView):
         operation_id="deployment_create",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Deploy a version (operator); it is to run at once."""
+        """Deploy a version and start it (operator)."""
         found = workspace_for(self.person, workspace, Role.OPERATOR)
         given = shapes.NewDeploymentSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -105,12 +141,12 @@ class DeploymentView(ApiView):
 
     @extend_schema(responses=shapes.DeploymentSerializer, operation_id="deployment_get")
     def get(self, request: Request, deployment: int) -> Response:
-        """What is wanted and what is seen."""
+        """Desired and observed state."""
         return shown(deployment_of(self.person, deployment).pk)
 
     @extend_schema(responses={204: None}, operation_id="deployment_delete")
     def delete(self, request: Request, deployment: int) -> Response:
-        """Forget it with its state (operator); only once it is stopped."""
+        """Delete a stopped deployment and its state (operator)."""
         actions.delete_deployment(self.person, deployment_of(self.person, deployment))
         return Response(status=204)
 
@@ -122,7 +158,7 @@ class StartView(ApiView):
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_start"
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Start it (operator); where it failed, try again."""
+        """Start, or retry after a failure (operator)."""
         row = deployment_of(self.person, deployment)
         actions.request_start(self.person, row)
         return shown(row.pk)
@@ -135,7 +171,7 @@ class StopView(ApiView):
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_stop"
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Stop it gracefully (operator)."""
+        """Stop gracefully (operator)."""
         row = deployment_of(self.person, deployment)
         actions.request_stop(self.person, row)
         return shown(row.pk)
@@ -148,7 +184,7 @@ class RestartView(ApiView):
         request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_restart"
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Restart it (operator) where it stopped reading."""
+        """Restart from where it stopped (operator)."""
         row = deployment_of(self.person, deployment)
         actions.request_restart(self.person, row)
         return shown(row.pk)
@@ -163,13 +199,37 @@ class RedeployView(ApiView):
         operation_id="deployment_redeploy",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Redeploy it (operator); what runs goes on until the new version is ready."""
+        """Deploy another version or other settings (operator); the old one runs until it is ready.
+
+        409 with the plan of the change where a store needs a decision that ``stores`` lacks.
+        """
         row = deployment_of(self.person, deployment)
         given = shapes.RedeploySerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
-        actions.request_redeploy(self.person, row, values["version"], values.get("settings"))
+        actions.request_redeploy(
+            self.person, row, values["version"], values.get("settings"), values.get("stores")
+        )
         return shown(row.pk)
+
+
+class PlanView(ApiView):
+    """What a redeploy would change."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("version", int, required=True, description="The version to deploy.")
+        ],
+        responses=shapes.StatePlanSerializer,
+        operation_id="deployment_plan",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """Each store kept, migrated, incompatible, new or lost, and why; nothing is touched."""
+        row = deployment_of(self.person, deployment)
+        given = shapes.PlanQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        plan = actions.plan_redeploy(row, given.validated_data["version"])
+        return Response(shapes.StatePlanSerializer(plan).data)
 
 
 class RunsView(ApiView):
@@ -181,7 +241,7 @@ class RunsView(ApiView):
         operation_id="run_list",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """A page of them, the newest first."""
+        """One page, newest first."""
         row = deployment_of(self.person, deployment)
         runs = row.runs.select_related("version").defer("version__document")
         return self.page(runs, shapes.EndedRunSerializer)
@@ -192,7 +252,9 @@ class LogsView(ApiView):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("after", str, description="The place that the last answer named."),
+            OpenApiParameter(
+                "after", str, description="The `next` position of the previous response."
+            ),
             OpenApiParameter("node", str, description="Lines of this node only."),
             OpenApiParameter(
                 "level", str, enum=LogLevel.values, description="Lines of at least this level."
@@ -203,7 +265,7 @@ class LogsView(ApiView):
         operation_id="deployment_logs",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """Lines after a place, some hundreds at once; without a place, the last ones."""
+        """Up to some hundred lines after a position; without one, the latest lines."""
         row = deployment_of(self.person, deployment)
         asked = request.query_params
         after, level = asked.get("after") or None, asked.get("level", "").lower()
@@ -243,7 +305,7 @@ class RuntimeView(ApiView):
 
     @extend_schema(responses=RuntimeSerializer, operation_id="deployment_runtime")
     def get(self, request: Request, deployment: int) -> Response:
-        """Figures of the run that lives; 404 where none lives or none has reported."""
+        """Metrics of the current run; 404 if there is none or it has not reported yet."""
         row = deployment_of(self.person, deployment)
         run = row.runs.filter(ended_at__isnull=True).first()
         found = None

@@ -11,15 +11,15 @@ from topologies.api.serializers import TopologySerializer
 
 
 class PresentUserSerializer(serializers.Serializer[Any]):
-    """Somebody who has the topology open."""
+    """A user who has the topology open."""
 
     id = serializers.IntegerField()
     display_name = serializers.CharField()
-    node = serializers.CharField(allow_null=True, help_text="The node they edit.")
+    node = serializers.CharField(allow_null=True, help_text="The node being edited.")
 
 
 class LiveSnapshotSerializer(serializers.Serializer[Any]):
-    """The data of the event ``snapshot``; events that follow keep it true."""
+    """The data of the ``snapshot`` event, which later events update."""
 
     topology = TopologySerializer(allow_null=True)
     deployment = DeploymentSerializer(allow_null=True)
@@ -29,6 +29,6 @@ class LiveSnapshotSerializer(serializers.Serializer[Any]):
 
 
 class EditedNodeSerializer(serializers.Serializer[Any]):
-    """The node that is being edited; null: none."""
+    """The node being edited, or null."""
 
     node = serializers.CharField(max_length=200, allow_null=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from accounts.models import ApiToken
 from accounts.permissions import workspace_for
 from django.http import StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -43,13 +44,13 @@ class LiveView(ApiView):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("topology", int, description="Everything about one topology, or"),
-            OpenApiParameter("workspace", str, description="the deployments of a workspace."),
+            OpenApiParameter("topology", int, description="A topology, or"),
+            OpenApiParameter("workspace", str, description="a workspace's deployments."),
             OpenApiParameter(
                 "Last-Event-ID",
                 str,
                 OpenApiParameter.HEADER,
-                description="Sent by browsers after a lost connection: go on after this event.",
+                description="Sent by browsers after a lost connection: continue after this event.",
             ),
         ],
         responses={(200, "text/event-stream"): LiveSnapshotSerializer},
@@ -85,12 +86,15 @@ class LiveView(ApiView):
             request.query_params.get(name) or "" for name in ("topology", "workspace")
         )
         person = self.person
+        token = request.auth.pk if isinstance(request.auth, ApiToken) else None
+        session = "" if token is not None else request._request.session.session_key or ""
         if topology.isascii() and topology.isdigit() and len(topology) < 19 and not workspace:
             row = topology_of(person, int(topology))
-            return Scope(person.pk, person.shown_name, row.workspace_id, row.pk)
+            where = (row.workspace_id, row.pk)
+            return Scope(person.pk, person.shown_name, *where, token, session)
         if workspace and not topology:
             found = workspace_for(person, workspace)
-            return Scope(person.pk, person.shown_name, found.pk)
+            return Scope(person.pk, person.shown_name, found.pk, None, token, session)
         raise ApiError(
             "invalid",
             "It is not said what to listen to.",
@@ -106,7 +110,7 @@ class EditedNodeView(ApiView):
         request=EditedNodeSerializer, responses={204: None}, operation_id="presence_update"
     )
     def put(self, request: Request, topology: int) -> Response:
-        """Tell the others."""
+        """Report which node is being edited."""
         row = topology_of(self.person, topology)
         given = EditedNodeSerializer(data=request.data)
         given.is_valid(raise_exception=True)

@@ -7,32 +7,48 @@ from typing import Any
 from rest_framework import serializers
 
 from topologies.api.fields import DocumentField
-from topologies.choices import Blocks, Severity
+from topologies.choices import Blocks, Dialect, Severity
 
 
 class CompileRequestSerializer(serializers.Serializer[Any]):
-    """A document, and a number that the answer repeats."""
+    """A document, the dialect of its code, and a number that the answer repeats."""
 
     document = DocumentField()
     revision = serializers.IntegerField(min_value=0, required=False, default=0)
+    dialect = serializers.ChoiceField(
+        choices=Dialect.choices,
+        required=False,
+        default=Dialect.EXACT,
+        help_text="plain: ordinary Structured Streaming; what differs from Kafka Streams comes as "
+        "diagnostics of severity difference.",
+    )
+
+
+class ExportQuerySerializer(serializers.Serializer[Any]):
+    """Which code a zip has."""
+
+    dialect = serializers.ChoiceField(
+        choices=Dialect.choices, required=False, default=Dialect.EXACT
+    )
 
 
 class TextPositionSerializer(serializers.Serializer[Any]):
-    """A place in the parameter's text: 0-based, ``stop`` exclusive."""
+    """A range of the parameter's text; 0-based, ``stop`` is exclusive."""
 
     start = serializers.IntegerField()
     stop = serializers.IntegerField()
 
 
 class DiagnosticSerializer(serializers.Serializer[Any]):
-    """Something wrong, or doubtful, with an address."""
+    """An error or a warning, with the node and parameter it refers to."""
 
     code = serializers.CharField()
     severity = serializers.ChoiceField(choices=Severity.choices)
     node = serializers.CharField(allow_null=True)
     parameter = serializers.CharField(allow_null=True)
     path = serializers.CharField(
-        allow_null=True, help_text="The place in a parameter made of parts: branches[1].predicate."
+        allow_null=True,
+        help_text="The path within a compound parameter, such as branches[1].predicate.",
     )
     message = serializers.CharField()
     hint = serializers.CharField(allow_null=True)
@@ -44,13 +60,13 @@ class PortTypeSerializer(serializers.Serializer[Any]):
     """What flows through a port."""
 
     role = serializers.CharField(help_text="stream, table, windowed_table or global_table")
-    key = serializers.CharField(help_text="A Spark type; ? where it is unknown.")
-    value = serializers.CharField(help_text="A Spark type; ? where it is unknown.")
+    key = serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
+    value = serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
     key_changed = serializers.BooleanField()
 
 
 class SubtopologySerializer(serializers.Serializer[Any]):
-    """A part of the graph that runs as one set of tasks."""
+    """A sub-topology, which runs as one set of tasks."""
 
     id = serializers.IntegerField()
     nodes = serializers.ListField(child=serializers.CharField())
@@ -58,7 +74,7 @@ class SubtopologySerializer(serializers.Serializer[Any]):
     sinks = serializers.ListField(child=serializers.CharField())
     stores = serializers.ListField(child=serializers.CharField())
     tasks = serializers.IntegerField()
-    level = serializers.IntegerField(help_text="The first of its levels.")
+    level = serializers.IntegerField(help_text="Its first level.")
     levels = serializers.ListField(child=serializers.IntegerField())
 
 
@@ -71,27 +87,27 @@ class InternalTopicSerializer(serializers.Serializer[Any]):
 
 
 class NodePlanSerializer(serializers.Serializer[Any]):
-    """How a node runs."""
+    """How a node is executed."""
 
-    runs_as = serializers.CharField(help_text="dataframe, stream_task or python")
+    runs_as = serializers.CharField(help_text="stream_task or python")
     guarantee = serializers.CharField()
     why = serializers.CharField()
     subtopologies = serializers.ListField(child=serializers.IntegerField())
 
 
 class EdgePlanSerializer(serializers.Serializer[Any]):
-    """How an edge of the document runs; ``index`` counts the document's edges from 0."""
+    """How an edge is executed; ``index`` is its 0-based position in the document."""
 
     index = serializers.IntegerField()
     shuffle = serializers.BooleanField()
 
 
 class PlanSerializer(serializers.Serializer[Any]):
-    """What runs where."""
+    """The physical plan."""
 
     subtopologies = SubtopologySerializer(many=True)
     internal_topics = InternalTopicSerializer(many=True)
-    text = serializers.CharField(help_text="In the manner of Topology#describe.")
+    text = serializers.CharField(help_text="Text like that of Kafka Streams' Topology#describe.")
     nodes = serializers.DictField(child=NodePlanSerializer())
     edges = EdgePlanSerializer(many=True)
 
@@ -104,7 +120,7 @@ class GeneratedFileSerializer(serializers.Serializer[Any]):
 
 
 class SourceSpanSerializer(serializers.Serializer[Any]):
-    """Lines of a file that come from a node: 1-based, ``end`` inclusive."""
+    """The lines of a file that belong to a node; 1-based, ``end`` is inclusive."""
 
     node = serializers.CharField()
     path = serializers.CharField()
@@ -113,14 +129,14 @@ class SourceSpanSerializer(serializers.Serializer[Any]):
 
 
 class GeneratedCodeSerializer(serializers.Serializer[Any]):
-    """The job's text."""
+    """The generated program."""
 
     files = GeneratedFileSerializer(many=True)
     source_map = SourceSpanSerializer(many=True)
 
 
 class CompileResultSerializer(serializers.Serializer[Any]):
-    """All that can be said about a document, also about a broken one."""
+    """Diagnostics, types, plan and code of a document, valid or not."""
 
     revision = serializers.IntegerField()
     diagnostics = DiagnosticSerializer(many=True)

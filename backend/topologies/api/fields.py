@@ -16,7 +16,7 @@ DEEPEST = 60
 
 
 class PositionSerializer(serializers.Serializer[Any]):
-    """Where a node stands on the canvas."""
+    """The position of a node on the canvas."""
 
     x = serializers.FloatField()
     y = serializers.FloatField()
@@ -49,13 +49,13 @@ class EdgeSerializer(serializers.Serializer[Any]):
 
 
 class TopicAssumptionSerializer(serializers.Serializer[Any]):
-    """What the design assumes of a topic."""
+    """A topic's settings as the document declares them."""
 
     partitions = serializers.IntegerField()
 
 
 class DocumentSerializer(serializers.Serializer[Any]):
-    """The topology document, format millrace.topology/1; unknown fields are kept as they are."""
+    """A topology document, format millrace.topology/1. Unknown fields are preserved."""
 
     format = serializers.CharField()
     name = serializers.CharField()
@@ -68,7 +68,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
 
 @extend_schema_field(DocumentSerializer)
 class DocumentField(serializers.JSONField):
-    """Takes every document that the canvas can show, whatever is wrong with its design."""
+    """Accepts every document that the canvas can show, including invalid topologies."""
 
     def to_internal_value(self, data: Any) -> Any:
         """The document; refused only where it is no graph of nodes at all, or far too large."""

@@ -13,7 +13,7 @@ from topologies.models import Draft, Topology, Version
 
 
 class DeploymentBriefSerializer(serializers.Serializer[Any]):
-    """What a list shows of a deployment."""
+    """A deployment in a list."""
 
     id = serializers.IntegerField()
     observed = serializers.ChoiceField(choices=Observed.choices, source="observation.state")
@@ -28,6 +28,7 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
     updated_by = serializers.CharField(
         source="updated_by.shown_name", default=None, read_only=True, allow_null=True
     )
+    description = serializers.SerializerMethodField()
     latest_version = serializers.SerializerMethodField()
     draft = serializers.BooleanField(
         source="has_draft", read_only=True, help_text="Whether the reader has an unsaved draft."
@@ -51,6 +52,11 @@ class TopologySerializer(serializers.ModelSerializer[Topology]):
             "node_count",
         ]
         read_only_fields = fields
+
+    def get_description(self, topology: Topology) -> str:
+        """Return the description of the reader's draft, if any, or of the topology."""
+        drafted: str | None = getattr(topology, "draft_description", None)
+        return topology.description if drafted is None else drafted
 
     def get_latest_version(self, topology: Topology) -> int | None:
         """Number of the newest version; null before the first."""
@@ -103,7 +109,7 @@ class VersionSummarySerializer(serializers.ModelSerializer[Version]):
         read_only_fields = fields
 
     def get_name(self, version: Version) -> str | None:
-        """The name people gave it."""
+        """The version's name."""
         return version.name or None
 
 
@@ -118,40 +124,73 @@ class VersionSerializer(VersionSummarySerializer):
 
 
 class NewVersionSerializer(serializers.Serializer[Any]):
-    """A document to save, and the version it was made from (null before the first)."""
+    """A document to save and the version it is based on (null if there is none)."""
 
     document = DocumentField()
     message = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
     base_version = serializers.IntegerField(min_value=1, allow_null=True)
+    draft_revision = serializers.CharField(
+        max_length=64,
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Delete the draft only if it is of this revision; null deletes any.",
+    )
 
 
 class VersionNameSerializer(serializers.Serializer[Any]):
-    """A name for a version; empty takes it away."""
+    """A name for a version; an empty name removes it."""
 
     name = serializers.CharField(max_length=150, allow_blank=True)
 
 
 class DraftSerializer(serializers.ModelSerializer[Draft]):
-    """What is on the reader's canvas; ``updated_at`` is null where there is no unsaved draft."""
+    """The user's draft; ``updated_at`` is null if there are no unsaved changes."""
 
     document = DocumentField()
     base_version = serializers.IntegerField(allow_null=True)
     updated_at = serializers.DateTimeField(allow_null=True, read_only=True)
+    revision = serializers.CharField(
+        allow_null=True, read_only=True, help_text="Null where there is no unsaved draft."
+    )
 
     class Meta:
         model = Draft
-        fields: ClassVar = ["document", "base_version", "updated_at"]
+        fields: ClassVar = ["document", "base_version", "updated_at", "revision"]
 
 
 class NewDraftSerializer(serializers.Serializer[Any]):
-    """A document to keep, and the version it was made from (null before the first)."""
+    """A draft document and the version it is based on (null if there is none)."""
 
     document = DocumentField()
     base_version = serializers.IntegerField(min_value=1, allow_null=True)
+    revision = serializers.CharField(
+        max_length=64,
+        required=False,
+        default=None,
+        allow_null=True,
+        help_text="Revision of the draft that this one replaces; null where there is none.",
+    )
+
+
+class DraftConflictDetailSerializer(serializers.Serializer[Any]):
+    """The draft that is there, and the one that was not kept."""
+
+    code = serializers.CharField()
+    message = serializers.CharField()
+    hint = serializers.CharField()
+    theirs = DraftSerializer()
+    yours = DocumentField()
+
+
+class DraftConflictSerializer(serializers.Serializer[Any]):
+    """Answer 409: the draft was changed in another window."""
+
+    error = DraftConflictDetailSerializer()
 
 
 class VersionConflictDetailSerializer(serializers.Serializer[Any]):
-    """Both sides of a conflict and what they have in common."""
+    """Both versions of a conflict and their common ancestor."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -162,6 +201,6 @@ class VersionConflictDetailSerializer(serializers.Serializer[Any]):
 
 
 class VersionConflictSerializer(serializers.Serializer[Any]):
-    """Answer 409: somebody saved another version in the meantime."""
+    """Response 409: another version was saved in the meantime."""
 
     error = VersionConflictDetailSerializer()

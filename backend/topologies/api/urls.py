@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from topologies.api import views
+from topologies.api import simulation_views, views
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
     path("workspaces/<slug:workspace>/compile", views.CompileView.as_view()),
+    path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
     path("topologies/<int:topology>", views.TopologyView.as_view()),
     path("topologies/<int:topology>/draft", views.DraftView.as_view()),
     path("topologies/<int:topology>/versions", views.VersionsView.as_view()),

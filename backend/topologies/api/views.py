@@ -10,7 +10,7 @@ from accounts.permissions import workspace_for
 from catalog.templates import template
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
 from millrace_backend.views import (
@@ -24,11 +24,17 @@ from rest_framework.response import Response
 
 from topologies import actions
 from topologies.api import serializers as shapes
-from topologies.api.compile_serializers import CompileRequestSerializer, CompileResultSerializer
+from topologies.api.compile_serializers import (
+    CompileRequestSerializer,
+    CompileResultSerializer,
+    ExportQuerySerializer,
+)
+from topologies.choices import Dialect
 from topologies.compiling import compiled
 from topologies.exporting import export, file_name
 from topologies.models import Draft, Topology, Version, empty_document
 from topologies.queries import visible_topologies, whole
+from topologies.topics import refusals
 
 ORDERINGS = ("updated_at", "name", "created_at", "node_count")
 
@@ -60,6 +66,20 @@ def shown(reader: User, topology: int) -> Response:
     return Response(shapes.TopologySerializer(row).data)
 
 
+def shown_draft(topology: Topology, draft: Draft | None) -> Response:
+    """The draft; without one, the latest version, or an empty document if there is none."""
+    if draft is not None:
+        return Response(shapes.DraftSerializer(draft).data)
+    latest = topology.versions.filter(number=topology.latest_number).first()
+    content: dict[str, Any] = {
+        "document": latest.document if latest else empty_document(topology.name),
+        "base_version": latest.number if latest else None,
+        "updated_at": None,
+        "revision": None,
+    }
+    return Response(content)
+
+
 class TopologiesView(ApiView):
     """The topologies of a workspace."""
 
@@ -69,7 +89,7 @@ class TopologiesView(ApiView):
         operation_id="topology_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """A page of them, the last changed first."""
+        """One page, last changed first."""
         found = workspace_for(self.person, workspace)
         return self.page(
             whole(Topology.objects.filter(workspace=found), self.person),
@@ -84,7 +104,7 @@ class TopologiesView(ApiView):
         operation_id="topology_create",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """A new one (editor): empty, or with a first version from a document or template."""
+        """Create a topology (editor): empty, or from a document or template."""
         found = workspace_for(self.person, workspace, Role.EDITOR)
         given = shapes.NewTopologySerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -112,7 +132,7 @@ class TopologyView(ApiView):
 
     @extend_schema(responses=shapes.TopologySerializer, operation_id="topology_get")
     def get(self, request: Request, topology: int) -> Response:
-        """As in the list."""
+        """A topology, as in the list."""
         return shown(self.person, topology_of(self.person, topology).pk)
 
     @extend_schema(
@@ -121,7 +141,7 @@ class TopologyView(ApiView):
         operation_id="topology_update",
     )
     def patch(self, request: Request, topology: int) -> Response:
-        """Rename or describe it (editor)."""
+        """Change name or description (editor)."""
         row = topology_of(self.person, topology)
         given = shapes.TopologyChangeSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -130,7 +150,7 @@ class TopologyView(ApiView):
 
     @extend_schema(responses={204: None}, operation_id="topology_delete")
     def delete(self, request: Request, topology: int) -> Response:
-        """Delete it with all versions (editor; operator where it is deployed)."""
+        """Delete a topology and all its versions (editor; operator if it is deployed)."""
         actions.delete_topology(self.person, topology_of(self.person, topology))
         return Response(status=204)
 
@@ -140,35 +160,29 @@ class DraftView(ApiView):
 
     @extend_schema(responses=shapes.DraftSerializer, operation_id="draft_get")
     def get(self, request: Request, topology: int) -> Response:
-        """The draft; without one, the latest version, or an empty document before the first."""
+        """The draft; without one, the latest version, or an empty document if there is none."""
         row = topology_of(self.person, topology)
-        draft = Draft.objects.filter(topology=row, user=self.person).first()
-        if draft is None:
-            latest = row.versions.filter(number=row.latest_number).first()
-            content: dict[str, Any] = {
-                "document": latest.document if latest else empty_document(row.name),
-                "base_version": latest.number if latest else None,
-                "updated_at": None,
-            }
-            return Response(content)
-        return Response(shapes.DraftSerializer(draft).data)
+        return shown_draft(row, Draft.objects.filter(topology=row, user=self.person).first())
 
     @extend_schema(
         request=shapes.NewDraftSerializer,
-        responses=shapes.DraftSerializer,
+        responses={200: shapes.DraftSerializer, 409: shapes.DraftConflictSerializer},
         operation_id="draft_save",
     )
     def put(self, request: Request, topology: int) -> Response:
-        """Keep what is on the canvas (editor); errors in the design are no obstacle."""
+        """Save the draft (editor). The document may contain errors.
+
+        409 with both sides where the draft is not of the stated revision. A document that is its
+        base version again ends the draft.
+        """
         row = topology_of(self.person, topology)
         given = shapes.NewDraftSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        draft = actions.save_draft(self.person, row, **given.validated_data)
-        return Response(shapes.DraftSerializer(draft).data)
+        return shown_draft(row, actions.save_draft(self.person, row, **given.validated_data))
 
     @extend_schema(responses={204: None}, operation_id="draft_discard")
     def delete(self, request: Request, topology: int) -> Response:
-        """Forget the draft (editor)."""
+        """Discard the draft (editor)."""
         actions.discard_draft(self.person, topology_of(self.person, topology))
         return Response(status=204)
 
@@ -182,7 +196,7 @@ class VersionsView(ApiView):
         operation_id="version_list",
     )
     def get(self, request: Request, topology: int) -> Response:
-        """A page of them without documents, the newest first."""
+        """One page of versions without their documents, newest first."""
         row = topology_of(self.person, topology)
         versions = row.versions.select_related("author").defer("document")
         return self.page(versions, shapes.VersionSummarySerializer)
@@ -193,7 +207,7 @@ class VersionsView(ApiView):
         operation_id="version_create",
     )
     def post(self, request: Request, topology: int) -> Response:
-        """Save a version (editor); 409 with both sides where somebody else did in between."""
+        """Save a version (editor); 409 with both versions if another was saved in the meantime."""
         row = topology_of(self.person, topology)
         given = shapes.NewVersionSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -206,7 +220,7 @@ class VersionView(ApiView):
 
     @extend_schema(responses=shapes.VersionSerializer, operation_id="version_get")
     def get(self, request: Request, topology: int, number: int) -> Response:
-        """With its document."""
+        """A version with its document."""
         return Response(shapes.VersionSerializer(version_of(self.person, topology, number)).data)
 
     @extend_schema(
@@ -215,7 +229,7 @@ class VersionView(ApiView):
         operation_id="version_name",
     )
     def patch(self, request: Request, topology: int, number: int) -> Response:
-        """Give it a name (editor)."""
+        """Name a version (editor)."""
         version = version_of(self.person, topology, number)
         given = shapes.VersionNameSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -229,13 +243,25 @@ class ExportView(ApiView):
     throttle_scope = "compile"
 
     @extend_schema(
-        responses={(200, "application/zip"): OpenApiTypes.BINARY}, operation_id="version_export"
+        parameters=[
+            OpenApiParameter(
+                "dialect",
+                str,
+                enum=Dialect.values,
+                default=Dialect.EXACT,
+                description="plain: a program that imports nothing but pyspark.",
+            )
+        ],
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+        operation_id="version_export",
     )
     def get(self, request: Request, topology: int, number: int) -> HttpResponse:
-        """A zip with the job, its runtime and how to run it."""
+        """A zip file with the program, its runtime and instructions."""
         version = version_of(self.person, topology, number)
+        asked = ExportQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
         return HttpResponse(
-            export(version),
+            export(version, self.person, asked.validated_data["dialect"]),
             content_type="application/zip",
             headers={"Content-Disposition": f'attachment; filename="{file_name(version)}"'},
         )
@@ -252,9 +278,12 @@ class CompileView(ApiView):
         operation_id="compile",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Diagnostics, types, plan and code; answers for broken documents too."""
-        workspace_for(self.person, workspace)
+        """Diagnostics, types, plan and code, also for documents with errors."""
+        found = workspace_for(self.person, workspace)
         given = CompileRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        answer = compiled(given.validated_data["document"]).to_json()
-        return Response({**answer, "revision": given.validated_data["revision"]})
+        asked = given.validated_data
+        answer = compiled(asked["document"], self.person, found, asked["dialect"])
+        forbidden = refusals(asked["document"], found.topic_prefixes)
+        answer["diagnostics"] += [each.as_diagnostic() for each in forbidden]
+        return Response({**answer, "revision": asked["revision"]})

@@ -4,26 +4,42 @@ import type { Catalogue } from "../graph/catalogue";
 import { answer, api } from "./client";
 import type { components } from "./schema";
 import type {
+  AccountPage,
   AddedMember,
   CompileResult,
+  ConsumerGroups,
   CreatedToken,
   Deployment,
   DeploymentSettings,
   Draft,
   LogPage,
   Member,
+  MissingTopic,
   NewMember,
+  NewRecord,
+  NewTopic,
+  RawRecord,
+  RecordFormat,
+  RecordPage,
   Role,
   RunRecord,
   Session,
+  Simulation,
+  StatePlan,
   Template,
   Token,
+  TopicDetail,
+  TopicFiguresPage,
   TopologyDocument,
   TopologyPage,
   TopologySummary,
   Version,
   VersionSummary,
+  WorkspaceSettings,
 } from "./types";
+
+/** Steps of records that the answer of a simulation has at most. */
+const MOST_STEPS = 20_000;
 
 /** The page's documents are read-only; the client's types, made for any caller, are not. */
 function body(document: TopologyDocument): components["schemas"]["DocumentRequest"] {
@@ -41,6 +57,9 @@ export const signInByLink = (token: string): Promise<Session> =>
   answer(api.POST("/api/session/link", { body: { token } }));
 
 export const signOut = () => api.DELETE("/api/session");
+
+export const setPassword = (current: string, next: string): Promise<Session> =>
+  answer(api.PUT("/api/account/password", { body: { current, new: next } }));
 
 export const listTokens = (): Promise<readonly Token[]> => answer(api.GET("/api/tokens"));
 
@@ -81,22 +100,160 @@ export const removeMember = (workspace: string, member: number) =>
     params: { path: { workspace, member } },
   });
 
+/** A new one-time sign-in link for a member; earlier ones become invalid. */
+export const memberLink = (workspace: string, member: number): Promise<{ sign_in_link: string }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/members/{member}/link", {
+      params: { path: { workspace, member } },
+    }),
+  );
+
+// -- Installation ----------------------------------------------------------------------------------
+
+export const listWorkspaces = (): Promise<readonly WorkspaceSettings[]> =>
+  answer(api.GET("/api/installation/workspaces"));
+
+export const setTopicPrefixes = (
+  workspace: string,
+  prefixes: string[],
+): Promise<WorkspaceSettings> =>
+  answer(
+    api.PUT("/api/installation/workspaces/{workspace}", {
+      params: { path: { workspace } },
+      body: { topic_prefixes: prefixes },
+    }),
+  );
+
+export const listAccounts = (search: string, page: number, size: number): Promise<AccountPage> =>
+  answer(
+    api.GET("/api/installation/accounts", {
+      params: { query: { search, page, page_size: size } },
+    }),
+  );
+
+export const accountLink = (account: number): Promise<{ sign_in_link: string }> =>
+  answer(api.POST("/api/installation/accounts/{account}/link", { params: { path: { account } } }));
+
 export const listTopics = (workspace: string) =>
   answer(api.GET("/api/workspaces/{workspace}/topics", { params: { path: { workspace } } }));
+
+export const listTopicFigures = (
+  workspace: string,
+  search: string,
+  page: number,
+  size: number,
+): Promise<TopicFiguresPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topic-figures", {
+      params: { path: { workspace }, query: { search, page, page_size: size } },
+    }),
+  );
+
+const topicAt = (workspace: string, topic: string) => ({ path: { workspace, topic } });
+
+export const getTopic = (workspace: string, topic: string): Promise<TopicDetail> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}", { params: topicAt(workspace, topic) }),
+  );
+
+export const deleteTopic = (workspace: string, topic: string) =>
+  api.DELETE("/api/workspaces/{workspace}/topics/{topic}", { params: topicAt(workspace, topic) });
+
+export const listGroups = (workspace: string, topic: string): Promise<ConsumerGroups> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/groups", {
+      params: topicAt(workspace, topic),
+    }),
+  );
+
+export interface RecordsQuery {
+  start?: "latest" | "earliest" | "offset" | "time";
+  partition?: number;
+  offset?: number;
+  time?: number;
+  limit?: number;
+  key_format?: RecordFormat;
+  value_format?: RecordFormat;
+  contains?: string;
+  field?: string;
+  equals?: string;
+  cursor?: string;
+}
+
+export const listRecords = (
+  workspace: string,
+  topic: string,
+  query: RecordsQuery,
+  signal?: AbortSignal,
+): Promise<RecordPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/records", {
+      params: { ...topicAt(workspace, topic), query },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+
+export const getRecord = (
+  workspace: string,
+  topic: string,
+  partition: number,
+  offset: number,
+  formats: { key_format: RecordFormat; value_format: RecordFormat },
+): Promise<RawRecord> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {
+      params: { path: { workspace, topic, partition, offset }, query: formats },
+    }),
+  );
+
+export const produceRecord = (
+  workspace: string,
+  topic: string,
+  record: NewRecord,
+): Promise<{ partition: number; offset: number }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topics/{topic}/records", {
+      params: topicAt(workspace, topic),
+      body: record,
+    }),
+  );
 
 export const compileDocument = (
   workspace: string,
   document: TopologyDocument,
   revision: number,
   signal?: AbortSignal,
+  dialect: "exact" | "plain" = "exact",
 ): Promise<CompileResult> =>
   answer(
     api.POST("/api/workspaces/{workspace}/compile", {
       params: { path: { workspace } },
-      body: { document: body(document), revision },
+      body: { document: body(document), revision, dialect },
       ...(signal === undefined ? {} : { signal }),
     }),
   ) as Promise<unknown> as Promise<CompileResult>;
+
+/** Runs a document on input lines; its state is `starting` while a simulator starts. */
+export const simulate = (
+  workspace: string,
+  document: TopologyDocument,
+  inputs: readonly Readonly<Record<string, unknown>>[],
+  signal?: AbortSignal,
+): Promise<Simulation> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/simulations", {
+      params: { path: { workspace } },
+      body: { document: body(document), inputs: [...inputs] as never, steps: MOST_STEPS },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+
+/** Whether a simulation would run at once; starts a simulator where there is none. */
+export const prepareSimulator = (workspace: string) =>
+  answer(api.GET("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } }));
+
+export const cancelSimulation = (workspace: string) =>
+  api.DELETE("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } });
 
 // -- Topologies ------------------------------------------------------------------------------------
 
@@ -156,17 +313,22 @@ export const getDraft = (topology: number): Promise<Draft> =>
     api.GET("/api/topologies/{topology}/draft", topologyAt(topology)),
   ) as Promise<unknown> as Promise<Draft>;
 
-export const putDraft = (topology: number, draft: Pick<Draft, "document" | "base_version">) =>
-  api.PUT("/api/topologies/{topology}/draft", {
-    ...topologyAt(topology),
-    body: { document: body(draft.document), base_version: draft.base_version },
-  });
+export const putDraft = (
+  topology: number,
+  draft: Pick<Draft, "document" | "base_version" | "revision">,
+): Promise<Draft> =>
+  answer(
+    api.PUT("/api/topologies/{topology}/draft", {
+      ...topologyAt(topology),
+      body: { ...draft, document: body(draft.document) },
+    }),
+  ) as Promise<unknown> as Promise<Draft>;
 
 export const discardDraft = (topology: number) =>
   api.DELETE("/api/topologies/{topology}/draft", topologyAt(topology));
 
 /** The person in this page edits a node (or none): the others see it. */
-export const tellPresence = (topology: number, node: string | null) =>
+export const sendPresence = (topology: number, node: string | null) =>
   api.PUT("/api/topologies/{topology}/presence", { ...topologyAt(topology), body: { node } });
 
 export const listVersions = async (topology: number): Promise<readonly VersionSummary[]> => {
@@ -185,7 +347,12 @@ export const getVersion = (topology: number, number: number): Promise<Version> =
 
 export const createVersion = (
   topology: number,
-  version: { document: TopologyDocument; message: string; base_version: number | null },
+  version: {
+    document: TopologyDocument;
+    message: string;
+    base_version: number | null;
+    draft_revision: string | null;
+  },
 ): Promise<Version> =>
   answer(
     api.POST("/api/topologies/{topology}/versions", {
@@ -195,13 +362,34 @@ export const createVersion = (
   ) as Promise<unknown> as Promise<Version>;
 
 /** The zip with the job of a version. */
-export const downloadExport = (topology: number, number: number): Promise<Blob> =>
+export const downloadExport = (
+  topology: number,
+  number: number,
+  dialect: "exact" | "plain" = "exact",
+): Promise<Blob> =>
   answer(
     api.GET("/api/topologies/{topology}/versions/{number}/export", {
-      ...versionAt(topology, number),
+      params: { ...versionAt(topology, number).params, query: { dialect } },
       parseAs: "blob",
     }),
   ) as Promise<unknown> as Promise<Blob>;
+
+/** Topics that a version names and the cluster does not have. */
+export const missingTopics = (topology: number, number: number): Promise<readonly MissingTopic[]> =>
+  answer(
+    api.GET(
+      "/api/topologies/{topology}/versions/{number}/missing-topics",
+      versionAt(topology, number),
+    ),
+  );
+
+export const createTopics = (workspace: string, topics: readonly NewTopic[]) =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topics", {
+      params: { path: { workspace } },
+      body: { topics: [...topics] },
+    }),
+  );
 
 // -- Deployments -----------------------------------------------------------------------------------
 
@@ -228,11 +416,20 @@ export const redeploy = (
   deployment: number,
   version: number,
   settings: DeploymentSettings | null,
+  stores: Readonly<Record<string, "reset" | "drop" | { convert: string }>> = {},
 ): Promise<Deployment> =>
   answer(
     api.POST("/api/deployments/{deployment}/redeploy", {
       ...deploymentAt(deployment),
-      body: settings === null ? { version } : { version, settings },
+      body: { version, stores, ...(settings === null ? {} : { settings }) },
+    }),
+  );
+
+/** What deploying a version does to the state that there is. */
+export const getPlan = (deployment: number, version: number): Promise<StatePlan> =>
+  answer(
+    api.GET("/api/deployments/{deployment}/plan", {
+      params: { path: { deployment }, query: { version } },
     }),
   );
 

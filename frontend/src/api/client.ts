@@ -1,4 +1,4 @@
-/** One door to the API: CSRF header, JSON, and errors as `ApiError` with the server's own words. */
+/** The API client: CSRF header, JSON, and errors as `ApiError` with the message of the server. */
 
 import createClient from "openapi-fetch";
 import type { paths } from "./schema";
@@ -29,7 +29,7 @@ export class ApiError extends Error {
     super(error.message ?? fallback(status));
     this.status = status;
     this.code = error.code ?? (status === 0 ? "unreachable" : "error");
-    this.hint = error.hint ?? (status === 0 ? "It is tried again by itself." : null);
+    this.hint = error.hint ?? (status === 0 ? "Retrying automatically." : null);
     this.fields = {};
     for (const [name, texts] of Object.entries(error.fields ?? {})) {
       this.fields[name] = Array.isArray(texts) ? texts.join(" ") : String(texts);
@@ -58,7 +58,7 @@ export function cookie(name: string, cookies: string = document.cookie): string 
 
 let onSignedOut: () => void = () => undefined;
 
-/** Called whenever the server says that nobody is signed in (a session that ran out, for one). */
+/** Called when the server reports that nobody is signed in, for example because the session expired. */
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
@@ -69,7 +69,7 @@ async function refusal(response: Response): Promise<ApiError> {
   return new ApiError(response.status, envelope);
 }
 
-/** The token that the server set; whoever came here by a link has none yet and asks for one first. */
+/** The CSRF token that the server set. Without one, such as after a sign-in link, it is requested first. */
 async function csrfToken(): Promise<string | null> {
   if (!cookie("csrftoken")) {
     await globalThis.fetch(new Request(new URL("/api/session", location.href)));

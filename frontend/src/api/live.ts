@@ -112,7 +112,7 @@ export interface Subscription {
  * Listens to `url` until closed.
  *
  * The browser reconnects by itself after a dropped connection and sends `Last-Event-ID`; after an answer that is no event
- * stream (a restarting server behind a proxy) it gives up, so this opens it anew, after 1, 2, 4 … 15 s.
+ * stream (a restarting server behind a proxy) it gives up, so this reconnects after 1, 2, 4 … 15 s.
  */
 export function subscribe(
   url: string,

@@ -17,7 +17,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** @description Change the name that others see. */
+        /** @description Change the displayed name. */
         patch: operations["account_update"];
         trace?: never;
     };
@@ -29,7 +29,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Set or change the password; other sessions end. */
+        /** @description Set or change the password; other sessions and all tokens end. */
         put: operations["account_password"];
         post?: never;
         delete?: never;
@@ -62,11 +62,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What is wanted and what is seen. */
+        /** @description Desired and observed state. */
         get: operations["deployment_get"];
         put?: never;
         post?: never;
-        /** @description Forget it with its state (operator); only once it is stopped. */
+        /** @description Delete a stopped deployment and its state (operator). */
         delete: operations["deployment_delete"];
         options?: never;
         head?: never;
@@ -80,8 +80,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Lines after a place, some hundreds at once; without a place, the last ones. */
+        /** @description Up to some hundred lines after a position; without one, the latest lines. */
         get: operations["deployment_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{deployment}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Each store kept, migrated, incompatible, new or lost, and why; nothing is touched. */
+        get: operations["deployment_plan"];
         put?: never;
         post?: never;
         delete?: never;
@@ -99,7 +116,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Redeploy it (operator); what runs goes on until the new version is ready. */
+        /**
+         * @description Deploy another version or other settings (operator); the old one runs until it is ready.
+         *
+         *     409 with the plan of the change where a store needs a decision that ``stores`` lacks.
+         */
         post: operations["deployment_redeploy"];
         delete?: never;
         options?: never;
@@ -116,7 +137,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Restart it (operator) where it stopped reading. */
+        /** @description Restart from where it stopped (operator). */
         post: operations["deployment_restart"];
         delete?: never;
         options?: never;
@@ -131,7 +152,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A page of them, the newest first. */
+        /** @description One page, newest first. */
         get: operations["run_list"];
         put?: never;
         post?: never;
@@ -148,7 +169,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Figures of the run that lives; 404 where none lives or none has reported. */
+        /** @description Metrics of the current run; 404 if there is none or it has not reported yet. */
         get: operations["deployment_runtime"];
         put?: never;
         post?: never;
@@ -167,7 +188,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Start it (operator); where it failed, try again. */
+        /** @description Start, or retry after a failure (operator). */
         post: operations["deployment_start"];
         delete?: never;
         options?: never;
@@ -184,7 +205,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Stop it gracefully (operator). */
+        /** @description Stop gracefully (operator). */
         post: operations["deployment_stop"];
         delete?: never;
         options?: never;
@@ -199,9 +220,94 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description 200 where everything answers, else 503. */
+        /** @description 200 if all services respond, else 503. */
         get: operations["health"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/installation/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description By name, with their workspaces (admin of the installation). */
+        get: operations["installation_account_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/installation/accounts/{account}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make the link; earlier ones end (admin of the installation). */
+        post: operations["installation_account_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/installation/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The newest first (admin of the installation). */
+        get: operations["installation_audit_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/installation/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description With the prefixes of their topics (admin of the installation). */
+        get: operations["installation_workspace_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/installation/workspaces/{workspace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Set which topics its people may use (admin of the installation). */
+        put: operations["installation_workspace_set"];
         post?: never;
         delete?: never;
         options?: never;
@@ -236,7 +342,7 @@ export interface paths {
         /** @description Who is signed in; also sets the CSRF cookie. */
         get: operations["session_get"];
         put?: never;
-        /** @description Sign in by name and password. */
+        /** @description Sign in with name and password. */
         post: operations["session_begin"];
         /** @description Sign out. */
         delete: operations["session_end"];
@@ -254,7 +360,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Sign in by the token of a link, which is used up. */
+        /** @description Sign in with the token of a one-time link. */
         post: operations["session_begin_by_link"];
         delete?: never;
         options?: never;
@@ -286,10 +392,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description All that have not expired or been revoked. */
+        /** @description Tokens that have not expired or been revoked. */
         get: operations["token_list"];
         put?: never;
-        /** @description A new token; its secret is in this answer and nowhere else. */
+        /** @description Create a token. Its secret is returned only in this response. */
         post: operations["token_create"];
         delete?: never;
         options?: never;
@@ -307,7 +413,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Revoke it. */
+        /** @description Revoke a token. */
         delete: operations["token_revoke"];
         options?: never;
         head?: never;
@@ -321,15 +427,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description As in the list. */
+        /** @description A topology, as in the list. */
         get: operations["topology_get"];
         put?: never;
         post?: never;
-        /** @description Delete it with all versions (editor; operator where it is deployed). */
+        /** @description Delete a topology and all its versions (editor; operator if it is deployed). */
         delete: operations["topology_delete"];
         options?: never;
         head?: never;
-        /** @description Rename or describe it (editor). */
+        /** @description Change name or description (editor). */
         patch: operations["topology_update"];
         trace?: never;
     };
@@ -340,12 +446,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The draft; without one, the latest version, or an empty document before the first. */
+        /** @description The draft; without one, the latest version, or an empty document if there is none. */
         get: operations["draft_get"];
-        /** @description Keep what is on the canvas (editor); errors in the design are no obstacle. */
+        /**
+         * @description Save the draft (editor). The document may contain errors.
+         *
+         *     409 with both sides where the draft is not of the stated revision. A document that is its
+         *     base version again ends the draft.
+         */
         put: operations["draft_save"];
         post?: never;
-        /** @description Forget the draft (editor). */
+        /** @description Discard the draft (editor). */
         delete: operations["draft_discard"];
         options?: never;
         head?: never;
@@ -360,7 +471,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Tell the others. */
+        /** @description Report which node is being edited. */
         put: operations["presence_update"];
         post?: never;
         delete?: never;
@@ -376,10 +487,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A page of them without documents, the newest first. */
+        /** @description One page of versions without their documents, newest first. */
         get: operations["version_list"];
         put?: never;
-        /** @description Save a version (editor); 409 with both sides where somebody else did in between. */
+        /** @description Save a version (editor); 409 with both versions if another was saved in the meantime. */
         post: operations["version_create"];
         delete?: never;
         options?: never;
@@ -394,14 +505,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description With its document. */
+        /** @description A version with its document. */
         get: operations["version_get"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** @description Give it a name (editor). */
+        /** @description Name a version (editor). */
         patch: operations["version_name"];
         trace?: never;
     };
@@ -412,8 +523,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A zip with the job, its runtime and how to run it. */
+        /** @description A zip file with the program, its runtime and instructions. */
         get: operations["version_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topologies/{topology}/versions/{number}/missing-topics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Read from Kafka now; 503 if it does not respond. */
+        get: operations["missing_topic_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -429,7 +557,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The newest first (admin). */
+        /** @description Newest first (admin). */
         get: operations["audit_list"];
         put?: never;
         post?: never;
@@ -448,7 +576,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Diagnostics, types, plan and code; answers for broken documents too. */
+        /** @description Diagnostics, types, plan and code, also for documents with errors. */
         post: operations["compile"];
         delete?: never;
         options?: never;
@@ -463,10 +591,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A page of them, the newest first. */
+        /** @description One page, newest first. */
         get: operations["deployment_list"];
         put?: never;
-        /** @description Deploy a version (operator); it is to run at once. */
+        /** @description Deploy a version and start it (operator). */
         post: operations["deployment_create"];
         delete?: never;
         options?: never;
@@ -481,10 +609,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Everybody with their roles. */
+        /** @description All members with their roles. */
         get: operations["member_list"];
         put?: never;
-        /** @description Add a person (admin). */
+        /** @description Add a member (admin). */
         post: operations["member_add"];
         delete?: never;
         options?: never;
@@ -502,11 +630,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** @description Remove the person from the workspace (admin). */
+        /** @description Remove a member from the workspace (admin). */
         delete: operations["member_remove"];
         options?: never;
         head?: never;
-        /** @description Change the role (admin). */
+        /** @description Change a member's role (admin). */
         patch: operations["member_change"];
         trace?: never;
     };
@@ -519,8 +647,48 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make the link (admin). */
+        /** @description Make the link (admin); 403 for accounts that are not this workspace's alone. */
         post: operations["member_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/simulations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Whether a simulation would run at once; a simulator that is not there is started. */
+        get: operations["simulator_get"];
+        put?: never;
+        /**
+         * @description Run a document on input lines (editor; a viewer: a saved version's document).
+         *
+         *     202 while a simulator is starting: ask again in a second.
+         */
+        post: operations["simulation_run"];
+        /** @description End the reader's simulations that are running. */
+        delete: operations["simulation_cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/topic-figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page by name, read from Kafka now; 503 if it does not respond. */
+        get: operations["topic_figures_list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -534,8 +702,79 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Asked of Kafka now; 503 where it does not answer. */
+        /** @description Read from Kafka now; 503 if it does not respond. */
         get: operations["topic_list"];
+        put?: never;
+        /** @description Create topics (operator); those that exist are left as they are. */
+        post: operations["topic_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/topics/{topic}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Its partitions with their offsets, and its configuration. */
+        get: operations["topic_get"];
+        put?: never;
+        post?: never;
+        /** @description Delete it with its records (admin); 409 where a deployment uses it. */
+        delete: operations["topic_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/topics/{topic}/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The consumer groups that committed offsets of it, with their lag. */
+        get: operations["consumer_group_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/topics/{topic}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page; what one request scans is limited, and `next` goes on from there. */
+        get: operations["record_list"];
+        put?: never;
+        /** @description Write a record (operator). */
+        post: operations["record_produce"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The record at an offset, whole, with its bytes. */
+        get: operations["record_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -551,10 +790,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description A page of them, the last changed first. */
+        /** @description One page, last changed first. */
         get: operations["topology_list"];
         put?: never;
-        /** @description A new one (editor): empty, or with a first version from a document or template. */
+        /** @description Create a topology (editor): empty, or from a document or template. */
         post: operations["topology_create"];
         delete?: never;
         options?: never;
@@ -566,15 +805,36 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An account as the installation's admin sees it. */
+        AccountOverview: {
+            readonly display_name: string;
+            readonly has_password: boolean;
+            readonly id: number;
+            /** Format: date-time */
+            readonly last_login: string | null;
+            /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
+            readonly username: string;
+            /** @description Slugs of its workspaces. */
+            readonly workspaces: string[];
+        };
+        AccountOverviewPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["AccountOverview"][];
+        };
         /** @description The member, and a one-time sign-in link if the account is new. */
         AddedMember: {
             readonly member: components["schemas"]["Member"];
             readonly sign_in_link: string | null;
         };
-        /** @description Who did what, when. */
+        /** @description An action: who did what, and when. */
         AuditEntry: {
             readonly action: string;
             readonly actor: string;
+            readonly address: string;
             /** Format: date-time */
             readonly at: string;
             readonly detail: {
@@ -598,7 +858,7 @@ export interface components {
          * @enum {string}
          */
         Blocks: "compile" | "deploy";
-        /** @description Everything the palette and the forms are made from. */
+        /** @description Kinds, parameters, formats, settings and functions. */
         Catalogue: {
             families: components["schemas"]["Family"][];
             formats: components["schemas"]["Format"][];
@@ -606,13 +866,21 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
-        /** @description A document, and a number that the answer repeats. */
+        /** @description A document, the dialect of its code, and a number that the answer repeats. */
         CompileRequestRequest: {
+            /**
+             * @description plain: ordinary Structured Streaming; what differs from Kafka Streams comes as diagnostics of severity difference.
+             *
+             *     * `exact` - Kafka Streams' results
+             *     * `plain` - Ordinary Structured Streaming
+             * @default exact
+             */
+            dialect: components["schemas"]["DialectEnum"];
             document: components["schemas"]["DocumentRequest"];
             /** @default 0 */
             revision: number;
         };
-        /** @description All that can be said about a document, also about a broken one. */
+        /** @description Diagnostics, types, plan and code of a document, valid or not. */
         CompileResult: {
             code: components["schemas"]["GeneratedCode"] | null;
             diagnostics: components["schemas"]["Diagnostic"][];
@@ -627,7 +895,33 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description A new token with its secret, shown this once. */
+        /** @description A consumer group of a topic. */
+        ConsumerGroup: {
+            group: string;
+            /** @description Records in all partitions. */
+            lag: number;
+            partitions: components["schemas"]["GroupPlace"][];
+            state: components["schemas"]["ConsumerGroupStateEnum"];
+        };
+        /**
+         * @description * `unknown` - Unknown
+         *     * `preparing_rebalancing` - Preparing a rebalance
+         *     * `completing_rebalancing` - Completing a rebalance
+         *     * `assigning` - Assigning
+         *     * `reconciling` - Reconciling
+         *     * `stable` - Stable
+         *     * `empty` - Empty
+         *     * `dead` - Dead
+         * @enum {string}
+         */
+        ConsumerGroupStateEnum: "unknown" | "preparing_rebalancing" | "completing_rebalancing" | "assigning" | "reconciling" | "stable" | "empty" | "dead";
+        /** @description The consumer groups of a topic. */
+        ConsumerGroups: {
+            /** @description False where the cluster has more groups than were asked. */
+            complete: boolean;
+            groups: components["schemas"]["ConsumerGroup"][];
+        };
+        /** @description A new token with its secret, which is returned only once. */
         CreatedToken: {
             /** Format: date-time */
             readonly created_at: string;
@@ -638,21 +932,24 @@ export interface components {
             readonly prefix: string;
             readonly token: string;
         };
-        /** @description When a parameter is of any use. */
+        /** @description The condition under which a parameter applies. */
         Dependency: {
             parameter: string;
             values: unknown[];
         };
-        /** @description A deployment: what is wanted, what is seen. */
+        /** @description A deployment with its desired and its observed state. */
         Deployment: {
             /** Format: date-time */
             readonly created_at: string;
             readonly created_by: string | null;
             readonly desired: components["schemas"]["Desired"];
             readonly failure: components["schemas"]["Failure"] | null;
+            /** @description The deployment continues from its checkpoint; `start` has no effect. */
+            readonly has_checkpoint: boolean;
             readonly id: number;
             readonly observed: components["schemas"]["Observed"];
-            /** @description Whether a restart is yet to come. */
+            readonly outage: components["schemas"]["Outage"] | null;
+            /** @description Whether a restart is pending. */
             readonly restart_requested: boolean;
             readonly revision: number;
             readonly run: components["schemas"]["Run"] | null;
@@ -667,7 +964,7 @@ export interface components {
             readonly updated_at: string;
             readonly version: number;
         };
-        /** @description What a list shows of a deployment. */
+        /** @description A deployment in a list. */
         DeploymentBrief: {
             desired: components["schemas"]["Desired"];
             id: number;
@@ -688,7 +985,7 @@ export interface components {
          * @enum {string}
          */
         Desired: "running" | "stopped";
-        /** @description Something wrong, or doubtful, with an address. */
+        /** @description An error or a warning, with the node and parameter it refers to. */
         Diagnostic: {
             blocks: (components["schemas"]["Blocks"] | components["schemas"]["NullEnum"]) | null;
             code: string;
@@ -696,12 +993,18 @@ export interface components {
             message: string;
             node: string | null;
             parameter: string | null;
-            /** @description The place in a parameter made of parts: branches[1].predicate. */
+            /** @description The path within a compound parameter, such as branches[1].predicate. */
             path: string | null;
             position: components["schemas"]["TextPosition"] | null;
             severity: components["schemas"]["Severity"];
         };
-        /** @description The topology document, format millrace.topology/1; unknown fields are kept as they are. */
+        /**
+         * @description * `exact` - Kafka Streams' results
+         *     * `plain` - Ordinary Structured Streaming
+         * @enum {string}
+         */
+        DialectEnum: "exact" | "plain";
+        /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         Document: {
             description?: string;
             edges: components["schemas"]["Edge"][];
@@ -715,7 +1018,7 @@ export interface components {
                 [key: string]: components["schemas"]["TopicAssumption"];
             };
         };
-        /** @description The topology document, format millrace.topology/1; unknown fields are kept as they are. */
+        /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         DocumentRequest: {
             description?: string;
             edges: components["schemas"]["EdgeRequest"][];
@@ -729,12 +1032,26 @@ export interface components {
                 [key: string]: components["schemas"]["TopicAssumptionRequest"];
             };
         };
-        /** @description What is on the reader's canvas; ``updated_at`` is null where there is no unsaved draft. */
+        /** @description The user's draft; ``updated_at`` is null if there are no unsaved changes. */
         Draft: {
             base_version: number | null;
             document: components["schemas"]["Document"];
+            /** @description Null where there is no unsaved draft. */
+            readonly revision: string | null;
             /** Format: date-time */
             readonly updated_at: string | null;
+        };
+        /** @description Answer 409: the draft was changed in another window. */
+        DraftConflict: {
+            error: components["schemas"]["DraftConflictDetail"];
+        };
+        /** @description The draft that is there, and the one that was not kept. */
+        DraftConflictDetail: {
+            code: string;
+            hint: string;
+            message: string;
+            theirs: components["schemas"]["Draft"];
+            yours: components["schemas"]["Document"];
         };
         /** @description An edge of the document. */
         Edge: {
@@ -743,7 +1060,7 @@ export interface components {
             target: string;
             target_port?: string;
         };
-        /** @description How an edge of the document runs; ``index`` counts the document's edges from 0. */
+        /** @description How an edge is executed; ``index`` is its 0-based position in the document. */
         EdgePlan: {
             index: number;
             shuffle: boolean;
@@ -755,11 +1072,11 @@ export interface components {
             target: string;
             target_port?: string;
         };
-        /** @description The node that is being edited; null: none. */
+        /** @description The node being edited, or null. */
         EditedNodeRequest: {
             node: string | null;
         };
-        /** @description A run with its end, if it has one. */
+        /** @description A run, with its end if it has ended. */
         EndedRun: {
             /** Format: date-time */
             readonly ended_at: string | null;
@@ -783,16 +1100,16 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["EndedRun"][];
         };
-        /** @description Every refusal has this shape; some carry further fields. */
+        /** @description The form of every error response; some have further fields. */
         Error: {
             error: {
-                /** @description Stable, for programs. */
+                /** @description Stable error code. */
                 code: string;
-                /** @description Complaints by field of the request. */
+                /** @description Error messages by field of the request. */
                 fields?: {
                     [key: string]: unknown;
                 };
-                /** @description What would do. */
+                /** @description How to fix it. */
                 hint: string;
                 /** @description What was found. */
                 message: string;
@@ -800,7 +1117,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description Records before and after an operator. */
+        /** @description Input and output records of an operator. */
         Example: {
             after: {
                 [key: string]: unknown;
@@ -817,7 +1134,7 @@ export interface components {
             timestamp: number | null;
             topic: string | null;
         };
-        /** @description Why it does not run, at its node where one is to blame. */
+        /** @description Why a deployment failed, with the node that caused it, if known. */
         Failure: {
             code: string;
             message: string;
@@ -834,19 +1151,31 @@ export interface components {
         Format: {
             description: string;
             format: string;
-            /** @description What goes with it: schema, registry, subject. */
+            /** @description Further properties: schema, registry, subject. */
             properties: string[];
             title: string;
-            /** @description Its Spark type; null: by its schema. */
+            /** @description Its Spark SQL type; null if the schema determines it. */
             type: string | null;
         };
-        /** @description A function of Spark. */
+        /**
+         * @description * `string` - Text
+         *     * `json` - JSON
+         *     * `integer` - Integer
+         *     * `long` - Long
+         *     * `float` - Float
+         *     * `double` - Double
+         *     * `boolean` - Boolean
+         *     * `bytes` - Bytes
+         * @enum {string}
+         */
+        FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+        /** @description A Spark SQL function. */
         Function: {
             description: string;
             name: string;
             usage: string;
         };
-        /** @description The job's text. */
+        /** @description The generated program. */
         GeneratedCode: {
             files: components["schemas"]["GeneratedFile"][];
             source_map: components["schemas"]["SourceSpan"][];
@@ -855,6 +1184,12 @@ export interface components {
         GeneratedFile: {
             path: string;
             text: string;
+        };
+        /** @description How far a consumer group is in a partition. */
+        GroupPlace: {
+            committed: number;
+            lag: number;
+            partition: number;
         };
         Health: {
             database: boolean;
@@ -892,11 +1227,11 @@ export interface components {
             takes_store: string[] | null;
             title: string;
         };
-        /** @description A one-time sign-in link, shown this once. */
+        /** @description A one-time sign-in link, which is returned only once. */
         Link: {
             readonly sign_in_link: string;
         };
-        /** @description The data of the event ``snapshot``; events that follow keep it true. */
+        /** @description The data of the ``snapshot`` event, which later events update. */
         LiveSnapshot: {
             deployment: components["schemas"]["Deployment"] | null;
             deployments: components["schemas"]["Deployment"][];
@@ -919,19 +1254,39 @@ export interface components {
             level: components["schemas"]["LogLevel"];
             message: string;
             node: string | null;
+            /** @description The record that an error is about, where it is known. */
+            record: components["schemas"]["FailingRecord"] | null;
         };
-        /** @description Lines in the order of the file; ``next`` is the place after the last one. */
+        /** @description Lines in file order; ``next`` is the position after the last one. */
         LogPage: {
             lines: components["schemas"]["LogLine"][];
             next: string | null;
+        };
+        /** @description Records of a topic partition that the broker deleted before they were read. */
+        LostRecords: {
+            partition: number;
+            records: number;
+            topic: string;
         };
         /** @description A person in a workspace. */
         Member: {
             /** Format: date-time */
             readonly created_at: string;
+            /** @description This workspace created the account: its admins may issue sign-in links. */
+            readonly created_here: boolean;
             readonly id: number;
             role: components["schemas"]["Role"];
             readonly user: components["schemas"]["User"];
+        };
+        /** @description A topic that a version names and the cluster does not have. */
+        MissingTopic: {
+            name: string;
+            /** @description Topics of the cluster with a name like it. */
+            nearest: string[];
+            node: string | null;
+            parameter: string;
+            /** @description As the document says, else as many as the widest of its other topics has. */
+            partitions: number;
         };
         /** @description What should run. */
         NewDeploymentRequest: {
@@ -941,23 +1296,61 @@ export interface components {
             topology: number;
             version: number;
         };
-        /** @description A document to keep, and the version it was made from (null before the first). */
+        /** @description A draft document and the version it is based on (null if there is none). */
         NewDraftRequest: {
             base_version: number | null;
             document: components["schemas"]["DocumentRequest"];
+            /** @description Revision of the draft that this one replaces; null where there is none. */
+            revision?: string | null;
         };
-        /** @description Whom to add; an account that does not exist is made. */
+        /** @description A header to write. */
+        NewHeaderRequest: {
+            key: string;
+            text: string;
+        };
+        /** @description The user to add. The account is created if it does not exist. */
         NewMemberRequest: {
             /** @default  */
             display_name: string;
             role: components["schemas"]["Role"];
             username: string;
         };
-        /** @description What a new token needs. */
+        /** @description A key or a value to write. */
+        NewPartRequest: {
+            format: components["schemas"]["FormatEnum"];
+            /** @description Of bytes, hexadecimal digits. */
+            text: string;
+        };
+        /** @description A record to write. */
+        NewRecordRequest: {
+            headers?: components["schemas"]["NewHeaderRequest"][];
+            key?: components["schemas"]["NewPartRequest"] | null;
+            /** @description Null: by the key, as Kafka's clients do it. */
+            partition?: number | null;
+            /**
+             * Format: int64
+             * @description Null: now.
+             */
+            timestamp?: number | null;
+            /** @description Null: a tombstone. */
+            value: components["schemas"]["NewPartRequest"] | null;
+        };
+        /** @description Name and lifetime of a new token. */
         NewTokenRequest: {
             /** @default 30 */
             days: number;
             name: string;
+        };
+        /** @description A topic to create. */
+        NewTopicRequest: {
+            name: string;
+            partitions: number;
+            /** @description How long records are kept; -1: for ever. Without it the broker's default. */
+            retention_ms?: number;
+        };
+        /** @description Topics to create. */
+        NewTopicsRequest: {
+            topics: components["schemas"]["NewTopicRequest"][];
         };
         /** @description A new topology: empty, from a document, or from a template. */
         NewTopologyRequest: {
@@ -967,10 +1360,12 @@ export interface components {
             name: string;
             template?: string;
         };
-        /** @description A document to save, and the version it was made from (null before the first). */
+        /** @description A document to save and the version it is based on (null if there is none). */
         NewVersionRequest: {
             base_version: number | null;
             document: components["schemas"]["DocumentRequest"];
+            /** @description Delete the draft only if it is of this revision; null deletes any. */
+            draft_revision?: string | null;
             /** @default  */
             message: string;
         };
@@ -985,8 +1380,19 @@ export interface components {
             };
             position?: components["schemas"]["Position"];
         };
-        /** @description Records through a node since its run started, and per second of late. */
+        /** @description Records into and out of a node, and those that ended there by reason. */
+        NodeCount: {
+            dropped: {
+                [key: string]: number;
+            };
+            in: number;
+            out: number;
+        };
+        /** @description Records processed by a node since the run started, and the current rate per second. */
         NodeFigures: {
+            /** @description Records that went to the topic of dead letters in place of the next node. */
+            dead_letters: number;
+            /** @description By reason; without dead letters. */
             dropped: {
                 [key: string]: number;
             };
@@ -997,10 +1403,10 @@ export interface components {
             /** Format: double */
             out_rate: number | null;
         };
-        /** @description How a node runs. */
+        /** @description How a node is executed. */
         NodePlan: {
             guarantee: string;
-            /** @description dataframe, stream_task or python */
+            /** @description stream_task or python */
             runs_as: string;
             subtopologies: number[];
             why: string;
@@ -1025,7 +1431,6 @@ export interface components {
          *     * `staging` - Staging
          *     * `starting` - Starting
          *     * `running` - Running
-         *     * `degraded` - Degraded
          *     * `restarting` - Restarting
          *     * `stopping` - Stopping
          *     * `stopped` - Stopped
@@ -1033,22 +1438,36 @@ export interface components {
          *     * `unknown` - Unknown
          * @enum {string}
          */
-        Observed: "new" | "compiling" | "checking" | "staging" | "starting" | "running" | "degraded" | "restarting" | "stopping" | "stopped" | "failed" | "unknown";
+        Observed: "new" | "compiling" | "checking" | "staging" | "starting" | "running" | "restarting" | "stopping" | "stopped" | "failed" | "unknown";
+        /** @description What a deployment waits for; it goes on by itself when that answers again. */
+        Outage: {
+            attempts: number;
+            code: string;
+            message: string;
+            /**
+             * Format: date-time
+             * @description When the next attempt is made.
+             */
+            retry_at: string;
+            /** Format: date-time */
+            since: string;
+        };
         /**
          * @description * `stopped` - Stopped
          *     * `crashed` - Crashed
          *     * `failed` - Failed
          *     * `killed` - Killed
+         *     * `outage` - Outage
          * @enum {string}
          */
-        Outcome: "stopped" | "crashed" | "failed" | "killed";
+        Outcome: "stopped" | "crashed" | "failed" | "killed" | "outage";
         /** @description An output port. */
         Output: {
             dynamic: string | null;
             name: string;
             role: string;
         };
-        /** @description A parameter of an operator, enough to make its field. */
+        /** @description A parameter of an operator, with all that is needed to render its field. */
         Parameter: {
             choices: unknown[] | null;
             default: unknown;
@@ -1065,22 +1484,33 @@ export interface components {
             unit: string | null;
             widget: string;
         };
-        /** @description What an expression sees and gives. */
+        /** @description The columns an expression can use and the type it returns. */
         ParameterExpression: {
             columns: string;
             expects: string | null;
         };
-        /** @description The change of a password; ``current`` is not needed where there was none. */
+        /** @description A partition of a topic. */
+        PartitionOffsets: {
+            /** @description Offset of its first record. */
+            earliest: number;
+            in_sync: number[];
+            /** @description The offset behind its last committed record. */
+            latest: number;
+            leader: number | null;
+            partition: number;
+            replicas: number[];
+        };
+        /** @description A new password; ``current`` is required if the account has one. */
         PasswordRequest: {
             /** @default  */
             current: string;
             new: string;
         };
-        /** @description What people change about themselves. */
+        /** @description Changes to one's own account. */
         PatchedAccountRequest: {
             display_name?: string;
         };
-        /** @description A role to give. */
+        /** @description A new role. */
         PatchedRoleRequest: {
             role?: components["schemas"]["Role"];
         };
@@ -1089,11 +1519,11 @@ export interface components {
             description?: string;
             name?: string;
         };
-        /** @description A name for a version; empty takes it away. */
+        /** @description A name for a version; an empty name removes it. */
         PatchedVersionNameRequest: {
             name?: string;
         };
-        /** @description What runs where. */
+        /** @description The physical plan. */
         Plan: {
             edges: components["schemas"]["EdgePlan"][];
             internal_topics: components["schemas"]["InternalTopic"][];
@@ -1101,43 +1531,136 @@ export interface components {
                 [key: string]: components["schemas"]["NodePlan"];
             };
             subtopologies: components["schemas"]["Subtopology"][];
-            /** @description In the manner of Topology#describe. */
+            /** @description Text like that of Kafka Streams' Topology#describe. */
             text: string;
         };
         /** @description What flows through a port. */
         PortType: {
-            /** @description A Spark type; ? where it is unknown. */
+            /** @description A Spark SQL type; `?` if unknown. */
             key: string;
             key_changed: boolean;
             /** @description stream, table, windowed_table or global_table */
             role: string;
-            /** @description A Spark type; ? where it is unknown. */
+            /** @description A Spark SQL type; `?` if unknown. */
             value: string;
         };
-        /** @description Where a node stands on the canvas. */
+        /** @description The position of a node on the canvas. */
         Position: {
             /** Format: double */
             x: number;
             /** Format: double */
             y: number;
         };
-        /** @description Where a node stands on the canvas. */
+        /** @description The position of a node on the canvas. */
         PositionRequest: {
             /** Format: double */
             x: number;
             /** Format: double */
             y: number;
         };
-        /** @description Somebody who has the topology open. */
+        /** @description A user who has the topology open. */
         PresentUser: {
             display_name: string;
             id: number;
-            /** @description The node they edit. */
+            /** @description The node being edited. */
             node: string | null;
         };
-        /** @description Another version, and other settings if they are given. */
+        /** @description A record with its bytes. */
+        RawRecord: {
+            headers: components["schemas"]["RecordHeader"][];
+            key: components["schemas"]["RecordPart"];
+            /** @description Whether the broker set the timestamp. */
+            log_append_time: boolean;
+            offset: number;
+            partition: number;
+            /** @description Base64; at most a million bytes. */
+            raw_key: string | null;
+            /** @description Base64; at most a million bytes. */
+            raw_value: string | null;
+            /** @description Bytes of key and value. */
+            size: number;
+            /** @description Milliseconds since the epoch. */
+            timestamp: number;
+            value: components["schemas"]["RecordPart"];
+        };
+        /** @description A record of a topic. */
+        Record: {
+            headers: components["schemas"]["RecordHeader"][];
+            key: components["schemas"]["RecordPart"];
+            /** @description Whether the broker set the timestamp. */
+            log_append_time: boolean;
+            offset: number;
+            partition: number;
+            /** @description Bytes of key and value. */
+            size: number;
+            /** @description Milliseconds since the epoch. */
+            timestamp: number;
+            value: components["schemas"]["RecordPart"];
+        };
+        /** @description A header. */
+        RecordHeader: {
+            /** @description Whether the text goes on. */
+            cut: boolean;
+            /** @description Why the bytes are not of the format that was chosen. */
+            error: string | null;
+            /** @description A RecordFormat, or null. */
+            format: string;
+            key: string;
+            /** @description Of a schema registry, where the bytes seem to begin with one. */
+            schema_id: number | null;
+            /** @description Bytes. */
+            size: number;
+            /** @description Null for null; hexadecimal digits of bytes. */
+            text: string | null;
+        };
+        /** @description Records, and how to go on. */
+        RecordPage: {
+            /** @description The cursor from which records follow that arrive now. */
+            ends: string;
+            /** @description The cursor of the next page. */
+            next: string;
+            records: components["schemas"]["Record"][];
+            /** @description Records that were read for this answer. */
+            scanned: number;
+            /**
+             * @description Why there are no more of them.
+             *
+             *     * `end` - Nothing is left
+             *     * `full` - The page is full
+             *     * `scanned` - As many records were scanned as one request may
+             *     * `seconds` - Reading took as long as one request may
+             */
+            stopped: components["schemas"]["StoppedEnum"];
+        };
+        /** @description A key, a value or a header's value. */
+        RecordPart: {
+            /** @description Whether the text goes on. */
+            cut: boolean;
+            /** @description Why the bytes are not of the format that was chosen. */
+            error: string | null;
+            /** @description A RecordFormat, or null. */
+            format: string;
+            /** @description Of a schema registry, where the bytes seem to begin with one. */
+            schema_id: number | null;
+            /** @description Bytes. */
+            size: number;
+            /** @description Null for null; hexadecimal digits of bytes. */
+            text: string | null;
+        };
+        /** @description Where a record was written. */
+        RecordPlace: {
+            offset: number;
+            partition: number;
+        };
+        /** @description The version to deploy, and settings to change. */
         RedeployRequest: {
             settings?: components["schemas"]["SettingsRequest"];
+            /** @description What becomes of stores whose rows cannot be carried over, by the store's id. */
+            stores?: {
+                [key: string]: ("reset" | "drop") | {
+                    convert: string;
+                };
+            };
             version: number;
         };
         /**
@@ -1148,7 +1671,7 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "editor" | "operator" | "admin";
-        /** @description One life of a driver process. */
+        /** @description One run of a driver process. */
         Run: {
             readonly epoch: number;
             readonly host: string;
@@ -1160,17 +1683,20 @@ export interface components {
             readonly started_at: string;
             readonly version: number;
         };
-        /** @description A driver's last report. ``stale``: it is too old to be taken for the truth. */
+        /** @description A driver's last report. ``stale`` if it is too old to be relied on. */
         Runtime: {
             /** Format: date-time */
             as_of: string;
-            /** @description Epoch ms, by the driver's clock. */
+            /** @description Epoch milliseconds, by the driver's clock. */
             at: number;
-            batch: number;
+            /** @description Number of the last batch; null before the first has ended. */
+            batch: number | null;
             deployment: number;
             duration_ms: number | null;
             /** Format: double */
             input_rate: number | null;
+            /** @description Since the run started. */
+            lost: components["schemas"]["LostRecords"][];
             nodes: {
                 [key: string]: components["schemas"]["NodeFigures"];
             };
@@ -1179,69 +1705,211 @@ export interface components {
             };
             /** Format: double */
             process_rate: number | null;
-            /** @description The report id of the run that said this. */
+            /** @description The report id of the run. */
             run: string;
             stale: boolean;
             stores: components["schemas"]["StoreFigures"][];
             tasks: components["schemas"]["Task"][];
         };
-        /** @description Who is signed in (null: nobody) and where they may work. */
+        /** @description Who is signed in (null: nobody), where they may work, and whether they sign in again. */
         Session: {
+            /** @description False: only a one-time link signs in again. */
+            readonly has_password: boolean;
+            readonly installation_admin: boolean;
             readonly user: components["schemas"]["User"] | null;
             readonly workspaces: components["schemas"]["Workspace"][];
         };
-        /** @description How a deployment runs. */
+        /** @description Settings of a deployment. */
         Settings: {
             cores?: number;
-            /** @description Create topics that do not exist (default: yes). */
+            /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             memory_mb?: number;
-            /** @description Real time in place of micro-batches: each record is taken when it arrives, at least once. State and progress are kept every so many milliseconds. */
+            /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
             /**
-             * @description Where the first run begins to read.
+             * @description Where the first run starts to read streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
              *
              *     * `earliest` - Earliest
              *     * `latest` - Latest
              */
             start?: components["schemas"]["StartFrom"];
-            /** @description Milliseconds from micro-batch to micro-batch; 0: as soon as possible. */
+            /** @description Milliseconds between micro-batches; 0: as soon as possible. */
             trigger_ms?: number;
         };
-        /** @description How a deployment runs. */
+        /** @description Settings of a deployment. */
         SettingsRequest: {
             cores?: number;
-            /** @description Create topics that do not exist (default: yes). */
+            /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             memory_mb?: number;
-            /** @description Real time in place of micro-batches: each record is taken when it arrives, at least once. State and progress are kept every so many milliseconds. */
+            /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
             /**
-             * @description Where the first run begins to read.
+             * @description Where the first run starts to read streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
              *
              *     * `earliest` - Earliest
              *     * `latest` - Latest
              */
             start?: components["schemas"]["StartFrom"];
-            /** @description Milliseconds from micro-batch to micro-batch; 0: as soon as possible. */
+            /** @description Milliseconds between micro-batches; 0: as soon as possible. */
             trigger_ms?: number;
         };
         /**
          * @description * `error` - Error
          *     * `warning` - Warning
+         *     * `difference` - Difference
          * @enum {string}
          */
-        Severity: "error" | "warning";
+        Severity: "error" | "warning" | "difference";
         /** @description The token of a one-time link. */
         SignInLinkRequest: {
             token: string;
         };
-        /** @description A name and its password. */
+        /** @description User name and password. */
         SignInRequest: {
             password: string;
             username: string;
         };
-        /** @description Lines of a file that come from a node: 1-based, ``end`` inclusive. */
+        /** @description A record written to a topic; `after` is the number of its input line, from 1. */
+        SimulatedOutput: {
+            after: number;
+            headers?: {
+                [key: string]: string | null;
+            };
+            key: unknown;
+            timestamp: number;
+            topic: string;
+            value: unknown;
+        };
+        /** @description The compiler's diagnostics; without a result the document was refused, or nothing ran yet. */
+        Simulation: {
+            diagnostics: components["schemas"]["Diagnostic"][];
+            result: components["schemas"]["SimulationResult"] | null;
+            /**
+             * @description starting: the simulator is starting; ask again in a second.
+             *
+             *     * `done` - done
+             *     * `starting` - starting
+             */
+            state: components["schemas"]["SimulationStateEnum"];
+        };
+        /** @description Why the job stopped, at the input line `after`. */
+        SimulationError: {
+            after: number;
+            code: string | null;
+            kind: string;
+            message: string;
+            node?: string | null;
+            parameter?: string | null;
+        };
+        /** @description What a node printed. */
+        SimulationLog: {
+            level: string;
+            message: string;
+            node: string;
+        };
+        /** @description A document that need not be saved, and the input lines in their order. */
+        SimulationRequestRequest: {
+            document: components["schemas"]["DocumentRequest"];
+            /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: the wall clock moves on. */
+            inputs: unknown[];
+            /**
+             * @description So many steps of records are answered; all records are counted.
+             * @default 20000
+             */
+            steps: number;
+        };
+        /** @description What became of the input lines. */
+        SimulationResult: {
+            dropped: number;
+            /** @description Records over each edge of the document. */
+            edges: number[];
+            error: components["schemas"]["SimulationError"] | null;
+            logs: components["schemas"]["SimulationLog"][];
+            nodes: {
+                [key: string]: components["schemas"]["NodeCount"];
+            };
+            output_count: number;
+            outputs: components["schemas"]["SimulatedOutput"][];
+            steps: components["schemas"]["SimulationStep"][];
+            stores: {
+                [key: string]: components["schemas"]["StoreRow"][];
+            };
+            /** @description More steps happened than are answered. */
+            truncated: boolean;
+        };
+        /**
+         * @description * `done` - done
+         *     * `starting` - starting
+         * @enum {string}
+         */
+        SimulationStateEnum: "done" | "starting";
+        /** @description One step of a simulation. Which fields it has depends on `event`. */
+        SimulationStep: {
+            /** @description The number of its input line, from 1. */
+            after: number;
+            clock?: string;
+            /** @description Windows that end before this time, in ms, are closed. */
+            closed_until?: number;
+            dead_letter?: boolean;
+            /** @description The index of the document's edge. */
+            edge?: number | null;
+            /** @description record, drop, store or punctuate */
+            event: string;
+            from?: string | null;
+            /** @description 0: the first, or left, input. */
+            input?: number;
+            kept_from?: number;
+            node: string;
+            now?: number;
+            /** @description The step that caused it. */
+            parent: number | null;
+            port?: string | null;
+            reason?: string;
+            record?: components["schemas"]["StepRecord"];
+            row?: components["schemas"]["StoreRow"];
+            seq: number;
+            store?: string;
+            stream_time?: number | null;
+            task?: string;
+            time?: number;
+            window_end?: number;
+            window_start?: number;
+        };
+        /** @description Whether a simulation would run at once. */
+        Simulator: {
+            state: components["schemas"]["SimulatorStateEnum"];
+        };
+        /**
+         * @description * `ready` - ready
+         *     * `starting` - starting
+         * @enum {string}
+         */
+        SimulatorStateEnum: "ready" | "starting";
+        /** @description The verdict on one topic that is read. */
+        SourceChange: {
+            /** @description Where a topic that continues goes on; empty before the first report. */
+            partitions: components["schemas"]["SourcePlace"][];
+            topic: string;
+            verdict: components["schemas"]["SourceChangeVerdictEnum"];
+        };
+        /**
+         * @description * `continues` - Continues
+         *     * `new` - New
+         *     * `gone` - Gone
+         * @enum {string}
+         */
+        SourceChangeVerdictEnum: "continues" | "new" | "gone";
+        /** @description Where a partition is continued. */
+        SourcePlace: {
+            /** @description Records from there to the end; null where the end is unknown. */
+            lag: number | null;
+            /** @description Of the first record that is read. */
+            offset: number;
+            partition: number;
+        };
+        /** @description The lines of a file that belong to a node; 1-based, ``end`` is inclusive. */
         SourceSpan: {
             end: number;
             node: string;
@@ -1254,6 +1922,21 @@ export interface components {
          * @enum {string}
          */
         StartFrom: "earliest" | "latest";
+        /** @description What deploying a version does to the state of the one before. */
+        StatePlan: {
+            /** @description Whether nothing is lost. */
+            accepted: boolean;
+            /**
+             * Format: date-time
+             * @description When the driver reported rows, bytes and offsets; null before its first report.
+             */
+            as_of: string | null;
+            /** @description Number of the version whose state there is. */
+            before: number;
+            sources: components["schemas"]["SourceChange"][];
+            stores: components["schemas"]["StoreChange"][];
+            version: number;
+        };
         /**
          * @description * `ok` - ok
          *     * `degraded` - degraded
@@ -1271,6 +1954,16 @@ export interface components {
             started_at: string | null;
             state: components["schemas"]["StepState"];
         };
+        /** @description A record as it enters a node; `old` is the former value of a table's update. */
+        StepRecord: {
+            headers: {
+                [key: string]: string | null;
+            };
+            key: unknown;
+            old?: unknown;
+            timestamp: number;
+            value: unknown;
+        };
         /**
          * @description * `waiting` - Waiting
          *     * `running` - Running
@@ -1280,17 +1973,67 @@ export interface components {
          * @enum {string}
          */
         StepState: "waiting" | "running" | "done" | "failed" | "skipped";
-        /** @description How large a store is. */
+        /**
+         * @description * `end` - Nothing is left
+         *     * `full` - The page is full
+         *     * `scanned` - As many records were scanned as one request may
+         *     * `seconds` - Reading took as long as one request may
+         * @enum {string}
+         */
+        StoppedEnum: "end" | "full" | "scanned" | "seconds";
+        /** @description The verdict on one store. */
+        StoreChange: {
+            bytes: number | null;
+            /** @description Whether an expression over the old values can make them fit. */
+            convertible: boolean;
+            /** @description Of its store node, or of the operator that needs it. */
+            id: string;
+            kind: string;
+            name: string;
+            new: components["schemas"]["StoreTypes"] | null;
+            old: components["schemas"]["StoreTypes"] | null;
+            reasons: string[];
+            /** @description Null where they are not known. */
+            rows: number | null;
+            verdict: components["schemas"]["StoreChangeVerdictEnum"];
+        };
+        /**
+         * @description * `kept` - Kept
+         *     * `migrated` - Migrated
+         *     * `incompatible` - Incompatible
+         *     * `new` - New
+         *     * `lost` - Lost
+         * @enum {string}
+         */
+        StoreChangeVerdictEnum: "kept" | "migrated" | "incompatible" | "new" | "lost";
+        /** @description Size of a store. */
         StoreFigures: {
             bytes: number | null;
             name: string;
             node: string;
             rows: number | null;
         };
-        /** @description A part of the graph that runs as one set of tasks. */
+        /** @description A row of a store; without a value it was deleted. */
+        StoreRow: {
+            key: unknown;
+            timestamp: number | null;
+            value: unknown;
+        };
+        /** @description What a store holds. */
+        StoreTypes: {
+            /** @description Spark type of its keys. */
+            key: string;
+            kind: string;
+            tasks: number | null;
+            /** @description Types of its values. */
+            values: string[];
+            /** @description Type, size, advance or gap in ms. */
+            windows: unknown;
+        };
+        /** @description A sub-topology, which runs as one set of tasks. */
         Subtopology: {
             id: number;
-            /** @description The first of its levels. */
+            /** @description Its first level. */
             level: number;
             levels: number[];
             nodes: string[];
@@ -1308,33 +2051,36 @@ export interface components {
         Task: {
             executor: string;
             host: string | null;
-            /** @description Epoch ms. */
+            /** @description Epoch milliseconds. */
             last_active: number | null;
             level: number;
             partition: number;
             /**
              * Format: double
-             * @description Records per second of late.
+             * @description Current rate in records per second.
              */
             rate: number | null;
             records: number;
             state_rows: number | null;
-            /** @description Epoch ms. */
+            /** @description Epoch milliseconds. */
             stream_time: number | null;
             subtopology: number;
-            /** @description As in Kafka Streams: sub-topology and partition, 0_1. */
+            /** @description Task id as in Kafka Streams: sub-topology and partition, such as 0_1. */
             task: string;
+            /** @description The one that ran it last: Spark gives a task any free thread of its executor. */
             thread: string;
+            /** @description Since the run started. */
+            thread_changes: number;
             topic_partitions: components["schemas"]["TopicPartition"][];
         };
-        /** @description A document to begin with. */
+        /** @description A document to start from. */
         Template: {
             description: string;
             document: components["schemas"]["Document"];
             id: string;
             title: string;
         };
-        /** @description A place in the parameter's text: 0-based, ``stop`` exclusive. */
+        /** @description A range of the parameter's text; 0-based, ``stop`` is exclusive. */
         TextPosition: {
             start: number;
             stop: number;
@@ -1354,13 +2100,37 @@ export interface components {
             name: string;
             partitions: number;
         };
-        /** @description What the design assumes of a topic. */
+        /** @description A topic's settings as the document declares them. */
         TopicAssumption: {
             partitions: number;
         };
-        /** @description What the design assumes of a topic. */
+        /** @description A topic's settings as the document declares them. */
         TopicAssumptionRequest: {
             partitions: number;
+        };
+        /** @description A topic without its records. */
+        TopicDetail: {
+            cleanup_policy: string;
+            configuration: components["schemas"]["TopicSetting"][];
+            name: string;
+            partitions: components["schemas"]["PartitionOffsets"][];
+            records: number;
+        };
+        /** @description A topic of the cluster in a list. */
+        TopicFigures: {
+            cleanup_policy: string;
+            name: string;
+            partitions: number;
+            /** @description Offsets between the first and the last record of each partition. */
+            records: number;
+        };
+        TopicFiguresPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["TopicFigures"][];
         };
         /** @description How far a task has read a partition. */
         TopicPartition: {
@@ -1370,11 +2140,21 @@ export interface components {
             partition: number;
             topic: string;
         };
+        /** @description A setting of a topic. */
+        TopicSetting: {
+            name: string;
+            /** @description Set for this topic; else the broker's. */
+            own: boolean;
+            sensitive: boolean;
+            /** @description Null where it is sensitive. */
+            value: string | null;
+        };
         /** @description A topology in a list. */
         Topology: {
             /** Format: date-time */
             readonly created_at: string;
             readonly deployment: components["schemas"]["DeploymentBrief"] | null;
+            /** @description Return the description of the reader's draft, if any, or of the topology. */
             readonly description: string;
             /** @description Whether the reader has an unsaved draft. */
             readonly draft: boolean;
@@ -1396,7 +2176,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["Topology"][];
         };
-        /** @description A person as others see them. */
+        /** @description A user, as others see them. */
         User: {
             readonly display_name: string;
             readonly id: number;
@@ -1411,15 +2191,15 @@ export interface components {
             readonly document: components["schemas"]["Document"];
             readonly hash: string;
             readonly message: string;
-            /** @description The name people gave it. */
+            /** @description The version's name. */
             readonly name: string | null;
             readonly number: number;
         };
-        /** @description Answer 409: somebody saved another version in the meantime. */
+        /** @description Response 409: another version was saved in the meantime. */
         VersionConflict: {
             error: components["schemas"]["VersionConflictDetail"];
         };
-        /** @description Both sides of a conflict and what they have in common. */
+        /** @description Both versions of a conflict and their common ancestor. */
         VersionConflictDetail: {
             base: components["schemas"]["Version"] | null;
             code: string;
@@ -1435,7 +2215,7 @@ export interface components {
             readonly created_at: string;
             readonly hash: string;
             readonly message: string;
-            /** @description The name people gave it. */
+            /** @description The version's name. */
             readonly name: string | null;
             readonly number: number;
         };
@@ -1447,12 +2227,25 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["VersionSummary"][];
         };
-        /** @description A workspace with one's own role in it. */
+        /** @description A workspace and the user's role in it. */
         Workspace: {
             readonly id: number;
             readonly name: string;
             readonly role: components["schemas"]["Role"];
             readonly slug: string;
+        };
+        /** @description What the installation's admin sets for a workspace. */
+        WorkspaceSettings: {
+            readonly id: number;
+            readonly name: string;
+            readonly slug: string;
+            /** @description Its topics begin with one of these; empty: all but Kafka's internal ones. */
+            topic_prefixes: string[];
+        };
+        /** @description What the installation's admin sets for a workspace. */
+        WorkspaceSettingsRequest: {
+            /** @description Its topics begin with one of these; empty: all but Kafka's internal ones. */
+            topic_prefixes: string[];
         };
     };
     responses: never;
@@ -1617,7 +2410,7 @@ export interface operations {
     deployment_logs: {
         parameters: {
             query?: {
-                /** @description The place that the last answer named. */
+                /** @description The `next` position of the previous response. */
                 after?: string;
                 /** @description Lines of this node only. */
                 node?: string;
@@ -1640,6 +2433,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_plan: {
+        parameters: {
+            query: {
+                /** @description The version to deploy. */
+                version: number;
+            };
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatePlan"];
                 };
             };
             /** @description Refused */
@@ -1720,9 +2546,9 @@ export interface operations {
     run_list: {
         parameters: {
             query?: {
-                /** @description From 1. */
+                /** @description 1-based. */
                 page?: number;
-                /** @description Up to 200. */
+                /** @description At most 200. */
                 page_size?: number;
             };
             header?: never;
@@ -1870,16 +2696,178 @@ export interface operations {
             };
         };
     };
+    installation_account_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountOverviewPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    installation_account_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                account: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    installation_audit_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    installation_workspace_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceSettings"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    installation_workspace_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceSettingsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceSettings"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     live: {
         parameters: {
             query?: {
-                /** @description Everything about one topology, or */
+                /** @description A topology, or */
                 topology?: number;
-                /** @description the deployments of a workspace. */
+                /** @description a workspace's deployments. */
                 workspace?: string;
             };
             header?: {
-                /** @description Sent by browsers after a lost connection: go on after this event. */
+                /** @description Sent by browsers after a lost connection: continue after this event. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -2288,6 +3276,14 @@ export interface operations {
                     "application/json": components["schemas"]["Draft"];
                 };
             };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftConflict"];
+                };
+            };
             /** @description Refused */
             default: {
                 headers: {
@@ -2364,9 +3360,9 @@ export interface operations {
     version_list: {
         parameters: {
             query?: {
-                /** @description From 1. */
+                /** @description 1-based. */
                 page?: number;
-                /** @description Up to 200. */
+                /** @description At most 200. */
                 page_size?: number;
             };
             header?: never;
@@ -2506,7 +3502,10 @@ export interface operations {
     };
     version_export: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description plain: a program that imports nothing but pyspark. */
+                dialect?: "exact" | "plain";
+            };
             header?: never;
             path: {
                 topology: number;
@@ -2535,14 +3534,45 @@ export interface operations {
             };
         };
     };
+    missing_topic_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topology: number;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MissingTopic"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     audit_list: {
         parameters: {
             query?: {
-                /** @description From 1. */
+                /** @description 1-based. */
                 page?: number;
-                /** @description Up to 200. */
+                /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be there. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -2609,11 +3639,11 @@ export interface operations {
     deployment_list: {
         parameters: {
             query?: {
-                /** @description From 1. */
+                /** @description 1-based. */
                 page?: number;
-                /** @description Up to 200. */
+                /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be there. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -2837,6 +3867,144 @@ export interface operations {
             };
         };
     };
+    simulator_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulator"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    simulation_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    simulation_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    topic_figures_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicFiguresPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     topic_list: {
         parameters: {
             query?: never;
@@ -2867,16 +4035,312 @@ export interface operations {
             };
         };
     };
+    topic_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTopicsRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Topic"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    topic_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicDetail"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    topic_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    consumer_group_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsumerGroups"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    record_list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description * `auto` - Guessed
+                 *     * `string` - Text
+                 *     * `json` - JSON
+                 *     * `integer` - Integer
+                 *     * `long` - Long
+                 *     * `float` - Float
+                 *     * `double` - Double
+                 *     * `boolean` - Boolean
+                 *     * `bytes` - Bytes
+                 */
+                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                /**
+                 * @description * `auto` - Guessed
+                 *     * `string` - Text
+                 *     * `json` - JSON
+                 *     * `integer` - Integer
+                 *     * `long` - Long
+                 *     * `float` - Float
+                 *     * `double` - Double
+                 *     * `boolean` - Boolean
+                 *     * `bytes` - Bytes
+                 */
+                value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                /**
+                 * @description `latest`: newest first; the others go forward.
+                 *
+                 *     * `latest` - Newest first
+                 *     * `earliest` - From the beginning
+                 *     * `offset` - From an offset
+                 *     * `time` - From a time
+                 */
+                start?: "latest" | "earliest" | "offset" | "time";
+                partition?: number;
+                offset?: number;
+                /** @description Milliseconds since the epoch. */
+                time?: number;
+                limit?: number;
+                /** @description Text in key or value, in upper or lower case. */
+                contains?: string;
+                /** @description A path such as `value.customer.id` that must have the value `equals`. */
+                field?: string;
+                equals?: string;
+                /** @description `next` or `ends` of an answer. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    record_produce: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRecordRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordPlace"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    record_get: {
+        parameters: {
+            query?: {
+                /**
+                 * @description * `auto` - Guessed
+                 *     * `string` - Text
+                 *     * `json` - JSON
+                 *     * `integer` - Integer
+                 *     * `long` - Long
+                 *     * `float` - Float
+                 *     * `double` - Double
+                 *     * `boolean` - Boolean
+                 *     * `bytes` - Bytes
+                 */
+                key_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                /**
+                 * @description * `auto` - Guessed
+                 *     * `string` - Text
+                 *     * `json` - JSON
+                 *     * `integer` - Integer
+                 *     * `long` - Long
+                 *     * `float` - Float
+                 *     * `double` - Double
+                 *     * `boolean` - Boolean
+                 *     * `bytes` - Bytes
+                 */
+                value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+            };
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+                partition: number;
+                offset: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RawRecord"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     topology_list: {
         parameters: {
             query?: {
-                /** @description From 1. */
+                /** @description 1-based. */
                 page?: number;
-                /** @description Up to 200. */
+                /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be there. */
+                /** @description Words that must all occur. */
                 search?: string;
-                /** @description A minus sign turns it. */
+                /** @description Prefix with `-` for descending order. */
                 ordering?: "-created_at" | "-name" | "-node_count" | "-updated_at" | "created_at" | "name" | "node_count" | "updated_at";
             };
             header?: never;

@@ -1,9 +1,10 @@
 /** Shapes of the API by the names the page uses; all of them come from the server's own description. */
 
 import type { TopologyDocument } from "../graph/document";
-import type { components } from "./schema";
+import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
+type Records = paths["/api/workspaces/{workspace}/topics/{topic}/records"];
 
 export type { CompileResult, Diagnostic, GeneratedCode, SourceMapEntry } from "../designer/compile";
 export type { TopologyDocument } from "../graph/document";
@@ -15,6 +16,8 @@ export type Session = Schemas["Session"];
 export type Member = Schemas["Member"];
 export type NewMember = Schemas["NewMemberRequest"];
 export type AddedMember = Schemas["AddedMember"];
+export type WorkspaceSettings = Schemas["WorkspaceSettings"];
+export type AccountPage = Schemas["AccountOverviewPage"];
 export type Token = Schemas["Token"];
 export type CreatedToken = Schemas["CreatedToken"];
 export type Template = Schemas["Template"];
@@ -29,12 +32,34 @@ export type Deployment = Schemas["Deployment"];
 export type DeploymentStep = Schemas["Step"];
 export type DeploymentSettings = Schemas["SettingsRequest"];
 export type Failure = Schemas["Failure"];
+export type StatePlan = Schemas["StatePlan"];
+export type StoreChange = Schemas["StoreChange"];
+export type Outage = Schemas["Outage"];
 export type RunRecord = Schemas["EndedRun"];
 
 export type Runtime = Schemas["Runtime"];
 export type TaskReport = Schemas["Task"];
+export type MissingTopic = Schemas["MissingTopic"];
+export type NewTopic = Schemas["NewTopicRequest"];
+export type TopicFiguresPage = Schemas["TopicFiguresPage"];
+export type TopicFigures = Schemas["TopicFigures"];
+export type TopicDetail = Schemas["TopicDetail"];
+export type ConsumerGroups = Schemas["ConsumerGroups"];
+export type TopicRecord = Schemas["Record"];
+export type RawRecord = Schemas["RawRecord"];
+export type RecordPage = Schemas["RecordPage"];
+export type RecordPart = Schemas["RecordPart"];
+export type RecordFormat = NonNullable<
+  NonNullable<Records["get"]["parameters"]["query"]>["key_format"]
+>;
+export type NewRecord = Schemas["NewRecordRequest"];
 export type LogLine = Schemas["LogLine"];
 export type LogPage = Schemas["LogPage"];
+
+export type Simulation = Schemas["Simulation"];
+export type SimulationResult = Schemas["SimulationResult"];
+export type SimulationStep = Schemas["SimulationStep"];
+export type StoreRow = Schemas["StoreRow"];
 
 export type LiveSnapshot = Schemas["LiveSnapshot"];
 export type PresentUser = Schemas["PresentUser"];

@@ -1,20 +1,32 @@
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
+import { useNotifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
+import { Suspense, useState } from "react";
 import { RouterProvider } from "react-router/dom";
 import { cssVariables, theme } from "../theme/theme";
-import { useLanguage } from "../ui/i18n";
+import { later } from "../ui/later";
 import { queryClient } from "./queries";
 import { router } from "./router";
-import "@mantine/notifications/styles.css";
+
+const Messages = later(async () => (await import("./Messages")).Messages);
+
+function MessagesOnceThereAreSome() {
+  const some = useNotifications().notifications.length > 0;
+  const [shown, setShown] = useState(false);
+  if (some && !shown) setShown(true);
+  return shown ? (
+    <Suspense>
+      <Messages />
+    </Suspense>
+  ) : null;
+}
 
 export function App() {
-  const language = useLanguage();
   return (
     <MantineProvider theme={theme} cssVariablesResolver={cssVariables} defaultColorScheme="auto">
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" autoClose={6000} limit={4} />
-        <RouterProvider key={language} router={router} />
+        <MessagesOnceThereAreSome />
+        <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>
   );

@@ -13,7 +13,7 @@ function isMissingPart(error: unknown): boolean {
   );
 }
 
-/** The last resort: says that the page broke, and that nothing drawn is lost. */
+/** Error boundary of the page: reports the crash, and that nothing drawn is lost. */
 export function Crash() {
   const error = useRouteError();
   const missing = isMissingPart(error);
@@ -24,15 +24,15 @@ export function Crash() {
   }, [missing]);
   return (
     <div className={classes.failed} role="alert">
-      <p className={classes.failedTitle}>{t("This page broke.")}</p>
+      <p className={classes.failedTitle}>{t("Something went wrong on this page.")}</p>
       <p className={classes.failedHint}>
-        {t("Your draft is kept on the server up to the last change. Load the page again to go on.")}
+        {t("Your draft is saved on the server. Reload the page to continue.")}
       </p>
       <code className={classes.crashText}>
         {error instanceof Error ? error.message : String(error)}
       </code>
       <Button size="xs" onClick={() => location.reload()}>
-        {t("Load again")}
+        {t("Reload")}
       </Button>
     </div>
   );

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import classes from "./app.module.css";
 import { t } from "./phrases";
 
-/** After this long whoever waits should know that it is not the page. */
+/** After this time the message explains what the page waits for. */
 const SLOW_MS = 4_000;
 
 /** Fills its place while something loads; invisible for the first moment, so that fast answers do not flicker. */
@@ -16,7 +16,7 @@ export function Loading({ what }: { what?: string }) {
   return (
     <output className={classes.loading} aria-live="polite">
       <Loader size="sm" type="dots" aria-hidden />
-      <span>{slow ? t("The server takes long to answer…") : (what ?? t("Loading…"))}</span>
+      <span>{slow ? t("The server is slow to respond…") : (what ?? t("Loading…"))}</span>
     </output>
   );
 }

@@ -1,28 +1,46 @@
 import type { ReactNode } from "react";
-import { Link } from "react-router";
+import { Link, NavLink } from "react-router";
+import { useRest } from "../ui/later";
 import classes from "./app.module.css";
 import { Mark } from "./Mark";
+import { t } from "./phrases";
 import { useWorkspace } from "./session";
 import { UserMenu } from "./UserMenu";
 
 interface ShellProps {
-  ws: string;
+  ws?: string;
   title?: string;
+  /** Tables of many columns get more of a large screen. */
+  wide?: boolean;
   children: ReactNode;
 }
 
 /** Bar and page for everything but the designer, which brings its own. */
-export function Shell({ ws, title, children }: ShellProps) {
+export function Shell({ ws, title, wide, children }: ShellProps) {
   const workspace = useWorkspace(ws);
+  useRest();
+  const home = ws === undefined ? "/w" : `/w/${ws}`;
   return (
     <div className={classes.shell}>
       <header className={classes.bar}>
-        <Link to={`/w/${ws}`} className={classes.brand} aria-label="Millrace">
+        <Link to={home} className={classes.brand} aria-label="Millrace">
           <Mark />
         </Link>
-        <Link to={`/w/${ws}`} className={classes.crumb}>
-          {workspace?.name ?? ws}
-        </Link>
+        {ws === undefined ? null : (
+          <Link to={home} className={classes.crumb}>
+            {workspace?.name ?? ws}
+          </Link>
+        )}
+        {ws === undefined ? null : (
+          <nav className={classes.nav} aria-label={t("Workspace")}>
+            <NavLink to={home} end className={classes.navLink}>
+              {t("Topologies")}
+            </NavLink>
+            <NavLink to={`${home}/topics`} className={classes.navLink}>
+              {t("Topics")}
+            </NavLink>
+          </nav>
+        )}
         {title === undefined ? null : (
           <>
             <span className={classes.crumb} aria-hidden>
@@ -34,7 +52,9 @@ export function Shell({ ws, title, children }: ShellProps) {
         <span className={classes.space} />
         <UserMenu ws={ws} />
       </header>
-      <main className={classes.content}>{children}</main>
+      <main className={wide ? `${classes.content} ${classes.wide}` : classes.content}>
+        {children}
+      </main>
     </div>
   );
 }

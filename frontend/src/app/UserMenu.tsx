@@ -4,20 +4,21 @@ import IconKeyboard from "@tabler/icons-react/dist/esm/icons/IconKeyboard.mjs";
 import IconLanguage from "@tabler/icons-react/dist/esm/icons/IconLanguage.mjs";
 import IconLogout from "@tabler/icons-react/dist/esm/icons/IconLogout.mjs";
 import IconMoon from "@tabler/icons-react/dist/esm/icons/IconMoon.mjs";
+import IconServer from "@tabler/icons-react/dist/esm/icons/IconServer.mjs";
 import IconSettings from "@tabler/icons-react/dist/esm/icons/IconSettings.mjs";
 import IconSun from "@tabler/icons-react/dist/esm/icons/IconSun.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { signOut } from "../api/calls";
-import { LANGUAGES, setLanguage, useLanguage } from "../ui/i18n";
-import { t } from "./phrases";
-import { forgetEnd, SESSION_KEY, useSession } from "./session";
-import { tellError } from "./tell";
+import { LANGUAGES, type Language, setLanguage, useLanguage } from "../ui/i18n";
+import { notifyError } from "./notify";
+import { fetchTexts, t } from "./phrases";
+import { forgetEnd, NOBODY, SESSION_KEY, useSession } from "./session";
 
 const SCHEMES = [
   { value: "light", title: "Light", Icon: IconSun },
   { value: "dark", title: "Dark", Icon: IconMoon },
-  { value: "auto", title: "As the system", Icon: IconDeviceDesktop },
+  { value: "auto", title: "System", Icon: IconDeviceDesktop },
 ] as const;
 
 /** Who is signed in, theme, language, settings, sign out. */
@@ -37,16 +38,24 @@ export function UserMenu({
   if (user === null || user === undefined) return null;
   const name = user.display_name || user.username;
 
+  const speak = async (next: Language) => {
+    try {
+      await fetchTexts(next);
+      setLanguage(next);
+    } catch (error) {
+      notifyError(error);
+    }
+  };
   const leave = async () => {
     try {
       await signOut();
     } catch (error) {
-      tellError(error);
+      notifyError(error);
       return;
     }
     queries.clear();
     forgetEnd();
-    queries.setQueryData(SESSION_KEY, { user: null, workspaces: [] });
+    queries.setQueryData(SESSION_KEY, NOBODY);
     void navigate("/sign-in");
   };
 
@@ -67,6 +76,14 @@ export function UserMenu({
             {t("Members and tokens")}
           </Menu.Item>
         )}
+        {data?.installation_admin ? (
+          <Menu.Item
+            leftSection={<IconServer size={16} stroke={1.5} />}
+            onClick={() => void navigate("/installation")}
+          >
+            {t("Installation")}
+          </Menu.Item>
+        ) : null}
         {onShortcuts === undefined ? null : (
           <Menu.Item leftSection={<IconKeyboard size={16} stroke={1.5} />} onClick={onShortcuts}>
             {t("Keyboard shortcuts")}
@@ -92,7 +109,7 @@ export function UserMenu({
           <Menu.Item
             key={id}
             leftSection={<IconLanguage size={16} stroke={1.5} />}
-            onClick={() => setLanguage(id)}
+            onClick={() => void speak(id)}
             fw={language === id ? 550 : 400}
           >
             {title}

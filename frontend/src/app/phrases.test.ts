@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { zh } from "./zh";
 
-const ROOMS = ["api", "app", "pages", "code", "plan", "problems", "deployments", "runtime"];
+const ROOMS = [
+  "api",
+  "app",
+  "pages",
+  "code",
+  "plan",
+  "problems",
+  "deployments",
+  "runtime",
+  "topics",
+];
 
 function sources(): string[] {
   return ROOMS.flatMap((room) =>
@@ -15,16 +25,32 @@ function sources(): string[] {
 
 /** Sentences that are looked up by a name, not written in the call. */
 const INDIRECT = [
-  ...["Light", "Dark", "As the system", "Viewer", "Editor", "Operator", "Admin"],
-  ...["looks", "draws and saves", "deploys and stops", "manages members"],
-  ...["Waiting", "Compiling", "Checking", "Staging", "Starting", "Running", "Degraded"],
+  ...["Light", "Dark", "System", "Viewer", "Editor", "Operator", "Admin"],
+  ...["can view", "can draw and save", "can deploy and stop", "can manage members"],
+  ...["Not started", "Compiling", "Checking", "Staging", "Starting", "Running"],
   ...["Restarting", "Stopping", "Stopped", "Failed", "Unknown"],
-  ...["Compile", "Check topics and state", "Stage the job", "Start the driver", "Run"],
-  ...["As fast as it can", "Every 500 ms", "Every second", "Every 10 seconds"],
+  ...["Compile", "Check topics", "Stage the job", "Start the driver", "Run"],
+  ...["As fast as possible", "Every 500 ms", "Every second", "Every 10 seconds"],
+  ...["Broker's default", "1 day", "7 days", "For ever"],
+  ...["As each source says", "Earliest record", "Latest record"],
   ...["Real time: each record at once"],
-  ...["Task", "Topic-partition", "Executor", "Thread", "Offset", "Lag", "Rate", "Records"],
-  ...["State rows", "Stream time", "Everything", "Info and up", "Warnings and errors", "Errors"],
+  ...["Task", "Topic-partition", "Executor", "Last thread", "Offset", "Lag", "Rate", "Records"],
+  ...["State rows", "Stream time", "Everything", "Info and above", "Warnings and errors", "Errors"],
   ...["Show problems", "Show code", "Show plan", "Show assignment", "Show logs", "Show runs"],
+  ...["Show simulation", "Simulation: previous step", "Simulation: next step"],
+  "Simulation: next record that ended",
+  ...["Kept", "Migrated", "Incompatible", "New", "Lost"],
+  "A wider type holds all values.",
+  "Fields are added; they are null in old rows.",
+  "Fields are in another order.",
+  "Fields are removed.",
+  "The number of tasks changes.",
+  "It becomes another kind of store.",
+  "Its keys have another type.",
+  "Its values have another type.",
+  "Its windows change.",
+  ...["Newest first", "From the beginning", "From an offset", "From a time"],
+  ...["Guessed", "Text", "JSON", "Integer", "Long", "Float", "Double", "Boolean", "Bytes", "Null"],
   ...["running", "starting", "degraded", "failed", "unknown"],
 ];
 

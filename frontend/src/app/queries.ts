@@ -1,9 +1,10 @@
-/** The one cache of what the server said. */
+/** The cache of server responses. */
 
 import { QueryClient } from "@tanstack/react-query";
+import { getSession } from "../api/calls";
 import { ApiError, whenSignedOut } from "../api/client";
 import type { Session } from "../api/types";
-import { noteEnd, SESSION_KEY } from "./session";
+import { NOBODY, noteEnd, SESSION_KEY } from "./session";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -19,5 +20,10 @@ export const queryClient = new QueryClient({
 // A session that ran out shows the sign-in page instead of a page full of refusals.
 whenSignedOut(() => {
   noteEnd(queryClient.getQueryData<Session>(SESSION_KEY));
-  queryClient.setQueryData(SESSION_KEY, { user: null, workspaces: [] });
+  queryClient.setQueryData(SESSION_KEY, NOBODY);
 });
+
+/** Asks who is signed in while the page itself is still on its way. */
+export function prefetchSession(): void {
+  void queryClient.prefetchQuery({ queryKey: SESSION_KEY, queryFn: getSession });
+}

@@ -5,6 +5,7 @@ import { SignInPage } from "../pages/SignInPage";
 import { Crash } from "./Crash";
 import { Guard } from "./Guard";
 import { Loading } from "./Loading";
+import { Localized } from "./Localized";
 
 /** Pages are chunks of their own: the list opens without the canvas, the canvas without the settings. */
 export const router = createBrowserRouter([
@@ -12,33 +13,62 @@ export const router = createBrowserRouter([
     errorElement: <Crash />,
     hydrateFallbackElement: <Loading />,
     children: [
-      { path: "/sign-in", element: <SignInPage /> },
-      { path: "/sign-in/:token", element: <LinkPage /> },
+      {
+        element: <Localized />,
+        children: [
+          { path: "/sign-in", element: <SignInPage /> },
+          { path: "/sign-in/:token", element: <LinkPage /> },
+          { path: "*", element: <NotFoundPage /> },
+        ],
+      },
       {
         element: <Guard />,
         children: [
           { path: "/", element: <Navigate to="/w" replace /> },
           {
-            path: "/w",
-            lazy: async () => ({ Component: (await import("../pages/HomePage")).HomePage }),
+            element: <Localized />,
+            children: [
+              {
+                path: "/w",
+                lazy: async () => ({ Component: (await import("../pages/HomePage")).HomePage }),
+              },
+              {
+                path: "/w/:ws",
+                lazy: async () => ({
+                  Component: (await import("../pages/TopologiesPage")).TopologiesPage,
+                }),
+              },
+              {
+                path: "/w/:ws/topics",
+                lazy: async () => ({
+                  Component: (await import("../topics/TopicsPage")).TopicsPage,
+                }),
+              },
+              {
+                path: "/w/:ws/topics/:topic",
+                lazy: async () => ({ Component: (await import("../topics/TopicPage")).TopicPage }),
+              },
+              {
+                path: "/w/:ws/settings",
+                lazy: async () => ({
+                  Component: (await import("../pages/SettingsPage")).SettingsPage,
+                }),
+              },
+              {
+                path: "/installation",
+                lazy: async () => ({
+                  Component: (await import("../pages/InstallationPage")).InstallationPage,
+                }),
+              },
+            ],
           },
           {
-            path: "/w/:ws",
-            lazy: async () => ({
-              Component: (await import("../pages/TopologiesPage")).TopologiesPage,
-            }),
-          },
-          {
-            path: "/w/:ws/settings",
-            lazy: async () => ({ Component: (await import("../pages/SettingsPage")).SettingsPage }),
-          },
-          {
+            // Not localized as a whole: the open document outlives a change of the language.
             path: "/w/:ws/t/:id",
             lazy: async () => ({ Component: (await import("../pages/TopologyPage")).TopologyPage }),
           },
         ],
       },
-      { path: "*", element: <NotFoundPage /> },
     ],
   },
 ]);

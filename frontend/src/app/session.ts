@@ -6,6 +6,13 @@ import type { Role, Session, Workspace } from "../api/types";
 
 export const SESSION_KEY = ["session"] as const;
 
+export const NOBODY: Session = {
+  user: null,
+  workspaces: [],
+  has_password: false,
+  installation_admin: false,
+};
+
 const RANK: Record<Role, number> = { viewer: 0, editor: 1, operator: 2, admin: 3 };
 
 /** True if `role` may do what needs `needed`; each role can do all that the ones below it can. */
@@ -15,12 +22,12 @@ export function may(role: Role | undefined, needed: Role): boolean {
 
 let ended = false;
 
-/** Keeps that a session ran out under somebody's hands, for the sign-in page to say so. */
+/** Remembers that a session expired while the page was in use, for a message on the sign-in page. */
 export function noteEnd(before: Session | undefined): void {
   if (before?.user) ended = true;
 }
 
-/** Whether one did, since this page was opened and nobody signed in again. */
+/** Whether a session has expired since the page was opened or somebody last signed in. */
 export function hasEnded(): boolean {
   return ended;
 }

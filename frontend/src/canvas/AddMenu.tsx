@@ -57,14 +57,14 @@ export function AddMenu(props: {
   const { at, left, onClose, request, top } = props;
   const catalogue = useDesigner((state) => state.catalogue);
   const id = useId();
-  const [wish, setWish] = useState("");
+  const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLDivElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const kinds = useMemo(
     () =>
-      catalogue === null ? [] : searchKinds(catalogue, wish).filter((kind) => fits(kind, request)),
-    [catalogue, wish, request],
+      catalogue === null ? [] : searchKinds(catalogue, query).filter((kind) => fits(kind, request)),
+    [catalogue, query, request],
   );
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
@@ -99,7 +99,7 @@ export function AddMenu(props: {
       <input
         // biome-ignore lint/a11y/noAutofocus: the menu opens on request, to be typed into
         autoFocus
-        value={wish}
+        value={query}
         placeholder={t("search")}
         aria-label={t("search")}
         role="combobox"
@@ -107,7 +107,7 @@ export function AddMenu(props: {
         aria-controls={`${id}-list`}
         aria-activedescendant={kinds[chosen] === undefined ? undefined : `${id}-${chosen}`}
         onChange={(event) => {
-          setWish(event.currentTarget.value);
+          setQuery(event.currentTarget.value);
           setChosen(0);
         }}
         onKeyDown={(event) => {

@@ -89,7 +89,7 @@ function useMotion(box: React.RefObject<HTMLDivElement | null>) {
     const dragging = () => {
       if (box.current?.hasAttribute("data-dragging")) return;
       box.current?.setAttribute("data-dragging", "");
-      // Wherever and however the drag ends: React Flow tells of some ends only.
+      // Also for drags whose end React Flow does not report.
       for (const end of ["pointerup", "pointercancel", "blur"]) {
         window.addEventListener(end, dropped, { once: true, capture: true });
       }
@@ -147,14 +147,16 @@ function CanvasInside() {
   const { dropped, moved } = useDropping(flow);
   const motion = useMotion(box);
 
-  const onSelectionChange = useCallback(
-    (chosen: { nodes: FlowNode[]; edges: FlowEdge[] }) =>
-      useDesigner.getState().select({
-        nodes: chosen.nodes.map((node) => node.id),
-        edges: chosen.edges.map((edge) => edge.id),
-      }),
-    [],
-  );
+  const settled = useRef(false);
+  const onSelectionChange = useCallback((chosen: { nodes: FlowNode[]; edges: FlowEdge[] }) => {
+    // A remounted canvas reports an empty selection before its first nodes are measured.
+    settled.current ||= chosen.nodes.length + chosen.edges.length > 0;
+    if (!settled.current) return;
+    useDesigner.getState().select({
+      nodes: chosen.nodes.map((node) => node.id),
+      edges: chosen.edges.map((edge) => edge.id),
+    });
+  }, []);
 
   const openContext = useCallback(
     (event: React.MouseEvent | MouseEvent, over: ContextPlace["over"]) => {

@@ -22,7 +22,7 @@ import type { FlowNode } from "./flow";
 import { HeatSwitch } from "./Heat";
 import { t } from "./texts";
 
-/** Figures may be fresh and yet not to be believed: nobody looks after the deployment they are of. */
+/** Figures may be recent and still be unreliable, if no worker sends heartbeats for their deployment. */
 const FRESH_MS = 4_000;
 
 export function LayerSwitch() {
@@ -115,8 +115,8 @@ export function Tools() {
   const edgeTypes = useView((state) => state.edgeTypes);
   const undoLabel = useDesigner((state) => state.history.past.at(-1)?.label ?? null);
   const redoLabel = useDesigner((state) => state.history.future.at(-1)?.label ?? null);
-  // In a low canvas the map would cover what it shows.
-  const roomy = useStore((state) => state.height > 420);
+  // In a low canvas the map would cover what it shows, in a narrow one the tools.
+  const roomy = useStore((state) => state.height > 420 && state.width > 560);
   const many = useDesigner((state) => state.document.nodes.length > 1);
   return (
     <>

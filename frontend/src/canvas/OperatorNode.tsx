@@ -3,6 +3,7 @@ import { memo, useMemo } from "react";
 import { isMissing } from "../designer/compile";
 import { hasStore, hueOf, portRoles } from "../designer/derived";
 import { useRuntime } from "../designer/runtime";
+import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { kindOf, portsOf } from "../graph/catalogue";
 import { labelOf } from "../graph/document";
@@ -67,6 +68,24 @@ function FailureBadge({ message }: { message: string }) {
   );
 }
 
+/** Records of the simulation that ended at this node, and why. */
+function EndedBadge({ node }: { node: string }) {
+  const drops = useSimulated((state) => state.drops[node]);
+  if (drops === undefined) return null;
+  const number = Object.values(drops).reduce((sum, each) => sum + each, 0);
+  const reasons = Object.entries(drops).map(([reason, n]) => `${n} × ${reason}`);
+  return (
+    <span
+      className="node-ended m-figures"
+      title={[t("endedHere", { n: number }), ...reasons].join("\n")}
+      role="img"
+      aria-label={t("endedHere", { n: number })}
+    >
+      {t("ended", { n: number })}
+    </span>
+  );
+}
+
 export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
   const catalogue = useDesigner((state) => state.catalogue);
@@ -77,6 +96,9 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const plan = useDesigner((state) => planned(state, id));
   const lit = useDesigner((state) => state.hovered === id);
   const failed = useRuntime((state) => (state.failed?.node === id ? state.failed.message : null));
+  const at = useSimulated((state) =>
+    state.at?.node === id ? (state.at.ended ? "ended" : "here") : undefined,
+  );
   const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
   const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
@@ -100,6 +122,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
       data-table={isTable || undefined}
       data-trouble={failed === null ? trouble : "error"}
       data-lit={lit || undefined}
+      data-step={at}
       data-runtime={runtime || undefined}
     >
       <div className="node-body">
@@ -112,6 +135,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
           {plan ?? summary ?? kind?.title ?? t("unknownKind", { kind: node.kind })}
         </div>
       </div>
+      {runtime ? null : <EndedBadge node={id} />}
       {runtime ? <RuntimeFooter node={id} source={isSource} /> : null}
       {failed === null ? <ProblemBadge node={id} /> : <FailureBadge message={failed} />}
       <Ports node={id} ports={ports} roles={roles} height={sizeOfPorts(ports).height} />

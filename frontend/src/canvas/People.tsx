@@ -2,7 +2,7 @@ import { useStore, ViewportPortal } from "@xyflow/react";
 import { colourOf, initialsOf, type Person, usePresence } from "../designer/presence";
 import { t } from "./texts";
 
-/** A ring around the node that somebody else edits, with who it is at its corner. */
+/** A ring around a node that another person edits, with their name at its corner. */
 function Mark({ people }: { people: readonly Person[] }) {
   const [first] = people;
   const place = useStore((state) => {

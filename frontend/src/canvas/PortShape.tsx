@@ -1,6 +1,6 @@
 import type { Role } from "../graph/catalogue";
 
-/** The shape says what flows: circle stream, square table, notched windowed, double global, diamond store. */
+/** The shape shows the role: circle stream, square table, notched windowed, double global, diamond store. */
 export function PortShape({ flow }: { flow: Role }) {
   if (flow === "store") {
     return (

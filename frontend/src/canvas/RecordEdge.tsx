@@ -3,14 +3,18 @@ import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../designer/compile";
 import { isShuffle } from "../designer/derived";
 import { subscribeNode } from "../designer/runtime";
+import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { sourcePort } from "../graph/document";
 import { readType, shortType } from "../graph/types";
-import { rate } from "../ui/format";
+import { exact, rate } from "../ui/format";
 import type { FlowEdge } from "./flow";
 import { t } from "./texts";
-import { wirePath } from "./wire";
+import { chipPlace, wirePath } from "./wire";
+
+/** Half the height of a port: a wire to a store ends at the node, not below its port. */
+const STORE_PORT = 6;
 
 /** The types in a few characters; fewer still where all wires show theirs. */
 function chipText(type: PortType, room: number): string {
@@ -119,27 +123,36 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const runtime = useDesigner((state) => state.layer === "runtime");
   const [hovered, setHovered] = useState(false);
   const group = useFlow(source, runtime && data?.store !== true);
+  const simulated = useSimulated((state) => state.edges?.[id]);
+  const stepped = useSimulated((state) => state.at?.edge === id);
 
   if (data?.store === true) {
-    const path = `M${sourceX} ${sourceY}C${sourceX} ${sourceY - 20} ${targetX} ${targetY + 20} ${targetX} ${targetY}`;
+    const end = targetY - STORE_PORT;
+    const path = `M${sourceX} ${sourceY}C${sourceX} ${sourceY - 20} ${targetX} ${end + 20} ${targetX} ${end}`;
     return (
       <g className="wire" data-store="" data-selected={selected || undefined} data-wire={id}>
         <BaseEdge path={path} interactionWidth={16} />
       </g>
     );
   }
-  const { middle, path } = wirePath({ x: sourceX, y: sourceY }, { x: targetX, y: targetY });
+  const [from, to] = [
+    { x: sourceX, y: sourceY },
+    { x: targetX, y: targetY },
+  ];
+  const { middle, path } = wirePath(from, to);
   const { x: labelX, y: labelY } = middle;
   // Between two neighbours there is no room for the name of a topic until it is asked for.
   const long = targetX < sourceX || targetX - sourceX > 160;
   const asked = hovered && !runtime;
   const showChip = type !== undefined && (always || selected === true || asked);
+  const chip = type === undefined ? "" : chipText(type, always && !hovered ? 0 : 2);
   const marks = shuffle || (type?.key_changed ?? false);
   return (
     <g
       className="wire"
       data-selected={selected || undefined}
       data-near={near || undefined}
+      data-step={stepped || undefined}
       data-wire={id}
       ref={group}
       onPointerEnter={() => setHovered(true)}
@@ -150,15 +163,22 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {planned && topic !== null && (long || hovered) ? (
         <Label text={topic} x={labelX} y={labelY + 20} />
       ) : null}
+      {simulated === undefined || runtime || showChip ? null : (
+        <Label
+          text={exact(simulated)}
+          title={t("simulatedTitle", { n: exact(simulated) })}
+          x={labelX}
+          y={marks ? labelY - 16 : labelY}
+        />
+      )}
       {runtime && (long || hovered) && !showChip ? (
         <Rate source={source} target={target} x={labelX} y={marks ? labelY - 16 : labelY} />
       ) : null}
       {showChip ? (
         <Label
-          text={chipText(type, always && !hovered ? 0 : 2)}
+          text={chip}
           title={`key: ${type.key}\nvalue: ${type.value}`}
-          x={labelX}
-          y={marks ? labelY - 20 : labelY - (always ? 12 : 0)}
+          {...chipPlace(chip, from, to, middle, marks ? 20 : always ? 12 : 0)}
         />
       ) : null}
     </g>

@@ -7,17 +7,36 @@ function dropped(figures: NodeFigures): number {
   return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
 }
 
-function right(figures: NodeFigures): { text: string; title: string; tone: string } {
+/** Records that were not forwarded; dead letters first, because they need attention. */
+function losses(figures: NodeFigures): { text: string; title: string } | null {
   const drops = dropped(figures);
-  if (drops > 0) {
-    const reasons = Object.entries(figures.dropped).filter(([, n]) => n > 0);
-    const only = reasons.length === 1 ? reasons[0]?.[0] : undefined;
+  const dead = figures.deadLetters;
+  if (drops + dead === 0) return null;
+  const reasons = Object.entries(figures.dropped).filter(([, n]) => n > 0);
+  const lines = reasons.map(([reason, n]) => `${reason.replaceAll("_", " ")}: ${exact(n)}`);
+  if (dead > 0) {
     return {
-      text: `${count(drops)} ${only === "late" ? t("late") : t("droppedShort")}`,
-      title: reasons.map(([reason, n]) => `${reason.replaceAll("_", " ")}: ${exact(n)}`).join("\n"),
+      text: `${count(dead)} ${t("deadShort")}`,
+      title: [`${t("deadLetters")}: ${exact(dead)}`, ...lines].join("\n"),
+    };
+  }
+  const only = reasons.length === 1 ? reasons[0]?.[0] : undefined;
+  return {
+    text: `${count(drops)} ${only === "late" ? t("late") : t("droppedShort")}`,
+    title: lines.join("\n"),
+  };
+}
+
+function right(figures: NodeFigures): { text: string; title: string; tone: string } {
+  if (figures.lost > 0) {
+    return {
+      text: `${count(figures.lost)} ${t("lostShort")}`,
+      title: t("lostTitle", { n: exact(figures.lost) }),
       tone: "degraded",
     };
   }
+  const lost = losses(figures);
+  if (lost !== null) return { ...lost, tone: "degraded" };
   if (figures.lag !== null) {
     return {
       text: `${t("lag")} ${count(figures.lag)}`,

@@ -8,6 +8,8 @@ const QUIET: NodeFigures = {
   inTotal: 0,
   outTotal: 0,
   dropped: {},
+  deadLetters: 0,
+  lost: 0,
   lag: null,
   tasks: [],
   streamTime: null,

@@ -15,6 +15,10 @@ export const t = texts({
     store: "store",
     late: "late",
     droppedShort: "dropped",
+    deadShort: "dead",
+    lostShort: "lost",
+    lostTitle: "{n} records that the broker deleted before they were read",
+    deadLetters: "dead letters",
     lag: "lag",
     lagTitle: "{n} records not yet read",
     outTitle: "Records out per second",
@@ -43,7 +47,6 @@ export const t = texts({
     store_only_below: "A store connects to the port below a node that keeps state",
     store_kind: "Does not take this kind of store; it takes {needs}",
     or: "or",
-    runs_dataframe: "DataFrame",
     runs_stream_task: "stream task",
     runs_python: "Python stage",
     incomplete: "{n} {n|thing|things} to fill in",
@@ -54,6 +57,9 @@ export const t = texts({
     planMissing: "The plan appears when the topology compiles",
     runtimeMissing: "Live figures appear while this topology runs",
     failedHere: "The deployment failed here: {why}",
+    simulatedTitle: "{n} records in the simulation",
+    ended: "{n} ended",
+    endedHere: "{n} {n|record|records} of the simulation ended here",
     heat: "Heat",
     heat_none: "No heat",
     heat_rate: "Heat: rate",
@@ -97,6 +103,10 @@ export const t = texts({
     store: "存储",
     late: "迟到",
     droppedShort: "丢弃",
+    deadShort: "死信",
+    lostShort: "丢失",
+    lostTitle: "{n} 条记录在读取前已被 broker 删除",
+    deadLetters: "死信",
     lag: "延迟",
     lagTitle: "{n} 条记录尚未读取",
     outTitle: "每秒输出记录数",
@@ -124,7 +134,6 @@ export const t = texts({
     store_only_below: "存储连接到有状态节点下方的端口",
     store_kind: "不接受这种存储，可用：{needs}",
     or: "或",
-    runs_dataframe: "DataFrame",
     runs_stream_task: "流任务",
     runs_python: "Python 阶段",
     incomplete: "还需填写 {n} 项",
@@ -135,6 +144,9 @@ export const t = texts({
     planMissing: "拓扑编译通过后显示计划",
     runtimeMissing: "运行时显示实时数据",
     failedHere: "部署在此处失败：{why}",
+    simulatedTitle: "模拟中有 {n} 条记录",
+    ended: "{n} 条结束",
+    endedHere: "模拟中有 {n} 条记录在此结束",
     heat: "热度",
     heat_none: "不显示热度",
     heat_rate: "热度：速率",
@@ -175,7 +187,6 @@ export function roleText(role: Role): string {
 
 /** How a node runs, in words; a way that this page does not know by its own name. */
 export function runsText(way: string): string {
-  if (way === "dataframe") return t("runs_dataframe");
   if (way === "stream_task") return t("runs_stream_task");
   return way === "python" ? t("runs_python") : way;
 }

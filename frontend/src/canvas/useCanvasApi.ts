@@ -88,8 +88,18 @@ export function useViewport(
   // A topology is shown whole when it is opened, once its nodes have been measured. One that was
   // empty stays where it is: its first node must not run away from where it was dropped.
   const fitted = useRef<number | null>(null);
+  // React Flow gives a new instance once it has measured its box: that is not a remount.
+  const latest = useRef(flow);
+  latest.current = flow;
   useEffect(() => {
-    if (useDesigner.getState().document.nodes.length === 0) fitted.current = topologyId;
+    const { document, viewport } = useDesigner.getState();
+    if (viewport !== null) void latest.current.setViewport(viewport);
+    if (viewport !== null || document.nodes.length === 0) fitted.current = topologyId;
+    return () => {
+      // The canvas is remounted, for example in another language, while the topology stays open.
+      if (useDesigner.getState().topologyId === topologyId)
+        useDesigner.setState({ viewport: latest.current.getViewport() });
+    };
   }, [topologyId]);
   useEffect(() => {
     if (topologyId === null || fitted.current === topologyId || drawn === 0) return;

@@ -1,5 +1,6 @@
 import { getSmoothStepPath, Position } from "@xyflow/react";
 import type { Position as Place } from "../graph/document";
+import { NODE_HEIGHT } from "../graph/geometry";
 
 /** The path of a wire from an output to an input, and the middle of it. */
 export function wirePath(from: Place, to: Place): { path: string; middle: Place } {
@@ -16,4 +17,22 @@ export function wirePath(from: Place, to: Place): { path: string; middle: Place 
     offset: gap > 0 ? Math.max(4, Math.min(20, gap / 2 - 1)) : 20,
   });
   return { path, middle: { x, y } };
+}
+
+/** Pixels of a chip's character, and of its padding with a little air. */
+const CHARACTER = 6.1;
+const AIR = 26;
+/** How far above the middle of its nodes a chip stands that has no room between them. */
+const ABOVE = NODE_HEIGHT / 2 + 12;
+
+/**
+ * Where a chip with a text goes: on the wire's middle if there is room between the two nodes, else above them, so that
+ * it covers neither icon nor title. `level` is how far from the wire it would like to be.
+ */
+export function chipPlace(text: string, from: Place, to: Place, middle: Place, level = 0): Place {
+  const gap = to.x - from.x;
+  const fits = text.length * CHARACTER + AIR <= gap;
+  const apart = Math.abs(to.y - from.y) > 2 * ABOVE;
+  if (fits || gap < 0 || apart) return { x: middle.x, y: middle.y - level };
+  return { x: middle.x, y: Math.min(from.y, to.y) - ABOVE };
 }

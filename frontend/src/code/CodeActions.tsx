@@ -1,13 +1,13 @@
-import { Button, CopyButton } from "@mantine/core";
+import { Button, CopyButton, SegmentedControl } from "@mantine/core";
 import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import { useState } from "react";
 import { downloadExport } from "../api/calls";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tellError } from "../app/tell";
-import { useDesigner } from "../designer/store";
 import { save } from "../pages/files";
 import { Tip } from "../ui";
+import { useDialect, useJob } from "./dialect";
 
 interface CodeActionsProps {
   topology: number;
@@ -20,22 +20,35 @@ interface CodeActionsProps {
 /** Copy what is shown; download the whole job of the saved version. */
 export function CodeActions({ topology, name, version, changed }: CodeActionsProps) {
   const [busy, setBusy] = useState(false);
-  const job = useDesigner(
-    (state) => state.result?.code?.files.find((file) => file.path === "job.py")?.text ?? null,
-  );
+  const job = useJob();
+  const dialect = useDialect((state) => state.dialect);
+  const choose = useDialect((state) => state.choose);
   const download = async () => {
     if (version === null) return;
     setBusy(true);
     try {
-      save(`${name}-v${version}.zip`, await downloadExport(topology, version));
+      const file =
+        dialect === "plain" ? `${name}-v${version}-plain.zip` : `${name}-v${version}.zip`;
+      save(file, await downloadExport(topology, version, dialect));
     } catch (error) {
-      tellError(error, t("Not exported"));
+      notifyError(error, t("Could not export"));
     } finally {
       setBusy(false);
     }
   };
   return (
     <>
+      <SegmentedControl
+        size="xs"
+        value={dialect}
+        onChange={(value) => choose(value === "plain" ? "plain" : "exact")}
+        data={[
+          { value: "exact", label: t("Exact") },
+          { value: "plain", label: t("Plain Spark") },
+        ]}
+        aria-label={t("Dialect of the code")}
+        data-testid="dialect"
+      />
       <CopyButton value={job ?? ""}>
         {({ copied, copy }) => (
           <Button
@@ -54,7 +67,9 @@ export function CodeActions({ topology, name, version, changed }: CodeActionsPro
             ? t("Save a version first")
             : changed
               ? t("The saved version {n}, without your changes since", { n: version })
-              : t("Code, runtime and instructions, ready for any Spark")
+              : dialect === "plain"
+                ? t("A program that imports nothing but pyspark")
+                : t("Code, runtime and instructions, ready for any Spark")
         }
       >
         <Button

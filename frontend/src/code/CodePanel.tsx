@@ -4,6 +4,8 @@ import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { Empty } from "../ui";
 import classes from "./code.module.css";
+import { useDialect } from "./dialect";
+import { PlainCode } from "./PlainCode";
 
 const CodeViewer = lazy(() => import("./CodeViewer"));
 
@@ -11,21 +13,23 @@ const CodeViewer = lazy(() => import("./CodeViewer"));
 export function CodePanel() {
   const result = useDesigner((state) => state.result);
   const empty = useDesigner((state) => state.document.nodes.length === 0);
+  const dialect = useDialect((state) => state.dialect);
   if (empty) {
     return (
       <Empty title={t("No code yet")}>
-        {t("The program grows with the drawing: put a source on the canvas.")}
+        {t("Add a source to the canvas to see the generated program.")}
       </Empty>
     );
   }
+  if (dialect === "plain") return <PlainCode />;
   if (result === null) return <Loading what={t("Compiling…")} />;
   if (result.code === null) {
     const errors = result.diagnostics.filter((each) => each.severity === "error").length;
     return (
       <Empty title={t("No code while there are errors")}>
         {errors === 1
-          ? t("One problem stands in the way: the Problems tab says where.")
-          : t("{n} problems stand in the way: the Problems tab says where.", { n: errors })}
+          ? t("1 problem must be fixed first. See the Problems tab.")
+          : t("{n} problems must be fixed first. See the Problems tab.", { n: errors })}
       </Empty>
     );
   }

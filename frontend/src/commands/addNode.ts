@@ -1,9 +1,18 @@
 import { canvas } from "../designer/canvasApi";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
+import { type Catalogue, portsOf } from "../graph/catalogue";
 import { addNode as addTo, connect, insertOnEdge, makeRoom } from "../graph/changes";
 import { firstFit, firstSource, fitsOnEdge, type PortAddress } from "../graph/connect";
-import { edgeId, findNode, isStoreKind, type Position } from "../graph/document";
+import {
+  type DocumentNode,
+  edgeId,
+  findNode,
+  isStoreKind,
+  type Position,
+  sourcePort,
+  type TopologyDocument,
+} from "../graph/document";
 import {
   freePlace,
   NODE_HEIGHT,
@@ -15,7 +24,7 @@ import {
 import { type Command, editable } from "./command";
 import { t } from "./texts";
 
-export interface AddWish {
+export interface AddOptions {
   /** Where its middle goes; beside the selected node, or in the middle of the view, if left out. */
   readonly at?: Position;
   readonly from?: PortAddress;
@@ -24,11 +33,26 @@ export interface AddWish {
   readonly edge?: string;
 }
 
+/** The first output of a node that nothing follows yet, else its first one; null if it has none. */
+function freeOutput(
+  document: TopologyDocument,
+  catalogue: Catalogue,
+  node: DocumentNode,
+): PortAddress | null {
+  if (isStoreKind(node.kind)) return null;
+  const outputs = portsOf(catalogue, node).filter((port) => port.side === "output");
+  const used = new Set(
+    document.edges.filter((edge) => edge.source === node.id).map((edge) => sourcePort(edge)),
+  );
+  const port = outputs.find((each) => !used.has(each.name)) ?? outputs[0];
+  return port === undefined ? null : { node: node.id, port: port.name };
+}
+
 /**
  * Adds a node of a kind and wires it: into an edge, to the wire that was pulled, or after the selected
  * node. Selects it and gives its id; null if the topology cannot be changed.
  */
-export function addKind(kind: string, wish: AddWish = {}): string | null {
+export function addKind(kind: string, options: AddOptions = {}): string | null {
   const state = useDesigner.getState();
   const { catalogue, document } = state;
   if (catalogue === null || state.readOnly) return null;
@@ -41,8 +65,8 @@ export function addKind(kind: string, wish: AddWish = {}): string | null {
     : { width: NODE_WIDTH, height: NODE_HEIGHT };
 
   let place: Position;
-  if (wish.at !== undefined) {
-    place = { x: wish.at.x - size.width / 2, y: wish.at.y - size.height / 2 };
+  if (options.at !== undefined) {
+    place = { x: options.at.x - size.width / 2, y: options.at.y - size.height / 2 };
   } else if (beside !== undefined) {
     place = placeBeside(document, catalogue, beside, kind);
   } else {
@@ -56,28 +80,24 @@ export function addKind(kind: string, wish: AddWish = {}): string | null {
     const added = addTo(before, catalogue, kind, place);
     made = added.id;
     let now = added.document;
-    const edge = now.edges.find((candidate) => edgeId(candidate) === wish.edge);
+    const edge = now.edges.find((candidate) => edgeId(candidate) === options.edge);
     if (edge !== undefined && fitsOnEdge(now, catalogue, known, kind, edge)) {
       return makeRoom(insertOnEdge(now, catalogue, known, edge, added.id), catalogue, added.id);
     }
-    if (wish.from !== undefined) {
-      const to = firstFit(now, catalogue, known, wish.from, added.id);
-      if (to !== null) now = connect(now, wish.from, to);
-    } else if (wish.to !== undefined) {
-      const from = firstSource(now, catalogue, known, added.id, wish.to);
-      if (from !== null) now = connect(now, from, wish.to);
-    } else if (wish.at === undefined && beside !== undefined) {
+    if (options.from !== undefined) {
+      const to = firstFit(now, catalogue, known, options.from, added.id);
+      if (to !== null) now = connect(now, options.from, to);
+    } else if (options.to !== undefined) {
+      const from = firstSource(now, catalogue, known, added.id, options.to);
+      if (from !== null) now = connect(now, from, options.to);
+    } else if (options.at === undefined && beside !== undefined) {
       if (isStoreKind(kind)) {
         const to = firstFit(now, catalogue, known, { node: added.id, port: "out" }, beside.id);
         if (to !== null) now = connect(now, { node: added.id, port: "out" }, to);
       } else {
-        const outputs = catalogue.kinds.find((entry) => entry.kind === beside.kind)?.outputs ?? [];
-        const first = outputs[0];
-        if (first !== undefined && first.dynamic === null && !isStoreKind(beside.kind)) {
-          const from = { node: beside.id, port: first.name };
-          const to = firstFit(now, catalogue, known, from, added.id);
-          if (to !== null) now = connect(now, from, to);
-        }
+        const from = freeOutput(now, catalogue, beside);
+        const to = from === null ? null : firstFit(now, catalogue, known, from, added.id);
+        if (from !== null && to !== null) now = connect(now, from, to);
       }
     }
     return now;
@@ -85,7 +105,7 @@ export function addKind(kind: string, wish: AddWish = {}): string | null {
   if (made !== null) {
     const id: string = made;
     useDesigner.getState().select({ nodes: [id] });
-    if (wish.at === undefined) requestAnimationFrame(() => canvas()?.reveal(id));
+    if (options.at === undefined) requestAnimationFrame(() => canvas()?.reveal(id));
   }
   return made;
 }

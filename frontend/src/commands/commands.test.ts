@@ -22,6 +22,24 @@ describe("adding", () => {
     expect(edit.edges()).toEqual(["stream.out>filter.in", "filter.out>sink.in"]);
   });
 
+  test("a kind entered beside a process or a split is wired to its first free output", () => {
+    edit.drop("source.stream");
+    edit.drop("process");
+    edit.drop("sink.topic");
+    edit.select("process");
+    edit.drop("sink.print");
+    edit.select("stream");
+    edit.drop("split");
+    edit.drop("filter");
+    expect(edit.edges()).toEqual([
+      "stream.out>process.in",
+      "process.out>sink.in",
+      "process.out>print.in",
+      "stream.out>split.in",
+      "split.branch-1>filter.in",
+    ]);
+  });
+
   test("a node dropped on an edge takes its place among the children", () => {
     edit.drop("source.stream");
     edit.drop("filter");

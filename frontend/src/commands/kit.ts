@@ -9,7 +9,7 @@ import type { Catalogue } from "../graph/catalogue";
 import { connect as connectTo } from "../graph/changes";
 import { type Refusal, refusal } from "../graph/connect";
 import { edgeId, emptyDocument, findNode, type TopologyDocument } from "../graph/document";
-import { type AddWish, addKind } from "./addNode";
+import { type AddOptions, addKind } from "./addNode";
 import { canRun, commandContext } from "./command";
 import { commandById } from "./registry";
 
@@ -26,7 +26,7 @@ let topology = 1000;
 export interface Editor {
   readonly document: () => TopologyDocument;
   /** Drops a kind on the canvas at a place, or adds it beside the selected node. */
-  drop(kind: string, wish?: AddWish): string;
+  drop(kind: string, options?: AddOptions): string;
   /** Pulls a wire; gives why it was refused, null if it was taken. Ports are written `node.port`. */
   connect(from: string, to: string): Refusal | null;
   select(...nodes: string[]): void;
@@ -60,8 +60,8 @@ export function editor(document: TopologyDocument = emptyDocument("test")): Edit
   };
   return {
     document: () => state().document,
-    drop: (kind, wish) => {
-      const id = addKind(kind, wish);
+    drop: (kind, options) => {
+      const id = addKind(kind, options);
       if (id === null) throw new Error(`${kind} was not added`);
       return id;
     },

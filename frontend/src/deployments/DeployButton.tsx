@@ -1,46 +1,23 @@
-import { ActionIcon, Button, NumberInput, Popover, Select } from "@mantine/core";
+import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import type { DeploymentSettings } from "../api/types";
+import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
-import { tell, tellError } from "../app/tell";
 import { useDesigner } from "../designer/store";
-import { useView } from "../designer/view";
-import { deployDrawing, useEditing } from "../pages/editing";
+import { useEditing } from "../pages/editing";
 import { useLive } from "../runtime/store";
 import { Tip } from "../ui";
+import { later } from "../ui/later";
+import { useEscape } from "../ui/useEscape";
+import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";
-import { showSteps } from "./steps";
-import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
+import { beginsAnew } from "./start";
+import { useQuestion } from "./topics";
 
-/** Errors of the drawing that keep it from being compiled or deployed. */
-function blockers(): number {
-  const diagnostics = useDesigner.getState().result?.diagnostics ?? [];
-  return diagnostics.filter((each) => each.severity === "error").length;
-}
-
-/** Saves if there are changes, then deploys. Used by the button and by the command. */
-export async function deployNow(settings: DeploymentSettings | null): Promise<void> {
-  const errors = blockers();
-  if (errors > 0) {
-    useView.getState().openBottom("problems");
-    tell(
-      errors === 1
-        ? t("One problem stands in the way of a deployment.")
-        : t("{n} problems stand in the way of a deployment.", { n: errors }),
-    );
-    return;
-  }
-  try {
-    if ((await deployDrawing(settings, t("Deployed"))) !== null) {
-      useDesigner.getState().setLayer("runtime");
-      showSteps();
-    }
-  } catch (error) {
-    tellError(error, t("Not deployed"));
-  }
-}
+const DeployOptions = later(async () => (await import("./DeployOptions")).DeployOptions);
+const TopicsDialog = later(async () => (await import("./TopicsDialog")).TopicsDialog);
 
 /** "Deploy v7" with its options behind the arrow. */
 export function DeployButton({ allowed }: { allowed: boolean }) {
@@ -48,6 +25,8 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const empty = useDesigner((state) => state.document.nodes.length === 0);
   const [opened, options] = useDisclosure(false);
+  useEscape(opened, options.close);
+  const question = useQuestion((state) => state.question);
   const [settings, setSettings] = useState<DeploymentSettings | null>(null);
   const next = changed || baseVersion === null ? (baseVersion ?? 0) + 1 : baseVersion;
   const current =
@@ -59,7 +38,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   const title =
     changed || baseVersion === null ? t("Save and deploy") : t("Deploy v{n}", { n: next });
   const reason = !allowed
-    ? t("Deploying needs the role of an operator.")
+    ? t("Deploying needs the operator role.")
     : empty
       ? t("There is nothing to deploy yet.")
       : current
@@ -69,11 +48,14 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           : t("Compiles, checks and runs version {n}", { n: next });
   const off = !allowed || empty || current;
   const values: DeploymentSettings = settings ?? { ...deployment?.settings };
-  const set = (change: DeploymentSettings) => setSettings({ ...values, ...change });
-  const trigger = triggerOf(values);
 
   return (
     <div className={classes.split}>
+      {question === null ? null : (
+        <Suspense>
+          <TopicsDialog question={question} />
+        </Suspense>
+      )}
       <Tip text={reason}>
         <Button
           variant="filled"
@@ -95,6 +77,8 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
         position="bottom-end"
         width={280}
         trapFocus
+        closeOnEscape={false}
+        clickOutsideEvents={["pointerdown"]}
       >
         <Popover.Target>
           <ActionIcon
@@ -112,49 +96,9 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           </ActionIcon>
         </Popover.Target>
         <Popover.Dropdown className={classes.options}>
-          <Select
-            label={t("Start from")}
-            description={t("Where the topics are read from the first time.")}
-            value={values.start ?? "earliest"}
-            onChange={(value) => set({ start: value === "latest" ? "latest" : "earliest" })}
-            data={[
-              { value: "earliest", label: t("Earliest record") },
-              { value: "latest", label: t("Latest record") },
-            ]}
-            comboboxProps={{ withinPortal: false }}
-          />
-          <Select
-            label={t("Trigger")}
-            description={
-              trigger === "real-time"
-                ? t(
-                    "Milliseconds from record to result, at least once; state is kept every {n} s. Each task has a thread of its own, whatever the cores.",
-                    { n: (values.real_time_ms ?? REAL_TIME_MS) / 1000 },
-                  )
-                : t("How often a micro-batch starts.")
-            }
-            value={trigger}
-            onChange={(value) => setSettings(withTrigger(values, value ?? "0"))}
-            data={TRIGGERS.map((each) => ({ ...each, label: t(each.label) }))}
-            comboboxProps={{ withinPortal: false }}
-          />
-          <div className={classes.pair}>
-            <NumberInput
-              label={t("Cores")}
-              min={1}
-              max={64}
-              value={values.cores ?? 2}
-              onChange={(value) => set({ cores: Number(value) || 1 })}
-            />
-            <NumberInput
-              label={t("Memory, MB")}
-              min={512}
-              max={65536}
-              step={256}
-              value={values.memory_mb ?? 1024}
-              onChange={(value) => set({ memory_mb: Number(value) || 1024 })}
-            />
-          </div>
+          <Suspense fallback={<Loading />}>
+            <DeployOptions values={values} fresh={beginsAnew(deployment)} onChange={setSettings} />
+          </Suspense>
           <Button
             variant="filled"
             fullWidth
@@ -164,7 +108,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
               void deployNow(values);
             }}
           >
-            {current && settings !== null ? t("Deploy again with these") : title}
+            {current && settings !== null ? t("Redeploy with these options") : title}
           </Button>
         </Popover.Dropdown>
       </Popover>

@@ -4,17 +4,17 @@ import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mj
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
 import { useEffect, useRef, useState } from "react";
 import type { Deployment, Observed } from "../api/types";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tellError } from "../app/tell";
 import { useView } from "../designer/view";
 import { act } from "../pages/editing";
 import { known, millis } from "../runtime/figures";
 import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
 import { ago, hour, moment, span } from "../ui/format";
+import { useEscape } from "../ui/useEscape";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
-import { FailureNote } from "./FailureNote";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
 import { hideSteps, showSteps, totalOf, useSteps } from "./steps";
@@ -42,6 +42,7 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const state = useShownState();
   const { opened } = useSteps();
+  useEscape(opened, hideSteps);
   if (deployment === null || state === null) return null;
   return (
     <Popover
@@ -49,6 +50,8 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
       onChange={(next) => (next ? showSteps() : hideSteps())}
       position="bottom-start"
       width={380}
+      closeOnEscape={false}
+      clickOutsideEvents={["pointerdown"]}
     >
       <Popover.Target>
         <UnstyledButton
@@ -58,7 +61,11 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
           aria-label={t("Deployment")}
           data-testid="deployment-pill"
         >
-          <StatePill state={state} version={deployment.version} />
+          <StatePill
+            state={state}
+            version={deployment.version}
+            waiting={deployment.outage !== null}
+          />
         </UnstyledButton>
       </Popover.Target>
       <Popover.Dropdown className={classes.card}>
@@ -75,7 +82,11 @@ function Card(props: { deployment: Deployment; state: Observed; operator: boolea
   return (
     <>
       <div className={classes.cardHead}>
-        <StatePill state={state} version={deployment.version} />
+        <StatePill
+          state={state}
+          version={deployment.version}
+          waiting={deployment.outage !== null}
+        />
         <span className={classes.cardNote}>
           {state === "unknown" && deployment.observed === "unknown"
             ? t("since {time}", { time: hour(deployment.since) })
@@ -87,11 +98,10 @@ function Card(props: { deployment: Deployment; state: Observed; operator: boolea
       {connection === "lost" ? (
         <p className={classes.cardLine}>
           {t(
-            "The server cannot be reached, so what it runs is not known. It is tried again by itself.",
+            "The server cannot be reached, so the current state is unknown. Retrying automatically.",
           )}
         </p>
       ) : null}
-      {deployment.failure === null ? null : <FailureNote failure={deployment.failure} />}
       <DeploymentSteps deployment={deployment} />
       {deployment.run === null ? null : <RunLine deployment={deployment} />}
       {props.operator ? <Actions deployment={deployment} /> : null}
@@ -139,7 +149,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
     try {
       await act(action);
     } catch (error) {
-      tellError(error);
+      notifyError(error);
     } finally {
       if (alive.current) setBusy(null);
     }

@@ -14,8 +14,8 @@ import { lengthOf } from "./steps";
 const TITLES: Record<string, string> = {
   compile: "Compile",
   compiling: "Compile",
-  check: "Check topics and state",
-  checking: "Check topics and state",
+  check: "Check topics",
+  checking: "Check topics",
   stage: "Stage the job",
   staging: "Stage the job",
   start: "Start the driver",

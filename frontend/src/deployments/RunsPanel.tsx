@@ -10,14 +10,13 @@ import { Empty } from "../ui";
 import { ago, moment, span } from "../ui/format";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
-import { FailureNote } from "./FailureNote";
 
 /** The deployment's last steps beside the history of its runs. */
 export function RunsPanel() {
   const deployment = useLive((state) => state.deployment);
   const id = deployment?.id ?? null;
   const runs = useQuery({
-    // Asked anew whenever a run begins or ends.
+    // Refetched when a run begins or ends.
     queryKey: ["runs", id, deployment?.run?.id ?? null, deployment?.observed],
     queryFn: () => listRuns(id ?? 0),
     enabled: id !== null,
@@ -26,7 +25,7 @@ export function RunsPanel() {
   if (deployment === null) {
     return (
       <Empty title={t("Never deployed")}>
-        {t("Deploy it, and each run is listed here with its start, its end and why it ended.")}
+        {t("Each run is listed here with its start, its end and the reason it ended.")}
       </Empty>
     );
   }
@@ -34,7 +33,6 @@ export function RunsPanel() {
     <div className={`${classes.runsPanel} m-scroll`}>
       <div className={classes.runsSteps}>
         <h3 className={classes.small}>{t("Last deployment")}</h3>
-        {deployment.failure === null ? null : <FailureNote failure={deployment.failure} />}
         <DeploymentSteps deployment={deployment} />
       </div>
       <div className={classes.runsList}>
@@ -55,7 +53,7 @@ function Runs({ runs }: { runs: readonly RunRecord[] }) {
           <th>{t("Started")}</th>
           <th>{t("Version")}</th>
           <th>{t("Driver")}</th>
-          <th>{t("Lasted")}</th>
+          <th>{t("Duration")}</th>
           <th>{t("End")}</th>
         </tr>
       </thead>

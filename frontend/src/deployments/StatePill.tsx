@@ -1,11 +1,16 @@
 import type { Observed } from "../api/types";
 import { t } from "../app/phrases";
 import { Chip, StateDot } from "../ui";
-import { dotOf, toneOf, wordOf } from "./states";
+import { dotOf, isMoving, toneOf, wordOf } from "./states";
 
 /** State of a deployment as dot and words: "Running · v6". */
-export function StatePill(props: { state: Observed; version?: number | null; suffix?: string }) {
-  const words = [wordOf(props.state)];
+export function StatePill(props: {
+  state: Observed;
+  version?: number | null;
+  suffix?: string;
+  waiting?: boolean;
+}) {
+  const words = [props.waiting && isMoving(props.state) ? t("Waiting") : wordOf(props.state)];
   if (props.version !== null && props.version !== undefined) {
     words.push(t("v{n}", { n: props.version }));
   }

@@ -11,7 +11,6 @@ const DOTS: Record<Observed, DotState> = {
   staging: "starting",
   starting: "starting",
   running: "running",
-  degraded: "degraded",
   restarting: "starting",
   stopping: "starting",
   stopped: "stopped",
@@ -20,13 +19,12 @@ const DOTS: Record<Observed, DotState> = {
 };
 
 const WORDS: Record<Observed, string> = {
-  new: "Waiting",
+  new: "Not started",
   compiling: "Compiling",
   checking: "Checking",
   staging: "Staging",
   starting: "Starting",
   running: "Running",
-  degraded: "Degraded",
   restarting: "Restarting",
   stopping: "Stopping",
   stopped: "Stopped",

@@ -1,4 +1,4 @@
-/** The window with the deployment's steps, opened by whatever starts one. */
+/** The dialog with a deployment's steps; opened by every action that starts one. */
 
 import { create } from "zustand";
 import type { Deployment, DeploymentStep } from "../api/types";
@@ -21,7 +21,7 @@ export function lengthOf(step: DeploymentStep, now: number): number | null {
   return Math.max(0, (millis(step.finished_at) ?? now) - from);
 }
 
-/** What all steps took together; null as long as one of them is open. After a crash only the last step is done anew. */
+/** Total duration of all steps; null while one of them is open. After a crash only the last step is repeated. */
 export function totalOf(deployment: Deployment): number | null {
   const lengths = deployment.steps.map((step) =>
     step.finished_at === null ? null : lengthOf(step, 0),

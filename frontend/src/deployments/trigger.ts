@@ -3,7 +3,7 @@
 import type { DeploymentSettings } from "../api/types";
 
 export const TRIGGERS = [
-  { value: "0", label: "As fast as it can" },
+  { value: "0", label: "As fast as possible" },
   { value: "500", label: "Every 500 ms" },
   { value: "1000", label: "Every second" },
   { value: "10000", label: "Every 10 seconds" },

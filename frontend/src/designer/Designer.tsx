@@ -4,7 +4,8 @@ import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.
 import IconChevronUp from "@tabler/icons-react/dist/esm/icons/IconChevronUp.mjs";
 import IconLeft from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebar.mjs";
 import IconRight from "@tabler/icons-react/dist/esm/icons/IconLayoutSidebarRight.mjs";
-import { type ComponentType, type ReactNode, useEffect, useMemo } from "react";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { type ComponentType, type ReactNode, Suspense, useEffect, useMemo } from "react";
 import { Canvas } from "../canvas/Canvas";
 import { listenToClipboard } from "../commands/clipboard";
 import { openDialog } from "../commands/dialogs";
@@ -63,7 +64,9 @@ function LeftPanel({ versions }: { versions: ReactNode }) {
         onChange={(leftTab) => set({ leftTab })}
       />
       <div className="designer-panel" role="tabpanel" aria-labelledby={`left-${tab}`}>
-        {tab === "palette" ? <Palette /> : tab === "outline" ? <Outline /> : versions}
+        <Suspense>
+          {tab === "palette" ? <Palette /> : tab === "outline" ? <Outline /> : versions}
+        </Suspense>
       </div>
     </aside>
   );
@@ -102,7 +105,7 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
         }
         right={
           <>
-            {bottomOpen ? active.actions : null}
+            <Suspense>{bottomOpen ? active.actions : null}</Suspense>
             <Tip text={t(bottomOpen ? "fold" : "unfold")} keys="`" position="top">
               <ActionIcon
                 aria-label={t(bottomOpen ? "fold" : "unfold")}
@@ -125,7 +128,7 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
           role="tabpanel"
           aria-labelledby={`bottom-${active.id}`}
         >
-          {active.panel}
+          <Suspense>{active.panel}</Suspense>
         </div>
       ) : null}
     </section>
@@ -140,10 +143,17 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
     <header className="designer-top">
       <div className="designer-top-left">{header.left}</div>
       <div className="designer-top-right">
-        <button type="button" className="designer-commands" onClick={() => openDialog("commands")}>
-          <span className="m-hidden">{t("openCommands")}</span>
-          <Keys keys="Mod+K" />
-        </button>
+        <Tip text={t("openCommands")} keys="Mod+K">
+          <button
+            type="button"
+            className="designer-commands"
+            onClick={() => openDialog("commands")}
+          >
+            <IconSearch size={15} stroke={1.5} aria-hidden />
+            <span className="m-hidden">{t("openCommands")}</span>
+            <Keys keys="Mod+K" />
+          </button>
+        </Tip>
         <Tip text={t("toggleLeft")} keys="[">
           <ActionIcon
             aria-label={t("toggleLeft")}

@@ -30,15 +30,15 @@ interface Choice {
 function Chooser(props: {
   label: string;
   placeholder: string;
-  find: (wish: string) => Choice[];
+  find: (query: string) => Choice[];
   onClose: () => void;
   empty: string;
 }) {
   const { empty, find, label, onClose, placeholder } = props;
-  const [wish, setWish] = useState("");
+  const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  const choices = useMemo(() => find(wish), [find, wish]);
+  const choices = useMemo(() => find(query), [find, query]);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
@@ -54,7 +54,7 @@ function Chooser(props: {
         autoFocus
         data-autofocus=""
         className="chooser-input"
-        value={wish}
+        value={query}
         placeholder={placeholder}
         aria-label={label}
         role="combobox"
@@ -62,7 +62,7 @@ function Chooser(props: {
         aria-controls="chooser-list"
         aria-activedescendant={choices[chosen] === undefined ? undefined : `chooser-${chosen}`}
         onChange={(event) => {
-          setWish(event.currentTarget.value);
+          setQuery(event.currentTarget.value);
           setChosen(0);
         }}
         onKeyDown={(event) => {
@@ -111,16 +111,16 @@ function Chooser(props: {
   );
 }
 
-function matches(text: string, wish: string): boolean {
-  const words = wish.toLowerCase().split(/\s+/);
+function matches(text: string, query: string): boolean {
+  const words = query.toLowerCase().split(/\s+/);
   const lower = text.toLowerCase();
   return words.every((word) => lower.includes(word));
 }
 
-function findCommands(wish: string): Choice[] {
+function findCommands(query: string): Choice[] {
   const context = commandContext();
   const commands = allCommands()
-    .filter((command) => matches(command.title(), wish))
+    .filter((command) => matches(command.title(), query))
     .map((command) => ({
       id: command.id,
       title: command.title(),
@@ -130,10 +130,10 @@ function findCommands(wish: string): Choice[] {
     }))
     .sort((a, b) => Number(a.disabled) - Number(b.disabled));
   const { catalogue } = context.designer;
-  if (wish.trim() === "" || catalogue === null) return commands;
+  if (query.trim() === "" || catalogue === null) return commands;
   const kinds = context.designer.readOnly
     ? []
-    : searchKinds(catalogue, wish)
+    : searchKinds(catalogue, query)
         .slice(0, 8)
         .map((kind) => ({
           id: `add ${kind.kind}`,
@@ -143,16 +143,16 @@ function findCommands(wish: string): Choice[] {
           hue: hueOf(catalogue, kind.kind),
           run: () => void addKind(kind.kind),
         }));
-  return [...findNodes(wish).slice(0, 8), ...commands, ...kinds];
+  return [...findNodes(query).slice(0, 8), ...commands, ...kinds];
 }
 
-function findNodes(wish: string): Choice[] {
+function findNodes(query: string): Choice[] {
   const { catalogue, document, goTo } = useDesigner.getState();
   if (catalogue === null) return [];
   const hits =
-    wish.trim() === ""
+    query.trim() === ""
       ? document.nodes.map((node) => ({ node, where: "label", text: labelOf(node) }))
-      : searchNodes(document, wish);
+      : searchNodes(document, query);
   return hits.map(({ node, text, where }) => ({
     id: `node ${node.id}`,
     title: labelOf(node),
@@ -169,7 +169,7 @@ function findNodes(wish: string): Choice[] {
 }
 
 /** Every input that the selected node could feed, from each of its outputs. */
-function findTargets(wish: string): Choice[] {
+function findTargets(query: string): Choice[] {
   const state = useDesigner.getState();
   const { catalogue, document, selection } = state;
   const source = document.nodes.find((node) => node.id === selection.nodes[0]);
@@ -184,7 +184,7 @@ function findTargets(wish: string): Choice[] {
           const to = { node: node.id, port: port.name };
           if (refusal(document, catalogue, knownRoles(state), from, to) !== null) return [];
           const title = outputs.length === 1 ? labelOf(node) : `${output.name} → ${labelOf(node)}`;
-          if (!matches(`${title} ${port.name}`, wish)) return [];
+          if (!matches(`${title} ${port.name}`, query)) return [];
           return [
             {
               id: `${output.name} ${node.id} ${port.name}`,

@@ -46,11 +46,11 @@ function Row({ node }: { node: DocumentNode }) {
 export function Outline() {
   const document = useDesigner((state) => state.document);
   const plan = useDesigner((state) => state.result?.plan ?? null);
-  const [wish, setWish] = useState("");
+  const [query, setQuery] = useState("");
   const groups = useMemo(() => {
     const ordered = inOrder(document);
-    if (wish.trim() !== "") {
-      return [{ title: null, nodes: searchNodes(document, wish).map((hit) => hit.node) }];
+    if (query.trim() !== "") {
+      return [{ title: null, nodes: searchNodes(document, query).map((hit) => hit.node) }];
     }
     if (plan === null || plan.subtopologies.length < 2) return [{ title: null, nodes: ordered }];
     const shown = new Set<string>();
@@ -64,7 +64,7 @@ export function Outline() {
     });
     const rest = ordered.filter((node) => !shown.has(node.id));
     return rest.length === 0 ? byArea : [...byArea, { title: t("notPlanned"), nodes: rest }];
-  }, [document, plan, wish]);
+  }, [document, plan, query]);
   if (document.nodes.length === 0)
     return <Empty title={t("outlineEmpty")}>{t("outlineHint")}</Empty>;
   const stores = document.nodes.filter((node) => isStoreKind(node.kind)).length;
@@ -72,8 +72,8 @@ export function Outline() {
     <div className="side">
       <div className="side-search">
         <TextInput
-          value={wish}
-          onChange={(event) => setWish(event.currentTarget.value)}
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
           placeholder={t("filterNodes")}
           aria-label={t("filterNodes")}
           leftSection={<IconSearch size={14} stroke={1.5} />}

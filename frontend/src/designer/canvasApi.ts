@@ -24,7 +24,7 @@ export interface CanvasApi {
   element(): HTMLElement;
 }
 
-/** A wish for a new node: where, and which wire it is to take. */
+/** A request for a new node: where, and the edge to connect it to. */
 export interface AddRequest {
   readonly screen?: { readonly x: number; readonly y: number };
   readonly from?: { readonly node: string; readonly port: string };

@@ -11,81 +11,83 @@ export const CATALOGUE_ZH: Readonly<Record<string, string>> = {
   Sinks: "去向",
 
   "Stream from topics": "主题流",
-  "Every record of one or more topics, one after the other.": "逐条读取一个或多个主题的全部记录。",
+  "Reads the records of one or more topics as a stream.": "逐条读取一个或多个主题的全部记录。",
   "Table from a topic": "主题表",
-  "The latest value of each key of a topic.": "主题中每个键的最新值。",
+  "Reads a topic as a table: the latest value for each key.": "主题中每个键的最新值。",
   "Global table from a topic": "主题全局表",
-  "A table of which every task has all rows.": "每个任务都拥有全部行的表。",
+  "Reads a topic as a table that is fully replicated to every task.": "每个任务都拥有全部行的表。",
   Filter: "过滤",
   "Keeps records for which the predicate is true.": "保留谓词为真的记录。",
   "Filter not": "反向过滤",
   "Drops records for which the predicate is true.": "丢弃谓词为真的记录。",
   Map: "映射",
-  "Gives each record a new key and a new value.": "为每条记录生成新的键和新的值。",
+  "Computes a new key and a new value for each record.": "为每条记录生成新的键和新的值。",
   "Map values": "映射值",
-  "Gives each record a new value and leaves the key alone.": "为每条记录生成新的值，键不变。",
+  "Computes a new value for each record and keeps the key.": "为每条记录生成新的值，键不变。",
   "Select key": "选择键",
-  "Gives each record a new key and leaves the value alone.": "为每条记录生成新的键，值不变。",
+  "Computes a new key for each record and keeps the value.": "为每条记录生成新的键，值不变。",
   "Flat map": "展开映射",
-  "Makes none, one or several records from each, with keys of their own.":
+  "Turns each record into zero or more records with new keys.":
     "由每条记录生成零条、一条或多条记录，各有自己的键。",
   "Flat map values": "展开映射值",
-  "Makes none, one or several records from each, all with its key.":
+  "Turns each record into zero or more records with the same key.":
     "由每条记录生成零条、一条或多条记录，键不变。",
   Peek: "查看",
-  "Writes a line to the log for each record and passes it on unchanged.":
-    "为每条记录写一行日志，并原样传递。",
+  "Logs a message for each record and forwards it unchanged.": "为每条记录写一行日志，并原样传递。",
   Merge: "合并",
-  "Puts the records of several streams into one.": "把多个流的记录合并为一个流。",
+  "Merges several streams into one.": "把多个流的记录合并为一个流。",
   Split: "分流",
   "Sends each record to the first branch whose predicate is true.":
     "把每条记录送往第一个谓词为真的分支。",
   Repartition: "重新分区",
-  "Distributes the records anew by their key.": "按键重新分布记录。",
+  "Redistributes records by key.": "按键重新分布记录。",
   Count: "计数",
-  "Counts records by key, and by window if there is one.": "按键（以及窗口）统计记录数。",
+  "Counts records by key and, optionally, by window.": "按键（以及窗口）统计记录数。",
   Reduce: "归约",
-  "Folds the values of each key into one value of the same type.":
+  "Combines the values of each key into one value of the same type.":
     "把每个键的值折叠为一个同类型的值。",
   Aggregate: "聚合",
-  "Folds the values of each key into a value of a type of its own.":
+  "Combines the values of each key into an aggregate of any type.":
     "把每个键的值折叠为另一种类型的值。",
   Cogroup: "联合聚合",
-  "Folds several streams with the same key into one aggregate.":
+  "Combines several streams with the same key into one aggregate.":
     "把多个键相同的流折叠为一个聚合值。",
   "Join streams": "连接两个流",
-  "Pairs records of two streams that have the same key and are near in time.":
+  "Joins records of two streams that have the same key and are close in time.":
     "配对两个流中键相同且时间相近的记录。",
   "Join stream with table": "流与表连接",
-  "Adds to each record of a stream the row that a table has for its key.":
+  "Enriches each stream record with the table's row for its key.":
     "为流的每条记录补上表中同键的行。",
   "Join stream with global table": "流与全局表连接",
-  "Adds to each record of a stream a row of a global table, found by any expression.":
+  "Enriches each stream record with a row of a global table, looked up by any expression.":
     "用任意表达式在全局表中查找一行，补到流的每条记录上。",
   "Join tables": "连接两个表",
-  "A table of the rows of two tables that have the same key.": "由两个表中键相同的行组成的表。",
+  "Joins two tables by their keys.": "由两个表中键相同的行组成的表。",
   "Join by foreign key": "按外键连接",
-  "Adds to each row of a table the row of another table that it refers to.":
+  "Joins each row of a table with the row of another table that it refers to.":
     "为表的每一行补上它所引用的另一个表的行。",
   "To table": "转为表",
-  "The latest value of each key of a stream.": "流中每个键的最新值。",
+  "Turns a stream into a table: the latest value for each key.": "流中每个键的最新值。",
   "To stream": "转为流",
-  "Every update of a table as a record.": "把表的每次更新作为一条记录。",
+  "Turns a table into a stream of its updates.": "把表的每次更新作为一条记录。",
   Suppress: "抑制",
-  "Holds updates of a table back and passes on the last one.": "暂缓表的更新，只传递最后一次。",
+  "Buffers the updates of a table and forwards the last one.": "暂缓表的更新，只传递最后一次。",
   Process: "处理",
-  "Runs a Python class for each record; keys may change.": "对每条记录运行 Python 类，键可以改变。",
+  "Processes records with a Python class, which may change keys.":
+    "对每条记录运行 Python 类，键可以改变。",
   "Process values": "处理值",
-  "Runs a Python class for each record; keys stay.": "对每条记录运行 Python 类，键不变。",
+  "Processes records with a Python class that keeps keys unchanged.":
+    "对每条记录运行 Python 类，键不变。",
   "Key-value store": "键值存储",
-  "The latest value of each key.": "每个键的最新值。",
+  "Stores the latest value of each key.": "每个键的最新值。",
   "Window store": "窗口存储",
-  "Values by key and start of window, kept for a while.": "按键和窗口起点保存一段时间的值。",
+  "Stores values by key and window start for a retention time.": "按键和窗口起点保存一段时间的值。",
   "Session store": "会话存储",
-  "Values by key, start and end of a session, kept for a while.":
+  "Stores values by key and session window for a retention time.":
     "按键、会话起止保存一段时间的值。",
   "Versioned store": "版本化存储",
-  "All values of each key by time, kept for a while.": "按时间保存一段时间内每个键的全部值。",
+  "Stores the history of each key's values for a retention time.":
+    "按时间保存一段时间内每个键的全部值。",
   "To a topic": "写入主题",
   "Writes records to a topic.": "把记录写入主题。",
   "To the log": "写入日志",
@@ -130,6 +132,10 @@ export const CATALOGUE_ZH: Readonly<Record<string, string>> = {
   Predicate: "谓词",
   Guarantee: "处理保证",
   "Errors while processing": "处理时的错误",
+  Reader: "读取器",
+  Options: "选项",
+  Schema: "模式",
+  Columns: "列",
   Records: "记录",
   Reducer: "归约表达式",
   "Keep duplicates": "保留重复",

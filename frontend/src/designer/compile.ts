@@ -1,8 +1,8 @@
-/** What the compiler says of a document: the shape of the answer of `POST …/compile`. */
+/** The response of `POST …/compile`. */
 
 export interface Diagnostic {
   readonly code: string;
-  readonly severity: "error" | "warning";
+  readonly severity: "error" | "warning" | "difference";
   readonly node: string | null;
   readonly parameter: string | null;
   /** The place inside a parameter made of parts: `branches[1].predicate`. */
@@ -36,7 +36,7 @@ export interface Subtopology {
 }
 
 export interface NodePlan {
-  readonly runs_as: "dataframe" | "stream_task" | "python" | (string & {});
+  readonly runs_as: "stream_task" | "python" | (string & {});
   readonly guarantee: string | null;
   readonly why: string | null;
   readonly subtopologies: readonly number[];

@@ -1,4 +1,4 @@
-/** The catalogue in the language of the page; what has no translation stays as the compiler says it. */
+/** The catalogue in the language of the page; texts without a translation stay in English. */
 
 import type { Catalogue, Kind, Parameter } from "../graph/catalogue";
 import type { Json } from "../graph/document";

@@ -18,7 +18,12 @@ export interface NodeFigures {
   readonly outRate: number;
   readonly inTotal: number;
   readonly outTotal: number;
+  /** By reason; without dead letters. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Records that went to the topic of dead letters. */
+  readonly deadLetters: number;
+  /** Records of a source that the broker deleted before they were read. */
+  readonly lost: number;
   /** Records not yet read, of a source; null for every other node. */
   readonly lag: number | null;
   readonly tasks: readonly NodeTask[];

@@ -14,7 +14,10 @@ export interface DesignerServices {
     document: TopologyDocument,
     revision: number,
     signal: AbortSignal,
+    dialect?: "exact" | "plain",
   ): Promise<CompileResult>;
   /** The topics of the workspace's cluster; rejects if the cluster does not answer. */
   topics(): Promise<readonly TopicEntry[]>;
+  /** Where a topic's records are shown. */
+  topicAddress(topic: string): string;
 }

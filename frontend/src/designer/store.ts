@@ -1,5 +1,5 @@
 /**
- * The open topology: document, selection, history, and what the compiler says of it.
+ * The open topology: document, selection, history, and the compiler's result.
  *
  * `change` is the only way to change the document; it gives one undo entry for one gesture. The page
  * around the designer reads `document` and `revision` to save the draft.
@@ -28,7 +28,14 @@ export type Layer = "design" | "plan" | "runtime";
 /** Stands for the name of the node itself where a parameter is wished for. */
 export const NODE_LABEL = "@label";
 
-/** A wish to bring a node into view, and to put the cursor into one of its parameters. */
+/** The canvas's translation in pixels, and its scale. */
+export interface Viewport {
+  readonly x: number;
+  readonly y: number;
+  readonly zoom: number;
+}
+
+/** A request to scroll to a node, and to focus one of its parameters. */
 export interface FocusRequest {
   readonly node: string;
   readonly parameter: string | null;
@@ -60,7 +67,7 @@ export interface DesignerState {
   readonly selection: Selection;
   readonly layer: Layer;
   readonly history: History;
-  /** The latest answer of the compiler; `result.revision` says for which document. */
+  /** The latest result of the compiler; `result.revision` identifies its document. */
   readonly result: CompileResult | null;
   readonly nodeDiagnostics: Readonly<Record<string, readonly Diagnostic[]>>;
   /** Why the compiler could not be asked; null if it answers. */
@@ -68,6 +75,8 @@ export interface DesignerState {
   readonly focusRequest: FocusRequest | null;
   /** The node under the pointer on the canvas or in a list; the other views light it up. */
   readonly hovered: string | null;
+  /** The canvas's last viewport, restored when it is remounted; null before it was shown. */
+  readonly viewport: Viewport | null;
 
   open(place: {
     topologyId: number;
@@ -76,6 +85,9 @@ export interface DesignerState {
     readOnly?: boolean;
   }): void;
   close(): void;
+  /** Shows the catalogue in the language of the page. */
+  setCatalogue(catalogue: Catalogue): void;
+  setReadOnly(readOnly: boolean): void;
   change(
     label: string,
     how: (document: TopologyDocument) => TopologyDocument,
@@ -194,8 +206,9 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     compileFailure: null,
     focusRequest: null,
     hovered: null,
+    viewport: null,
 
-    open: ({ topologyId, document, catalogue, readOnly = false }) => {
+    open: ({ topologyId, document, catalogue, readOnly = get().readOnly }) => {
       saveHistoryNow();
       set({
         topologyId,
@@ -211,6 +224,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
         compileFailure: null,
         focusRequest: null,
         hovered: null,
+        viewport: null,
       });
     },
 
@@ -218,6 +232,9 @@ export const useDesigner = create<DesignerState>()((set, get) => {
       saveHistoryNow();
       set({ topologyId: null, result: null, nodeDiagnostics: {}, focusRequest: null });
     },
+
+    setCatalogue: (catalogue) => set({ catalogue: localize(catalogue) }),
+    setReadOnly: (readOnly) => set({ readOnly }),
 
     change: (label, how, options = {}) => {
       const { document, history, readOnly, revision, selection } = get();

@@ -23,6 +23,16 @@ export interface ViewState {
 
 const KEY = "millrace.view";
 
+/** Up to this width the side panels lie over the canvas, one at a time; `designer.css` has the same number. */
+const NARROW = "(max-width: 1000px)";
+
+function narrow(): boolean {
+  return typeof window !== "undefined" && window.matchMedia?.(NARROW).matches === true;
+}
+
+const CLOSED = { leftOpen: false, rightOpen: false };
+const OPEN = { leftOpen: true, rightOpen: true };
+
 function load(): Partial<ViewState> {
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? "{}");
@@ -42,14 +52,30 @@ export const useView = create<ViewState>()((set) => ({
   edgeTypes: false,
   minimap: true,
   ...load(),
-  set: (view) => set(view),
+  ...(narrow() ? CLOSED : {}),
+  set: (view) =>
+    set({
+      ...(narrow() && view.leftOpen === true ? { rightOpen: false } : {}),
+      ...(narrow() && view.rightOpen === true ? { leftOpen: false } : {}),
+      ...view,
+    }),
   openBottom: (bottomTab) => set({ bottomTab, bottomOpen: true }),
 }));
 
 useView.subscribe((state) => {
   try {
-    localStorage.setItem(KEY, JSON.stringify(state));
+    // What is folded because the screen is narrow is not how the person wants it elsewhere.
+    const { leftOpen, rightOpen } = { ...OPEN, ...load() };
+    const kept = narrow() ? { ...state, leftOpen, rightOpen } : state;
+    localStorage.setItem(KEY, JSON.stringify(kept));
   } catch {
     // Without storage the layout lasts as long as the page.
   }
 });
+
+if (typeof window !== "undefined") {
+  // Turned upright, a tablet shows its canvas first.
+  window.matchMedia?.(NARROW).addEventListener?.("change", () => {
+    useView.setState(narrow() ? CLOSED : { ...OPEN, ...load() });
+  });
+}

@@ -204,5 +204,6 @@ export function isAsked(
   if (condition === null || condition === undefined) return true;
   const on = all.find((other) => other.name === condition.parameter);
   const value = params[condition.parameter] ?? on?.default ?? null;
+  if (condition.values.length === 0) return value !== null;
   return condition.values.some((wanted) => JSON.stringify(wanted) === JSON.stringify(value));
 }

@@ -42,7 +42,7 @@ function reaches(document: TopologyDocument, from: string, to: string): boolean 
   return false;
 }
 
-/** A windowed table is a table, whatever takes one takes the other. */
+/** A windowed table is a table: ports that accept one accept the other. */
 export function accepts(needs: readonly Role[], found: Role): boolean {
   return needs.includes(found) || (found === "windowed_table" && needs.includes("table"));
 }

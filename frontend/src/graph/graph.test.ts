@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { iconExists, iconNames } from "../../kindIcons.ts";
 import { CATALOGUE } from "../commands/kit";
 import { areasOf } from "./areas";
-import { portsOf, startingParams } from "./catalogue";
+import { isAsked, portsOf, startingParams } from "./catalogue";
 import {
   connect,
   insertOnEdge,
@@ -24,7 +24,7 @@ import {
   readDocument,
   type TopologyDocument,
 } from "./document";
-import { milliseconds } from "./durations";
+import { durationText, milliseconds } from "./durations";
 import { boundsOf, portTop, sizeOf, snap } from "./geometry";
 import {
   EMPTY_HISTORY,
@@ -92,6 +92,27 @@ describe("documents", () => {
     expect(milliseconds(250)).toBe(250);
     expect(milliseconds("soon")).toBeNull();
     expect(milliseconds(1.5)).toBeNull();
+  });
+
+  test("durations are taken as people type them and written in one way", () => {
+    const typed = {
+      "1h": "1 hour",
+      "10 min": "10 minutes",
+      "2 days": "2 days",
+      "1.5 h": "90 minutes",
+    };
+    const more = {
+      "1h 30m": "90 minutes",
+      "250ms": "250 ms",
+      "1 周": "7 days",
+      "-5 s": "-5 seconds",
+    };
+    for (const [text, written] of Object.entries({ ...typed, ...more })) {
+      expect(durationText(milliseconds(text) ?? Number.NaN)).toBe(written);
+    }
+    for (const wrong of ["", "h", "1 parsec", "1 h x", "0.0001 ms", "1-h"]) {
+      expect(milliseconds(wrong)).toBeNull();
+    }
   });
 
   test("nodes are listed from sources to sinks, stores after what uses them", () => {
@@ -307,8 +328,8 @@ describe("history", () => {
 });
 
 describe("search", () => {
-  const first = (wish: string) =>
-    searchKinds(CATALOGUE, wish)
+  const first = (query: string) =>
+    searchKinds(CATALOGUE, query)
       .slice(0, 4)
       .map((kind) => kind.kind);
 
@@ -454,4 +475,14 @@ test("no colour is named outside the tokens", () => {
     const text = readFileSync(join(import.meta.dirname, "..", file), "utf8");
     expect(text.match(/#[0-9a-f]{3,8}\b|rgba?\(|hsl/gi), file).toBeNull();
   }
+});
+
+test("the fields of a reader are asked for once there is one", () => {
+  const all = CATALOGUE.kinds.find((kind) => kind.kind === "source.stream")?.parameters ?? [];
+  const asked = (params: Record<string, string>) =>
+    all.filter((each) => isAsked(each, params, all)).map((each) => each.name);
+  const fields = ["reader_options", "reader_schema", "reader_columns"];
+  expect(asked({})).toContain("reader");
+  expect(asked({})).not.toEqual(expect.arrayContaining([expect.stringMatching(/^reader_/)]));
+  expect(asked({ reader: "parquet" })).toEqual(expect.arrayContaining(fields));
 });

@@ -1,4 +1,4 @@
-/** What flows out of a port, as far as the page can tell before the compiler has answered. */
+/** The roles of output ports, as far as they can be inferred before the compiler has answered. */
 
 import { type Catalogue, kindOf, portsOf, type Role } from "./catalogue";
 import {
@@ -54,7 +54,7 @@ function inferred(
   );
 }
 
-/** The role of an output port; null if it is not known yet. What the compiler said comes first. */
+/** The role of an output port; null if it is not known yet. The compiler's result takes precedence. */
 export function roleOfOutput(
   document: TopologyDocument,
   catalogue: Catalogue,

@@ -1,4 +1,4 @@
-/** Search in the palette by name, synonym and intent, and in a document through all it says. */
+/** Search the palette by name, synonym and intent, and all texts of a document. */
 
 import type { Catalogue, Kind } from "./catalogue";
 import { type DocumentNode, labelOf, paramsOf, type TopologyDocument } from "./document";
@@ -47,9 +47,9 @@ function scoreWord(word: string, kind: Kind): number {
   return 0;
 }
 
-/** Kinds that answer a wish, best first. An empty wish gives all in the order of the catalogue. */
-export function searchKinds(catalogue: Catalogue, wish: string): Kind[] {
-  const text = wish.trim().toLowerCase();
+/** Kinds that match a query, best first. An empty query matches all, in the order of the catalogue. */
+export function searchKinds(catalogue: Catalogue, query: string): Kind[] {
+  const text = query.trim().toLowerCase();
   if (text === "") return [...catalogue.kinds];
   const all = words(text);
   const asked = all.filter((word) => !FILLERS.has(word));
@@ -75,8 +75,8 @@ export interface Hit {
   readonly text: string;
 }
 
-export function searchNodes(document: TopologyDocument, wish: string): Hit[] {
-  const text = wish.trim().toLowerCase();
+export function searchNodes(document: TopologyDocument, query: string): Hit[] {
+  const text = query.trim().toLowerCase();
   if (text === "") return [];
   const hits: (Hit & { rank: number })[] = [];
   for (const node of document.nodes) {

@@ -7,8 +7,8 @@ import { isAsked } from "../graph/catalogue";
 import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
 import { FieldProblems } from "./Field";
-import { Section } from "./NodeForm";
 import { ParameterField } from "./ParameterField";
+import { Section } from "./Section";
 import { t } from "./texts";
 import { useTopics } from "./useTopics";
 

@@ -15,7 +15,7 @@ import {
 } from "../graph/document";
 import { readType, type SparkType, writeType } from "../graph/types";
 import { Chip, Note } from "../ui";
-import { Section } from "./NodeForm";
+import { Section } from "./Section";
 import { t } from "./texts";
 
 /** A type with its fields below one another. */

@@ -1,12 +1,14 @@
 import "./inspector.css";
 import "./fields.css";
-import type { ComponentType } from "react";
+import { type ComponentType, Suspense } from "react";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode } from "../graph/document";
+import { later } from "../ui/later";
 import { DocumentForm } from "./DocumentForm";
 import { EdgeForm } from "./EdgeForm";
 import { ManyForm } from "./ManyForm";
-import { NodeForm } from "./NodeForm";
+
+const NodeForm = later(async () => (await import("./NodeForm")).NodeForm);
 
 /** What is selected, as a form: a node, an edge, several nodes, or the whole topology. */
 export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> | undefined }) {
@@ -21,7 +23,11 @@ export function Inspector(props: { nodeRuntime: ComponentType<{ node: string }> 
     chosen === undefined ? undefined : state.document.edges.find((each) => edgeId(each) === chosen),
   );
   if (node !== undefined) {
-    return <NodeForm key={node.id} node={node} nodeRuntime={props.nodeRuntime} />;
+    return (
+      <Suspense>
+        <NodeForm key={node.id} node={node} nodeRuntime={props.nodeRuntime} />
+      </Suspense>
+    );
   }
   if (edge !== undefined) return <EdgeForm key={chosen} edge={edge} />;
   if (selection.nodes.length > 1) return <ManyForm count={selection.nodes.length} />;

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { canRun, commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
 import { Keys } from "../ui";
-import { Section } from "./NodeForm";
+import { Section } from "./Section";
 import { t } from "./texts";
 
 const GROUPS = [

@@ -2,11 +2,14 @@ import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
 import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
 import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import { type ComponentType, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
+import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
+import { type ComponentType, useCallback, useEffect, useMemo, useRef } from "react";
+import { Link } from "react-router";
 import { roleText, runsText } from "../canvas/texts";
 import { addKind } from "../commands/addNode";
 import { isMissing } from "../designer/compile";
 import { hueOf, portRoles } from "../designer/derived";
+import { useServices } from "../designer/servicesContext";
 import { NODE_LABEL, useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalogue";
 import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
@@ -23,21 +26,8 @@ import { Chip, Note } from "../ui";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
+import { Section } from "./Section";
 import { t } from "./texts";
-
-export function Section(props: { title?: string; aside?: ReactNode; children: ReactNode }) {
-  return (
-    <section className="inspector-section">
-      {props.title === undefined ? null : (
-        <h3>
-          {props.title}
-          {props.aside === undefined ? null : <span className="m-muted">{props.aside}</span>}
-        </h3>
-      )}
-      {props.children}
-    </section>
-  );
-}
 
 /** How the node runs and what it gives, from the plan. */
 function Facts({ node }: { node: DocumentNode }) {
@@ -144,6 +134,26 @@ function Stores({ node }: { node: DocumentNode }) {
       {connected.length === 0 ? <p className="inspector-hint">{t("storesHint")}</p> : null}
     </Section>
   );
+}
+
+/** Ways to the records of the topics that the node names. */
+function Topics({ node }: { node: DocumentNode }) {
+  const services = useServices();
+  const { topic, topics } = paramsOf(node);
+  const named = [topic, ...(Array.isArray(topics) ? topics : [])].filter(
+    (each): each is string => typeof each === "string" && each !== "",
+  );
+  return named.map((each) => (
+    <Link
+      key={each}
+      to={services.topicAddress(each)}
+      className="link-row"
+      data-testid={`look-at-${each}`}
+    >
+      <IconTable size={15} stroke={1.5} />
+      <span className="m-cut">{t("lookAtTopic", { topic: each })}</span>
+    </Link>
+  ));
 }
 
 /** The order in which the children get a record, where there are several. */
@@ -259,7 +269,7 @@ function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
       if (control instanceof HTMLInputElement && request.parameter === NODE_LABEL) control.select();
       field?.scrollIntoView({ block: "nearest" });
     };
-    // At once where it can be: whoever types on must not type into the canvas.
+    // Synchronously if possible, so that further key presses do not go to the canvas.
     look();
     return () => clearTimeout(timer);
   }, [request, node, form]);
@@ -337,6 +347,7 @@ export function NodeForm(props: {
           <p className="inspector-hint">{t("noParameters")}</p>
         ) : null}
       </div>
+      <Topics node={node} />
       <Stores node={node} />
       <Children node={node} />
       {readOnly && !node.description ? null : (

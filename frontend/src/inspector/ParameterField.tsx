@@ -7,7 +7,7 @@ import { Field } from "./Field";
 import { about, elsewhere } from "./problems";
 import { isComposite, widgetFor } from "./widgets";
 
-/** The type that an expression gives, as far as the answer of the compiler tells. */
+/** The type of an expression, if the compiler's result contains it. */
 function useGiven(node: DocumentNode | null, parameter: Parameter): string | null {
   return useDesigner((state) => {
     if (parameter.widget !== "expression" && parameter.widget !== "group_by") return null;

@@ -1,11 +1,13 @@
 import { MantineProvider } from "@mantine/core";
 import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
+import { MemoryRouter } from "react-router";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CATALOGUE, type Editor, editor } from "../commands/kit";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
+import { setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
 import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
@@ -15,6 +17,10 @@ import { Inspector } from "./Inspector";
 class QuietServices implements DesignerServices {
   async compile(_document: unknown, revision: number) {
     return { revision, diagnostics: [], ports: {}, plan: null, summary: {}, code: null };
+  }
+
+  topicAddress(topic: string) {
+    return `/topics/${topic}`;
   }
 
   async topics() {
@@ -32,9 +38,14 @@ function show(part: React.ReactNode) {
   return act(async () => {
     root.render(
       <MantineProvider theme={theme} env="test">
-        <ServicesContext.Provider value={services}>{part}</ServicesContext.Provider>
+        <MemoryRouter>
+          <ServicesContext.Provider value={services}>{part}</ServicesContext.Provider>
+        </MemoryRouter>
       </MantineProvider>,
     );
+    // The form of a node is a chunk of its own.
+    await import("./NodeForm");
+    await new Promise((resolve) => setTimeout(resolve));
   });
 }
 
@@ -110,6 +121,30 @@ test("what is typed is kept even if it is wrong, and one field is one undo entry
   expect(params().max_records).toBeUndefined();
 });
 
+test("a duration is taken as it is typed and kept in the document's words", async () => {
+  const id = edit.drop("suppress");
+  const params = () => paramsOf(findNode(edit.document(), id) ?? { id, kind: "" });
+  await act(async () => {
+    useDesigner
+      .getState()
+      .change("Limit", (now) => setParam(now, CATALOGUE, id, "until", "time_limit"));
+  });
+  await show(<Inspector nodeRuntime={undefined} />);
+  const input = field("limit").querySelector<HTMLInputElement>("input:not([type=hidden])");
+  if (input === null) throw new Error("limit has no input");
+  await type(input, "1h");
+  expect([input.value, params().limit]).toEqual(["1h", "1 hour"]);
+  await type(input, "10 min");
+  expect(params().limit).toBe("10 minutes");
+  await act(async () => {
+    input.focus();
+    input.blur();
+  });
+  expect(input.value).toBe("10 minutes");
+  await type(input, "soon");
+  expect(params().limit).toBe("soon");
+});
+
 test("an error stands below the field it is about, with its hint", async () => {
   const id = edit.drop("filter");
   await act(async () =>
@@ -174,4 +209,14 @@ test("the palette lists every kind once, and a click adds it", async () => {
   await act(async () => filter?.click());
   expect(edit.document().nodes.map((node) => node.kind)).toEqual(["filter"]);
   expect(complaints).toEqual([]);
+});
+
+test("a source leads to the records of each of its topics", async () => {
+  const id = edit.drop("source.stream");
+  useDesigner
+    .getState()
+    .change("Topics", (now) => setParam(now, CATALOGUE, id, "topics", ["orders", "returns"]));
+  await show(<Inspector nodeRuntime={undefined} />);
+  const links = [...place.querySelectorAll(".link-row")].map((each) => each.getAttribute("href"));
+  expect(links).toEqual(["/topics/orders", "/topics/returns"]);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { CompileResult, Diagnostic } from "../designer/compile";
 import { emptyDocument, type TopologyDocument } from "../graph/document";
+import { durationText } from "../graph/durations";
 import { columnsOf } from "./columns";
 import { completions } from "./editor/complete";
 import { about, at, elsewhere, offsetOf } from "./problems";
-import { durationText } from "./widgets/simple";
 import { asText, moved, withPart } from "./widgets/widget";
 
 const DOCUMENT: TopologyDocument = {

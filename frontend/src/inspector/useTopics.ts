@@ -13,7 +13,7 @@ export function useTopics(): string[] {
       (topics) => {
         if (here) setFound(topics.map((topic) => topic.name));
       },
-      // Names can be typed all the same; the deploy check says that the cluster is away.
+      // Names can still be typed; the check before a deployment reports that the cluster is unreachable.
       () => undefined,
     );
     return () => {

@@ -3,14 +3,15 @@ import IconCloudOff from "@tabler/icons-react/dist/esm/icons/IconCloudOff.mjs";
 import IconEyeOff from "@tabler/icons-react/dist/esm/icons/IconEyeOff.mjs";
 import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
 import { getVersion } from "../api/calls";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tellError } from "../app/tell";
 import { FailureNote } from "../deployments/FailureNote";
+import { OutageNote } from "../deployments/OutageNote";
 import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
-import { takeTheirs, useEditing } from "./editing";
+import { resolveDraft, takeTheirs, useEditing } from "./editing";
 import classes from "./header.module.css";
 
 /** What concerns the whole topology and cannot wait: a failure, someone's newer version, a draft that is not saved. */
@@ -20,17 +21,41 @@ export function Banner({ editor }: { editor: boolean }) {
   const { baseVersion, draft, changed, topology, saving } = useEditing();
   const now = useNow(deployment?.observed === "unknown" ? 1_000 : null);
   const newer = !saving && foreign !== null && foreign > (baseVersion ?? 0);
-  const failed = deployment?.observed === "failed" && deployment.failure !== null;
+  // A version that fell back runs again, and why the newer one does not stays to be seen.
+  const failed = deployment?.observed === "failed" || deployment?.failure?.code === "fell_back";
 
   const take = async () => {
     if (topology === null || foreign === null) return;
     try {
       takeTheirs(await getVersion(topology, foreign));
     } catch (error) {
-      tellError(error);
+      notifyError(error);
     }
   };
 
+  if (draft === "conflict") {
+    const choose = (side: "mine" | "theirs") => void resolveDraft(side).catch(notifyError);
+    return (
+      <div className={classes.banner}>
+        <Note
+          tone="degraded"
+          icon={<IconCloudOff size={16} stroke={1.5} style={{ flex: "none" }} />}
+        >
+          <span className={classes.bannerLine} data-testid="draft-conflict">
+            {t(
+              "You changed this draft in another window as well. Nothing is sent until you choose; the other draft stays in the undo history.",
+            )}
+            <Button variant="subtle" onClick={() => choose("mine")}>
+              {t("Keep this one")}
+            </Button>
+            <Button variant="subtle" onClick={() => choose("theirs")}>
+              {t("Take the other one")}
+            </Button>
+          </span>
+        </Note>
+      </div>
+    );
+  }
   if (draft === "failed") {
     return (
       <div className={classes.banner}>
@@ -39,16 +64,23 @@ export function Banner({ editor }: { editor: boolean }) {
           icon={<IconCloudOff size={16} stroke={1.5} style={{ flex: "none" }} />}
         >
           {t(
-            "Your last changes are not on the server yet. It is tried again by itself; keep this page open.",
+            "Your last changes are not saved yet. Saving is retried automatically; keep this page open.",
           )}
         </Note>
       </div>
     );
   }
-  if (failed && deployment.failure !== null) {
+  if (failed && deployment.failure) {
     return (
       <div className={classes.banner}>
         <FailureNote failure={deployment.failure} />
+      </div>
+    );
+  }
+  if (deployment?.outage) {
+    return (
+      <div className={classes.banner}>
+        <OutageNote outage={deployment.outage} />
       </div>
     );
   }
@@ -58,7 +90,7 @@ export function Banner({ editor }: { editor: boolean }) {
         <Note tone="degraded" icon={<IconEyeOff size={16} stroke={1.5} style={{ flex: "none" }} />}>
           <span data-testid="unseen">
             {t(
-              "No worker has looked after this deployment since {time}, for {ago}. What is shown is how it was then; it comes back by itself.",
+              "No heartbeat from a worker since {time} ({ago} ago). The last known state is shown; it updates when a worker is back.",
               {
                 time: hour(deployment.since),
                 ago: span(Math.max(0, now - Date.parse(deployment.since))),

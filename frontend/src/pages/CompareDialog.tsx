@@ -10,8 +10,8 @@ import { t } from "../app/phrases";
 import { reading } from "../code/editor";
 import { useDesigner } from "../designer/store";
 import { Segments } from "../ui";
+import { changesBetween } from "./changes";
 import { useEditing } from "./editing";
-import { changesInWords, differences } from "./merge";
 import classes from "./versions.module.css";
 
 type What = "document" | "code";
@@ -58,13 +58,7 @@ export default function CompareDialog(props: {
   const summary =
     sides.data === undefined
       ? ""
-      : changesInWords(
-          differences(
-            sides.data.left.document,
-            sides.data.right.document,
-            sides.data.left.document,
-          ),
-        );
+      : changesBetween(sides.data.left.document, sides.data.right.document);
   return (
     <Modal opened onClose={props.onClose} title={t("Compare")} size="min(1200px, 92vw)">
       <div className={classes.compare}>

@@ -1,8 +1,8 @@
 import { Button, Modal } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { ApiError } from "../api/client";
+import { notify } from "../app/notify";
 import { t } from "../app/phrases";
-import { tell } from "../app/tell";
 import { useDesigner } from "../designer/store";
 import { Note, Segments } from "../ui";
 import { ago } from "../ui/format";
@@ -32,7 +32,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
     }
     try {
       const version = await saveVersion(conflict.message, theirs.number);
-      if (version !== null) tell(t("Version {n} is saved.", { n: version.number }));
+      if (version !== null) notify(t("Version {n} is saved.", { n: version.number }));
     } catch (failure) {
       setError(failure instanceof ApiError ? failure : new ApiError(0, null));
     }
@@ -102,7 +102,7 @@ export function ConflictDialog({ conflict }: { conflict: Conflict }) {
 
 function verb(difference: NodeDifference, side: Side): string {
   const node = difference[side];
-  if (node === null) return difference.base === null ? t("not there") : t("removed");
+  if (node === null) return difference.base === null ? t("missing") : t("removed");
   if (difference.base === null) return t("added");
   const { position: _a, ...now } = node;
   const { position: _b, ...before } = difference.base;

@@ -10,6 +10,7 @@ import { ApiError } from "../api/client";
 import { t } from "../app/phrases";
 import { readDocument, type TopologyDocument } from "../graph/document";
 import { Note } from "../ui";
+import { freeName, LONGEST_NAME } from "./names";
 import classes from "./pages.module.css";
 import { useTemplates } from "./templates";
 
@@ -38,6 +39,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   const queries = useQueryClient();
   const navigate = useNavigate();
 
+  const propose = async (title: string) => setName(await freeName(ws, title).catch(() => title));
   const read = async (file: File | null) => {
     if (file === null) return;
     setError(null);
@@ -45,7 +47,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
       const document = readDocument(JSON.parse(await file.text()));
       if (document === null) throw new Error("no document");
       setStart({ from: "file", document, file: file.name });
-      if (name === "") setName(document.name || file.name.replace(/\.json$/, ""));
+      if (name === "") await propose(document.name || file.name.replace(/\.json$/, ""));
     } catch {
       setError(
         t("{file} is not a topology document: it must be JSON with a list called “nodes”.", {
@@ -71,6 +73,14 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
     } catch (failure) {
       setBusy(false);
       const known = failure instanceof ApiError ? failure : new ApiError(0, null);
+      if (known.code === "name_taken") {
+        const free = await freeName(ws, title).catch(() => title);
+        setName(free);
+        setError(
+          t("“{name}” is taken in this workspace. “{free}” is free.", { name: title, free }),
+        );
+        return;
+      }
       setError(known.fields.name ?? [known.message, known.hint].filter(Boolean).join(" "));
     }
   };
@@ -83,7 +93,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
           placeholder={t("Orders per hour")}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          maxLength={200}
+          maxLength={LONGEST_NAME}
           required
           data-autofocus
           data-testid="topology-name"
@@ -94,7 +104,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
             onChoose={() => setStart({ from: "empty" })}
             icon={<IconPlus size={18} stroke={1.5} />}
             title={t("Empty canvas")}
-            about={t("Draw it from the first node on.")}
+            about={t("Start with the first node.")}
           />
           {templates.map((each) => (
             <Choice
@@ -102,7 +112,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
               checked={start.from === "template" && start.id === each.id}
               onChoose={() => {
                 setStart({ from: "template", id: each.id });
-                if (name === "") setName(each.title);
+                if (name === "") void propose(each.title);
               }}
               icon={<IconTemplate size={18} stroke={1.5} />}
               title={each.title}

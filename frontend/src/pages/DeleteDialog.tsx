@@ -4,8 +4,8 @@ import { type FormEvent, useState } from "react";
 import { deleteTopology } from "../api/calls";
 import { ApiError } from "../api/client";
 import type { TopologySummary } from "../api/types";
+import { notify } from "../app/notify";
 import { t } from "../app/phrases";
-import { tell } from "../app/tell";
 import { Note } from "../ui";
 import classes from "./pages.module.css";
 
@@ -29,7 +29,7 @@ export function DeleteDialog(props: {
     try {
       await deleteTopology(topology.id);
       await queries.invalidateQueries({ queryKey: ["topologies", ws] });
-      tell(t("“{name}” was deleted.", { name: topology.name }));
+      notify(t("“{name}” was deleted.", { name: topology.name }));
       onClose();
     } catch (failure) {
       setError(failure instanceof ApiError ? failure : new ApiError(0, null));
@@ -47,7 +47,7 @@ export function DeleteDialog(props: {
       <form onSubmit={(event) => void remove(event)} className={classes.form}>
         <p>
           {t(
-            "All its versions and drafts go with it. Topics on Kafka stay as they are. There is no way back.",
+            "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.",
           )}
         </p>
         {running ? <Note tone="degraded">{t("It is deployed. Stop it first.")}</Note> : null}

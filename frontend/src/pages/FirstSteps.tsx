@@ -16,7 +16,7 @@ export function FirstSteps(props: { editor: boolean; onCreate: (template?: strin
       <h2>{t("Draw your first topology")}</h2>
       <p>
         {t(
-          "A topology reads records from Kafka topics, works on them node by node and writes the results to topics. You wire it on a canvas; Millrace checks it while you draw, turns it into PySpark and runs it.",
+          "A topology reads records from Kafka topics, processes them node by node and writes the results to topics. Draw it on the canvas; Millrace checks it as you draw, compiles it to PySpark and runs it.",
         )}
       </p>
       {props.editor ? (
@@ -41,7 +41,7 @@ export function FirstSteps(props: { editor: boolean; onCreate: (template?: strin
         </div>
       ) : (
         <p>
-          {t("Your role lets you look. Ask an administrator for the role of an editor to draw.")}
+          {t("You have read access. Ask an administrator for the editor role to make changes.")}
         </p>
       )}
     </section>

@@ -4,9 +4,9 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { changeTopology } from "../api/calls";
 import { Mark } from "../app/Mark";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { useWorkspace } from "../app/session";
-import { tellError } from "../app/tell";
 import { UserMenu } from "../app/UserMenu";
 import { commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
@@ -16,9 +16,9 @@ import { colourOf, initialsOf, type Person, usePresence } from "../designer/pres
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Chip, Tip } from "../ui";
-import { useEditing } from "./editing";
+import { openSave, useEditing } from "./editing";
 import classes from "./header.module.css";
-import { openSave } from "./SaveDialog";
+import { LONGEST_NAME } from "./names";
 
 interface HeaderProps {
   ws: string;
@@ -61,7 +61,7 @@ function Name({ editor }: { editor: boolean }) {
       await queries.invalidateQueries({ queryKey: ["topologies"] });
     } catch (error) {
       useEditing.setState({ name });
-      tellError(error, t("Not renamed"));
+      notifyError(error, t("Could not rename"));
     }
   };
   if (typing !== null) {
@@ -75,7 +75,7 @@ function Name({ editor }: { editor: boolean }) {
           if (event.key === "Enter") void commit();
           if (event.key === "Escape") setTyping(null);
         }}
-        maxLength={200}
+        maxLength={LONGEST_NAME}
         autoFocus
         w={240}
       />
@@ -100,14 +100,14 @@ function SavedState() {
   const version = baseVersion === null ? null : t("v{n}", { n: baseVersion });
   const state = () => {
     if (readOnly) return t("read only");
-    if (draft === "failed") return t("draft not saved");
+    if (draft === "failed" || draft === "conflict") return t("draft not saved");
     if (draft === "saving" || draft === "pending") return t("saving draft…");
     if (changed) return t("draft saved");
     return version === null ? t("new") : t("saved");
   };
   return (
     <Chip
-      tone={draft === "failed" ? "degraded" : "neutral"}
+      tone={draft === "failed" || draft === "conflict" ? "degraded" : "neutral"}
       title={
         changed
           ? t(

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Link, Navigate, useParams } from "react-router";
 import { signInByLink } from "../api/calls";
 import { ApiError } from "../api/client";
@@ -8,6 +8,7 @@ import { Loading } from "../app/Loading";
 import { Mark } from "../app/Mark";
 import { t } from "../app/phrases";
 import { SESSION_KEY, useSession } from "../app/session";
+import { PasswordForm } from "./Password";
 import classes from "./pages.module.css";
 
 /** Signs in with the one-time link that `./millrace up` prints. */
@@ -16,6 +17,7 @@ export function LinkPage() {
   const queries = useQueryClient();
   const session = useSession();
   const asked = useRef(false);
+  const [skipped, setSkipped] = useState(false);
   const enter = useMutation({
     mutationFn: () => signInByLink(token),
     onSuccess: (signedIn) => {
@@ -31,21 +33,41 @@ export function LinkPage() {
     mutate();
   }, [mutate]);
 
+  // The installation's admin gets a new link from `./millrace up`; others would be locked out.
+  const asks = session.data?.user && !session.data.has_password && !session.data.installation_admin;
+  if (enter.isSuccess && asks && !skipped) {
+    return (
+      <main className={classes.entrance}>
+        <div className={classes.entranceForm}>
+          <div className={classes.entranceBrand}>
+            <Mark size={28} />
+            <h1>{t("Set a password")}</h1>
+          </div>
+          <p className={classes.entranceLead}>
+            {t("The link worked once. With a password you can sign in again as {name}.", {
+              name: session.data?.user?.username ?? "",
+            })}
+          </p>
+          <PasswordForm onSkip={() => setSkipped(true)} />
+        </div>
+      </main>
+    );
+  }
   // A spent link of someone who is signed in anyway leads in all the same.
   if (session.data?.user && (enter.isSuccess || enter.isError)) return <Navigate to="/w" replace />;
   if (!enter.isError) return <Loading what={t("Signing in…")} />;
   const error = enter.error instanceof ApiError ? enter.error : null;
   return (
-    <main className={classes.door}>
-      <div className={classes.doorForm}>
-        <div className={classes.doorBrand}>
+    <main className={classes.entrance}>
+      <div className={classes.entranceForm}>
+        <div className={classes.entranceBrand}>
           <Mark size={28} />
           <h1>{t("This link no longer works")}</h1>
         </div>
-        <p className={classes.doorLead} role="alert">
+        <p className={classes.entranceLead} role="alert">
           {error?.message} {error?.hint}
         </p>
-        <p className={classes.doorNote}>
+        <p className={classes.entranceNote}>
           {t(
             "Each link signs in once. `./millrace up` prints a new one; or sign in with a password.",
           )}

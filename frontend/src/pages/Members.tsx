@@ -1,22 +1,23 @@
-import { Button, CopyButton, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { addMember, changeMember, listMembers, removeMember } from "../api/calls";
+import { addMember, changeMember, listMembers, memberLink, removeMember } from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { useSession } from "../app/session";
-import { tellError } from "../app/tell";
 import { Note } from "../ui";
 import classes from "./pages.module.css";
+import { SignInLink } from "./SignInLink";
 
 export const ROLES: readonly { role: Role; title: string; about: string }[] = [
-  { role: "viewer", title: "Viewer", about: "looks" },
-  { role: "editor", title: "Editor", about: "draws and saves" },
-  { role: "operator", title: "Operator", about: "deploys and stops" },
-  { role: "admin", title: "Admin", about: "manages members" },
+  { role: "viewer", title: "Viewer", about: "can view" },
+  { role: "editor", title: "Editor", about: "can draw and save" },
+  { role: "operator", title: "Operator", about: "can deploy and stop" },
+  { role: "admin", title: "Admin", about: "can manage members" },
 ];
 
 const roleOptions = () =>
@@ -31,19 +32,23 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
   const change = useMutation({
     mutationFn: ({ id, role }: { id: number; role: Role }) => changeMember(ws, id, role),
     onSettled: refresh,
-    onError: (error) => tellError(error, t("Role not changed")),
+    onError: (error) => notifyError(error, t("Could not change the role")),
   });
   const remove = useMutation({
     mutationFn: (id: number) => removeMember(ws, id),
     onSettled: refresh,
-    onError: (error) => tellError(error, t("Not removed")),
+    onError: (error) => notifyError(error, t("Could not remove")),
+  });
+  const link = useMutation({
+    mutationFn: (member: Member) => memberLink(ws, member.id),
+    onError: (error) => notifyError(error, t("No link created")),
   });
 
   return (
     <section className={classes.section} aria-labelledby="members-title">
       <div className={classes.sectionHead}>
         <h2 id="members-title">{t("Members")}</h2>
-        <p>{t("Each role may do all that the ones before it may.")}</p>
+        <p>{t("Each role includes the permissions of the roles before it.")}</p>
         <span className={classes.space} />
         {admin ? <Button onClick={() => setAdding(true)}>{t("Add a member")}</Button> : null}
       </div>
@@ -70,11 +75,19 @@ export function Members({ ws, admin }: { ws: string; admin: boolean }) {
                   admin={admin}
                   onRole={(role) => change.mutate({ id: member.id, role })}
                   onRemove={() => remove.mutate(member.id)}
+                  onLink={() => link.mutate(member)}
                 />
               ))}
             </tbody>
           </table>
         </div>
+      )}
+      {link.data === undefined ? null : (
+        <SignInLink
+          title={t("Sign-in link for {name}", { name: link.variables.user.username })}
+          link={link.data.sign_in_link}
+          onClose={link.reset}
+        />
       )}
       {adding ? (
         <AddMember
@@ -94,10 +107,12 @@ function MemberRow(props: {
   admin: boolean;
   onRole: (role: Role) => void;
   onRemove: () => void;
+  onLink: () => void;
 }) {
-  const { user, role } = props.member;
+  const { user, role, created_here } = props.member;
   const { data: session } = useSession();
   const self = session?.user?.id === user.id;
+  const linkable = created_here || session?.installation_admin === true;
   return (
     <tr>
       <td>
@@ -119,6 +134,11 @@ function MemberRow(props: {
         )}
       </td>
       <td className={classes.actions}>
+        {props.admin && !self && linkable ? (
+          <Button variant="subtle" onClick={props.onLink}>
+            {t("New sign-in link")}
+          </Button>
+        ) : null}
         {props.admin && !self ? (
           <Button variant="subtle" color="red" onClick={props.onRemove}>
             {t("Remove")}
@@ -147,34 +167,15 @@ function AddMember({ ws, onClose }: { ws: string; onClose: () => void }) {
     add.mutate();
   };
   if (link !== null) {
-    return (
-      <Modal opened onClose={onClose} title={t("{name} was added", { name: username })} size={460}>
-        <div className={classes.form}>
-          <p>{t("Hand this link over: it signs in once, and is not shown again.")}</p>
-          <div className={classes.secret}>
-            <span>{link}</span>
-            <span className={classes.space} />
-            <CopyButton value={link}>
-              {({ copied, copy }) => (
-                <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
-              )}
-            </CopyButton>
-          </div>
-          <div className={classes.formEnd}>
-            <Button variant="filled" onClick={onClose}>
-              {t("Done")}
-            </Button>
-          </div>
-        </div>
-      </Modal>
-    );
+    const title = t("{name} was added", { name: username });
+    return <SignInLink title={title} link={link} onClose={onClose} />;
   }
   return (
     <Modal opened onClose={onClose} title={t("Add a member")} size={420}>
       <form onSubmit={submit} className={classes.form}>
         <TextInput
           label={t("User name")}
-          description={t("An account that does not exist yet is made.")}
+          description={t("A new account is created if none exists with this name.")}
           value={username}
           onChange={(event) => setUsername(event.currentTarget.value)}
           error={error?.fields.username}

@@ -1,17 +1,13 @@
 import { Button, Modal, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "../api/client";
+import { notify } from "../app/notify";
 import { t } from "../app/phrases";
-import { tell } from "../app/tell";
 import { useDesigner } from "../designer/store";
 import { Note } from "../ui";
-import { saveVersion, useEditing } from "./editing";
-import { changesInWords, differences } from "./merge";
+import { changesBetween } from "./changes";
+import { proposedMessage, saveVersion, useEditing } from "./editing";
 import classes from "./pages.module.css";
-
-export function openSave(): void {
-  if (useEditing.getState().topology !== null) useEditing.setState({ dialog: "save" });
-}
 
 /** Asks for a message and saves an immutable version. Errors in the drawing do not keep it from being saved. */
 export function SaveDialog() {
@@ -20,9 +16,7 @@ export function SaveDialog() {
   const errors = useDesigner(
     (state) => state.result?.diagnostics.filter((each) => each.severity === "error").length ?? 0,
   );
-  const proposal = changesInWords(
-    differences(baseDocument, document, baseDocument ?? { ...document, nodes: [], edges: [] }),
-  );
+  const proposal = changesBetween(baseDocument, document);
   const [message, setMessage] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const close = () => useEditing.setState({ dialog: null });
@@ -32,8 +26,8 @@ export function SaveDialog() {
     event?.preventDefault();
     setError(null);
     try {
-      const version = await saveVersion(message.trim() || proposal || t("Saved"));
-      if (version !== null) tell(t("Version {n} is saved.", { n: version.number }));
+      const version = await saveVersion(message.trim() || proposedMessage());
+      if (version !== null) notify(t("Version {n} is saved.", { n: version.number }));
     } catch (failure) {
       setError(failure instanceof ApiError ? failure : new ApiError(0, null));
     }
@@ -59,8 +53,8 @@ export function SaveDialog() {
         {errors > 0 ? (
           <Note tone="degraded">
             {errors === 1
-              ? t("One problem is open. It can be saved, but not deployed.")
-              : t("{n} problems are open. It can be saved, but not deployed.", { n: errors })}
+              ? t("1 problem is open. You can save, but not deploy.")
+              : t("{n} problems are open. You can save, but not deploy.", { n: errors })}
           </Note>
         ) : null}
         {error === null ? null : (

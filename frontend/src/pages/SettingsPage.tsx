@@ -4,10 +4,11 @@ import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { useWorkspace } from "../app/session";
 import { Members } from "./Members";
+import { Password } from "./Password";
 import classes from "./pages.module.css";
 import { Tokens } from "./Tokens";
 
-/** Members of the workspace, and the tokens of whoever looks. */
+/** Members of the workspace, and the signed-in person's tokens. */
 export function SettingsPage() {
   const { ws = "" } = useParams();
   const workspace = useWorkspace(ws);
@@ -20,6 +21,7 @@ export function SettingsPage() {
         <h1 className={classes.title}>{t("Settings")}</h1>
       </div>
       <Members ws={ws} admin={workspace?.role === "admin"} />
+      <Password />
       <Tokens />
     </Shell>
   );

@@ -44,18 +44,18 @@ export function SignInPage() {
   };
 
   return (
-    <main className={classes.door}>
-      <form className={classes.doorForm} onSubmit={(event) => void submit(event)}>
-        <div className={classes.doorBrand}>
+    <main className={classes.entrance}>
+      <form className={classes.entranceForm} onSubmit={(event) => void submit(event)}>
+        <div className={classes.entranceBrand}>
           <Mark size={28} />
           <h1>Millrace</h1>
         </div>
-        <p className={classes.doorLead}>
+        <p className={classes.entranceLead}>
           {t("Draw Kafka Streams topologies and run them on Spark.")}
         </p>
         {hasEnded() && error === null ? (
           <Alert variant="light" role="status">
-            {t("Your session has ended. Sign in to go on where you were.")}
+            {t("Your session has ended. Sign in to continue where you left off.")}
           </Alert>
         ) : null}
         {error === null ? null : (
@@ -85,7 +85,7 @@ export function SignInPage() {
         <Button type="submit" variant="filled" loading={busy} fullWidth>
           {t("Sign in")}
         </Button>
-        <p className={classes.doorNote}>
+        <p className={classes.entranceNote}>
           {t(
             "On your own machine, `./millrace up` prints a link that signs you in without a password.",
           )

@@ -4,8 +4,8 @@ import { type FormEvent, useState } from "react";
 import { createToken, deleteToken, listTokens } from "../api/calls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tellError } from "../app/tell";
 import { Empty, Note } from "../ui";
 import { ago, moment } from "../ui/format";
 import classes from "./pages.module.css";
@@ -25,12 +25,12 @@ export function Tokens() {
       setName("");
       void refresh();
     },
-    onError: (error) => tellError(error, t("No token made")),
+    onError: (error) => notifyError(error, t("Token not created")),
   });
   const revoke = useMutation({
     mutationFn: deleteToken,
     onSettled: refresh,
-    onError: (error) => tellError(error, t("Not revoked")),
+    onError: (error) => notifyError(error, t("Could not revoke")),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -58,7 +58,7 @@ export function Tokens() {
             w={110}
           />
           <Button type="submit" loading={create.isPending} disabled={name.trim() === ""}>
-            {t("Make a token")}
+            {t("Create a token")}
           </Button>
         </form>
       </div>
@@ -81,7 +81,7 @@ export function Tokens() {
       {tokens.data?.length === 0 ? (
         <div className={classes.card}>
           <Empty title={t("No tokens")}>
-            {t("Give one a name above, then send it as the header “Authorization: Token …”.")}
+            {t("Create one above, then send it as the header “Authorization: Token …”.")}
           </Empty>
         </div>
       ) : null}
@@ -91,7 +91,7 @@ export function Tokens() {
             <thead>
               <tr>
                 <th>{t("Name")}</th>
-                <th>{t("Made")}</th>
+                <th>{t("Created")}</th>
                 <th>{t("Expires")}</th>
                 <th className={classes.actions} />
               </tr>

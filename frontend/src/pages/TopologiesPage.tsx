@@ -155,8 +155,8 @@ export function TopologiesPage() {
               value={ordering}
               onChange={(value) => setOrdering(value ?? "-updated_at")}
               data={[
-                { value: "-updated_at", label: t("Changed last") },
-                { value: "updated_at", label: t("Changed first") },
+                { value: "-updated_at", label: t("Last changed") },
+                { value: "updated_at", label: t("First changed") },
                 { value: "name", label: t("Name, A to Z") },
                 { value: "-name", label: t("Name, Z to A") },
               ]}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
 import {
   compileDocument,
@@ -13,27 +13,41 @@ import { subscribe } from "../api/live";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
+import { useChange } from "../deployments/change";
+import Designer from "../designer/Designer";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
 import { emptyDocument, readDocument } from "../graph/document";
 import { NodeRuntime } from "../runtime/NodeRuntime";
 import { useRuntimeFeed } from "../runtime/running";
 import { useLive } from "../runtime/store";
+import { topicAddress } from "../topics/records";
+import { useLanguage } from "../ui/i18n";
+import { later, useRest } from "../ui/later";
 import { Banner } from "./Banner";
 import { bottomTabs } from "./bottomTabs";
-import { ConflictDialog } from "./ConflictDialog";
-import { beginEditing, draftIsDirty, endEditing, flushDraft, useEditing } from "./editing";
+import {
+  beginEditing,
+  draftIsDirty,
+  endEditing,
+  flushDraft,
+  lastFlush,
+  useEditing,
+} from "./editing";
 import { HeaderLeft, HeaderRight } from "./Header";
 import { rememberWorkspace } from "./HomePage";
 import { usePageCommands } from "./pageCommands";
-import { SaveDialog } from "./SaveDialog";
 import { usePresenceFeed } from "./usePresence";
-import { VersionsTab } from "./VersionsTab";
 
-const Designer = lazy(() => import("../designer/Designer"));
+const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
+const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
+const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
+const VersionsTab = later(async () => (await import("./VersionsTab")).VersionsTab);
 
 /** Everything that has to be there before the designer opens. */
 async function load(id: number) {
+  // A visit that has just ended may still be sending its last change.
+  await lastFlush();
   const [topology, draft, catalogue] = await Promise.all([
     getTopology(id),
     getDraft(id),
@@ -42,7 +56,7 @@ async function load(id: number) {
   const base = draft.base_version;
   const baseDocument = base === null ? null : (await getVersion(id, base)).document;
   const document = readDocument(draft.document) ?? emptyDocument(topology.name);
-  return { topology, document, base, baseDocument, catalogue };
+  return { topology, document, revision: draft.revision, base, baseDocument, catalogue };
 }
 
 function useLiveFeed(id: number, ready: boolean) {
@@ -70,7 +84,7 @@ function useGoToFailure() {
         deployment === null || failure === null
           ? null
           : `${deployment.id}/${deployment.run?.id}/${failure.code}/${failure.message}`;
-      // What had failed before the page was opened is told by the banner, without moving anything.
+      // A failure from before the page was opened is shown by the banner only; the view does not move.
       const news = opened && key !== null && key !== told;
       opened = true;
       told = key;
@@ -121,20 +135,23 @@ export function TopologyPage() {
   return <Opened key={id} ws={ws} data={loaded.data} role={workspace?.role} />;
 }
 
-function Opened(props: {
-  ws: string;
-  data: Awaited<ReturnType<typeof load>>;
-  role: Parameters<typeof may>[0];
-}) {
+type Loaded = Awaited<ReturnType<typeof load>>;
+
+/** Keeps the topology open: document, draft, events. A change of language remounts only its view. */
+function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[0] }) {
   const { ws, data, role } = props;
   const { topology } = data;
   const editor = may(role, "editor");
-  const operator = may(role, "operator");
   const me = useSession().data?.user?.id ?? 0;
   const [search] = useSearchParams();
   const layer = search.get("layer");
   const [ready, setReady] = useState(false);
-  const { name, conflict, dialog } = useEditing();
+  const language = useLanguage();
+  const { name } = useEditing();
+
+  useEffect(() => {
+    useDesigner.getState().setReadOnly(!editor);
+  }, [editor]);
 
   useEffect(() => {
     rememberWorkspace(ws);
@@ -142,7 +159,6 @@ function Opened(props: {
       topologyId: topology.id,
       document: data.document,
       catalogue: data.catalogue,
-      readOnly: !editor,
     });
     beginEditing({
       user: me,
@@ -150,16 +166,20 @@ function Opened(props: {
       topology: topology.id,
       name: topology.name,
       document: data.document,
+      revision: data.revision,
       baseVersion: data.base,
       baseDocument: data.baseDocument,
     });
-    if (layer === "plan" || layer === "runtime") useDesigner.getState().setLayer(layer);
     setReady(true);
     return () => {
       endEditing();
       useDesigner.getState().close();
     };
-  }, [ws, topology, data, editor, me, layer]);
+  }, [ws, topology, data, me]);
+
+  useEffect(() => {
+    if (layer === "plan" || layer === "runtime") useDesigner.getState().setLayer(layer);
+  }, [layer]);
 
   useEffect(() => {
     document.title = `${name || topology.name} · Millrace`;
@@ -170,20 +190,34 @@ function Opened(props: {
   usePresenceFeed(topology.id, me, editor);
   useGoToFailure();
   useKeepDraft();
-  usePageCommands({ editor, operator });
+
+  if (!ready) return <Loading />;
+  return <View key={language} ws={ws} data={data} role={role} />;
+}
+
+function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
+  const { topology, catalogue } = data;
+  const editor = may(role, "editor");
+  const operator = may(role, "operator");
+  const { conflict, dialog } = useEditing();
+  const asked = useChange((state) => state.asked);
+  usePageCommands({ editor, operator, topology: topology.id, ws });
+  useRest();
+  useEffect(() => useDesigner.getState().setCatalogue(catalogue), [catalogue]);
 
   const services = useMemo<DesignerServices>(
     () => ({
-      compile: (document, revision, signal) => compileDocument(ws, document, revision, signal),
+      compile: (document, revision, signal, dialect) =>
+        compileDocument(ws, document, revision, signal, dialect),
       topics: () => listTopics(ws),
+      topicAddress: (topic) => topicAddress(ws, topic),
     }),
     [ws],
   );
-  const bottom = useMemo(() => bottomTabs(topology.id), [topology.id]);
+  const bottom = useMemo(() => bottomTabs(ws, topology.id), [ws, topology.id]);
 
-  if (!ready) return <Loading />;
   return (
-    <Suspense fallback={<Loading />}>
+    <>
       <Designer
         services={services}
         header={{
@@ -195,8 +229,11 @@ function Opened(props: {
         banner={<Banner editor={editor} />}
         nodeRuntime={NodeRuntime}
       />
-      {dialog === "save" ? <SaveDialog /> : null}
-      {conflict === null ? null : <ConflictDialog conflict={conflict} />}
-    </Suspense>
+      <Suspense>
+        {dialog === "save" ? <SaveDialog /> : null}
+        {conflict === null ? null : <ConflictDialog conflict={conflict} />}
+        {asked === null ? null : <ChangeDialog key={asked.plan.version} {...asked} />}
+      </Suspense>
+    </>
   );
 }

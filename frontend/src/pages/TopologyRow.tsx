@@ -7,11 +7,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
 import { createTopology, getDraft } from "../api/calls";
 import type { TopologySummary } from "../api/types";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tellError } from "../app/tell";
 import { StatePill } from "../deployments/StatePill";
 import { ago, moment } from "../ui/format";
 import { save } from "./files";
+import { freeName } from "./names";
 import classes from "./pages.module.css";
 
 interface TopologyRowProps {
@@ -29,12 +30,12 @@ export function TopologyRow({ ws, topology, editor, onDelete }: TopologyRowProps
   const duplicate = async () => {
     try {
       const { document } = await getDraft(topology.id);
-      const name = t("{name} copy", { name: topology.name });
+      const name = await freeName(ws, t("{name} copy", { name: topology.name }));
       const made = await createTopology(ws, { name, document: { ...document, name } });
       await queries.invalidateQueries({ queryKey: ["topologies", ws] });
       void navigate(`/w/${ws}/t/${made.id}`);
     } catch (error) {
-      tellError(error, t("Not duplicated"));
+      notifyError(error, t("Could not duplicate"));
     }
   };
   const download = async () => {
@@ -42,7 +43,7 @@ export function TopologyRow({ ws, topology, editor, onDelete }: TopologyRowProps
       const { document } = await getDraft(topology.id);
       save(`${topology.name}.json`, `${JSON.stringify(document, null, 2)}\n`, "application/json");
     } catch (error) {
-      tellError(error, t("Not exported"));
+      notifyError(error, t("Could not export"));
     }
   };
 
@@ -50,7 +51,9 @@ export function TopologyRow({ ws, topology, editor, onDelete }: TopologyRowProps
     <tr className={classes.row} data-testid={`topology-${topology.id}`}>
       <td>
         <Link to={to} className={classes.rowLink}>
-          <span className={classes.rowName}>{topology.name}</span>
+          <span className={classes.rowName} title={topology.name}>
+            {topology.name}
+          </span>
           {topology.description === "" ? null : (
             <span className={classes.rowNote}>{topology.description}</span>
           )}

@@ -6,19 +6,20 @@ import IconGitCompare from "@tabler/icons-react/dist/esm/icons/IconGitCompare.mj
 import IconRocket from "@tabler/icons-react/dist/esm/icons/IconRocket.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { downloadExport, listVersions, redeploy } from "../api/calls";
+import { downloadExport, listVersions } from "../api/calls";
 import type { VersionSummary } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { notify, notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tell, tellError } from "../app/tell";
-import { showSteps } from "../deployments/steps";
+import { redeployWithPlan } from "../deployments/change";
+import { useShownState } from "../deployments/DeploymentPill";
+import { StatePill } from "../deployments/StatePill";
 import { useLive } from "../runtime/store";
-import { Empty, StateDot } from "../ui";
+import { Empty } from "../ui";
 import { ago, moment } from "../ui/format";
-import { restoreVersion, useEditing } from "./editing";
+import { openSave, restoreVersion, useEditing } from "./editing";
 import { save } from "./files";
-import { openSave } from "./SaveDialog";
 import classes from "./versions.module.css";
 
 const CompareDialog = lazy(() => import("./CompareDialog"));
@@ -33,10 +34,11 @@ interface VersionsTabProps {
 export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
   const { baseVersion, changed, name } = useEditing();
   const foreign = useLive((state) => state.newestVersion);
-  const deployment = useLive((state) => state.deployment);
+  const deployment = useLive((live) => live.deployment);
+  const state = useShownState();
   const [comparing, setComparing] = useState<number | null>(null);
   const versions = useQuery({
-    // Asked anew after each save, one's own and those of others.
+    // Refetched after each save, by anyone.
     queryKey: ["versions", topology, baseVersion, foreign],
     queryFn: () => listVersions(topology),
     placeholderData: (before) => before,
@@ -45,9 +47,9 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
   const restore = async (version: VersionSummary) => {
     try {
       await restoreVersion(version);
-      tell(t("The drawing is version {n} again. Save it to keep it.", { n: version.number }));
+      notify(t("The drawing is version {n} again. Save it to keep it.", { n: version.number }));
     } catch (error) {
-      tellError(error, t("Not restored"));
+      notifyError(error, t("Could not restore"));
     }
   };
   const download = async (version: VersionSummary) => {
@@ -55,17 +57,17 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
       const zip = await downloadExport(topology, version.number);
       save(`${name}-v${version.number}.zip`, zip);
     } catch (error) {
-      tellError(error, t("Not exported"));
+      notifyError(error, t("Could not export"));
     }
   };
   const deploy = async (version: VersionSummary) => {
     if (deployment === null) return;
     try {
-      const data = await redeploy(deployment.id, version.number, null);
+      const data = await redeployWithPlan(deployment.id, version.number, null);
+      if (data === null) return;
       useLive.getState().receive({ type: "deployment.changed", data });
-      showSteps();
     } catch (error) {
-      tellError(error, t("Not deployed"));
+      notifyError(error, t("Could not deploy"));
     }
   };
 
@@ -91,9 +93,7 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
       ) : null}
       {list.length === 0 && !changed ? (
         <Empty title={t("No versions yet")}>
-          {t(
-            "Each save keeps the whole drawing for good, with your message. Draw something and save it.",
-          )}
+          {t("Each saved version keeps the whole topology, with your message.")}
         </Empty>
       ) : null}
       <ol className={classes.list}>
@@ -105,10 +105,8 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
           >
             <div className={classes.head}>
               <strong>{t("v{n}", { n: version.number })}</strong>
-              {deployment?.version === version.number && deployment.desired === "running" ? (
-                <span className={classes.live}>
-                  <StateDot state="running" /> {t("deployed")}
-                </span>
+              {deployment?.version === version.number && state !== null ? (
+                <StatePill state={state} />
               ) : null}
               <span className={classes.when} title={moment(version.created_at)}>
                 {ago(version.created_at)}

@@ -1,12 +1,18 @@
 import { t } from "../app/phrases";
-import { CodeActions } from "../code/CodeActions";
-import { CodePanel } from "../code/CodePanel";
-import { RunsPanel } from "../deployments/RunsPanel";
-import { PlanPanel } from "../plan/PlanPanel";
 import { ProblemsBadge, ProblemsPanel } from "../problems/ProblemsPanel";
-import { AssignmentPanel } from "../runtime/AssignmentPanel";
-import { LogsPanel } from "../runtime/LogsPanel";
+import { later } from "../ui/later";
 import { useEditing } from "./editing";
+
+const CodeActions = later(async () => (await import("../code/CodeActions")).CodeActions);
+const CodePanel = later(async () => (await import("../code/CodePanel")).CodePanel);
+const PlanPanel = later(async () => (await import("../plan/PlanPanel")).PlanPanel);
+const AssignmentPanel = later(
+  async () => (await import("../runtime/AssignmentPanel")).AssignmentPanel,
+);
+const LogsPanel = later(async () => (await import("../runtime/LogsPanel")).LogsPanel);
+const RunsPanel = later(async () => (await import("../deployments/RunsPanel")).RunsPanel);
+
+const SimulatePanel = later(async () => (await import("../simulate/SimulatePanel")).SimulatePanel);
 
 function ExportActions({ topology }: { topology: number }) {
   const { name, baseVersion, changed } = useEditing();
@@ -14,9 +20,14 @@ function ExportActions({ topology }: { topology: number }) {
 }
 
 /** What the panel under the canvas holds. */
-export function bottomTabs(topology: number) {
+export function bottomTabs(ws: string, topology: number) {
   return [
     { id: "problems", title: t("Problems"), badge: <ProblemsBadge />, panel: <ProblemsPanel /> },
+    {
+      id: "simulate",
+      title: t("Simulate"),
+      panel: <SimulatePanel topology={topology} ws={ws} />,
+    },
     {
       id: "code",
       title: t("Code"),

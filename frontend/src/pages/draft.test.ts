@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { aDocument } from "../api/samples";
 import type { TopologyDocument } from "../graph/document";
-import { DraftKeeper, type DraftState } from "./draft";
+import { DraftCollision, DraftKeeper, type DraftState } from "./draft";
 import { keepUnsent, readUnsent } from "./unsent";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -61,6 +61,27 @@ test("a change while one is being sent follows it, never overtakes it", async ()
   expect(sent).toEqual(["a", "b"]);
 });
 
+test("after another window's draft was met nothing is sent until the person has chosen", async () => {
+  let met = true;
+  const put = vi.fn(async (_document: TopologyDocument) => {
+    if (met) throw new DraftCollision();
+  });
+  const { keep, states } = keeper(put);
+  keep.changed(named("a"));
+  await vi.advanceTimersByTimeAsync(60_000);
+  keep.changed(named("b"));
+  await vi.advanceTimersByTimeAsync(60_000);
+  await keep.flush();
+  expect(put).toHaveBeenCalledOnce();
+  expect(states.at(-1)).toBe("conflict");
+  expect(keep.dirty).toBe(true);
+  met = false;
+  keep.resume();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(put).toHaveBeenLastCalledWith(named("b"));
+  expect(states.at(-1)).toBe("saved");
+});
+
 test("leaving sends at once what waits", async () => {
   const put = vi.fn(async () => undefined);
   const { keep } = keeper(put);
@@ -98,8 +119,8 @@ test("what the server does not have yet is kept here until it has it", async () 
 });
 
 test("of a page that died only its own reader finds the changes again", () => {
-  keepUnsent(1, 7, named("a"));
-  expect(readUnsent(1, 7)?.name).toBe("a");
+  keepUnsent(1, 7, { document: named("a"), revision: "r1" });
+  expect(readUnsent(1, 7)).toEqual({ document: named("a"), revision: "r1" });
   expect(readUnsent(2, 7)).toBeNull();
   expect(readUnsent(1, 8)).toBeNull();
   keepUnsent(1, 7, null);

@@ -2,7 +2,10 @@
 
 import type { TopologyDocument } from "../graph/document";
 
-export type DraftState = "saved" | "pending" | "saving" | "failed";
+export type DraftState = "saved" | "pending" | "saving" | "failed" | "conflict";
+
+/** Thrown by `put` where the server has a draft that another window wrote: the person has to choose. */
+export class DraftCollision extends Error {}
 
 export interface DraftKeeperOptions {
   put(document: TopologyDocument): Promise<unknown>;
@@ -15,7 +18,8 @@ export interface DraftKeeperOptions {
 
 /**
  * Sends the last document after a pause in the changes, one request at a time; a failed one is tried again after
- * 1, 2, 4 … 30 s until it succeeds or a newer document takes its place.
+ * 1, 2, 4 … 30 s until it succeeds or a newer document takes its place. After a collision nothing is sent until
+ * `resume`.
  */
 export class DraftKeeper {
   private readonly delay: number;
@@ -23,6 +27,7 @@ export class DraftKeeper {
   private sending: Promise<void> | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private failures = 0;
+  private collided = false;
   private closed = false;
 
   constructor(private readonly options: DraftKeeperOptions) {
@@ -33,14 +38,22 @@ export class DraftKeeper {
   changed(document: TopologyDocument): void {
     if (this.closed) return;
     this.waiting = document;
-    this.options.onState("pending");
     this.options.onUnsent?.(document);
+    if (this.collided) return;
+    this.options.onState("pending");
     this.schedule(this.delay);
+  }
+
+  /** Sends again: the person has chosen what becomes of the other window's draft. */
+  resume(): void {
+    this.collided = false;
+    if (this.waiting !== null) this.schedule(0);
   }
 
   /** Forgets what waits to be sent: a version was saved, or the draft was thrown away. */
   forget(): void {
     this.waiting = null;
+    this.collided = false;
     clearTimeout(this.timer);
     this.options.onState("saved");
     this.options.onUnsent?.(null);
@@ -50,15 +63,16 @@ export class DraftKeeper {
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     if (this.sending !== null) await this.sending;
-    if (this.waiting !== null) await this.send();
+    if (this.waiting !== null && !this.collided) await this.send();
   }
 
   get dirty(): boolean {
     return this.waiting !== null || this.sending !== null;
   }
 
-  close(): void {
-    void this.flush().finally(() => {
+  /** Ends; resolves when what waited has been sent or has failed. */
+  close(): Promise<void> {
+    return this.flush().finally(() => {
       this.closed = true;
       clearTimeout(this.timer);
     });
@@ -85,15 +99,16 @@ export class DraftKeeper {
           this.options.onState("saved");
           this.options.onUnsent?.(null);
         },
-        () => {
+        (error: unknown) => {
           this.waiting ??= document;
-          this.failures += 1;
-          this.options.onState("failed");
+          this.collided = error instanceof DraftCollision;
+          this.failures += this.collided ? 0 : 1;
+          this.options.onState(this.collided ? "conflict" : "failed");
         },
       )
       .finally(() => {
         this.sending = null;
-        if (this.waiting === null || this.closed) return;
+        if (this.waiting === null || this.closed || this.collided) return;
         const wait = this.failures === 0 ? this.delay : 1_000 * 2 ** Math.min(this.failures - 1, 5);
         this.schedule(Math.min(wait, 30_000));
       });

@@ -7,23 +7,25 @@ import {
   createVersion,
   getVersion,
   putDraft,
-  redeploy,
 } from "../api/calls";
 import { ApiError } from "../api/client";
 import type {
   Deployment,
   DeploymentSettings,
+  Draft,
   TopologyDocument,
   Version,
   VersionSummary,
 } from "../api/types";
+import { notify } from "../app/notify";
 import { t } from "../app/phrases";
-import { tell } from "../app/tell";
+import { redeployWithPlan } from "../deployments/change";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
-import { DraftKeeper, type DraftState } from "./draft";
+import { changesBetween } from "./changes";
+import { DraftCollision, DraftKeeper, type DraftState } from "./draft";
 import { canonical } from "./merge";
-import { keepUnsent, readUnsent } from "./unsent";
+import { keepUnsent, readUnsent, type Unsent } from "./unsent";
 
 export interface Conflict {
   readonly base: TopologyDocument | null;
@@ -40,6 +42,10 @@ interface Editing {
   readonly baseDocument: TopologyDocument | null;
   readonly changed: boolean;
   readonly draft: DraftState;
+  /** Revision of the server's draft that this page has seen or written; null where there is none. */
+  readonly revision: string | null;
+  /** The draft that another window of the same person wrote meanwhile. */
+  readonly elsewhere: Draft | null;
   readonly conflict: Conflict | null;
   readonly saving: boolean;
   readonly deploying: boolean;
@@ -54,6 +60,8 @@ const CLOSED: Editing = {
   baseDocument: null,
   changed: false,
   draft: "saved",
+  revision: null,
+  elsewhere: null,
   conflict: null,
   saving: false,
   deploying: false,
@@ -65,9 +73,16 @@ export const useEditing = create<Editing>()(() => CLOSED);
 let keeper: DraftKeeper | null = null;
 let unsubscribe: (() => void) | null = null;
 
+let flushed: Promise<void> = Promise.resolve();
+
 /** Whether two documents would be the same version: the order of fields is no change. */
 function sameDocument(a: TopologyDocument | null, b: TopologyDocument): boolean {
   return a !== null && canonical(a) === canonical(b);
+}
+
+/** Whether a document differs from the version that it was begun from; before the first, from an empty one. */
+function differsFrom(base: TopologyDocument | null, document: TopologyDocument): boolean {
+  return base === null ? document.nodes.length > 0 : !sameDocument(base, document);
 }
 
 export interface Opening {
@@ -76,8 +91,44 @@ export interface Opening {
   topology: number;
   name: string;
   document: TopologyDocument;
+  revision: string | null;
   baseVersion: number | null;
   baseDocument: TopologyDocument | null;
+}
+
+/**
+ * Sends a topology's drafts, each in place of the one that this page has seen. A draft that the page itself wrote is
+ * recognized even if the answer was lost.
+ *
+ * @throws DraftCollision where another window wrote a newer one; it is kept in `elsewhere`.
+ */
+function draftSender(topology: number) {
+  let last: TopologyDocument | null = null;
+  let place = useEditing.getState();
+  return async (document: TopologyDocument): Promise<void> => {
+    // The last change is sent after the topology was closed.
+    if (useEditing.getState().topology === topology) place = useEditing.getState();
+    const before = last;
+    last = document;
+    const put = (revision: string | null) =>
+      putDraft(topology, { document, base_version: place.baseVersion, revision });
+    const saved = await put(place.revision).catch((error: unknown) => {
+      const theirs = draftElsewhere(error);
+      if (sameDocument(before, theirs.document)) return put(theirs.revision);
+      useEditing.setState({ elsewhere: theirs });
+      throw new DraftCollision();
+    });
+    place = { ...place, revision: saved.revision };
+    if (useEditing.getState().topology === topology)
+      useEditing.setState({ revision: saved.revision });
+  };
+}
+
+/** The other window's draft out of the server's refusal; any other error is thrown again. */
+function draftElsewhere(error: unknown): Draft {
+  const theirs = error instanceof ApiError ? (error.data.theirs as Draft | undefined) : undefined;
+  if (theirs === undefined || (error as ApiError).code !== "draft_conflict") throw error;
+  return theirs;
 }
 
 /** Begins to keep the draft of a topology that the designer has just opened. */
@@ -86,41 +137,60 @@ export function beginEditing(opening: Opening): void {
   useEditing.setState({
     ...CLOSED,
     ...opening,
-    changed:
-      opening.document.nodes.length > 0 && !sameDocument(opening.baseDocument, opening.document),
+    changed: differsFrom(opening.baseDocument, opening.document),
   });
   const { topology, user } = opening;
   const unsent = readUnsent(user, topology);
   keeper = new DraftKeeper({
-    put: (document) =>
-      putDraft(topology, { document, base_version: useEditing.getState().baseVersion }),
+    put: draftSender(topology),
     onState: (draft) => useEditing.setState({ draft }),
-    onUnsent: (document) => keepUnsent(user, topology, document),
+    onUnsent: (document) =>
+      keepUnsent(
+        user,
+        topology,
+        document && { document, revision: useEditing.getState().revision },
+      ),
   });
   let last = opening.document;
   unsubscribe = useDesigner.subscribe((state) => {
     if (state.topologyId !== topology || state.readOnly || state.document === last) return;
     last = state.document;
-    useEditing.setState({ changed: !sameDocument(useEditing.getState().baseDocument, last) });
+    useEditing.setState({ changed: differsFrom(useEditing.getState().baseDocument, last) });
     keeper?.changed(last);
   });
-  if (unsent === null) return;
-  if (sameDocument(opening.document, unsent)) {
-    // It had arrived; only the answer did not.
+  if (unsent !== null) bringBack(unsent, opening);
+}
+
+/** The page died, or waits for a choice in another window, before these changes were sent. */
+function bringBack(unsent: Unsent, { user, topology, document, revision }: Opening): void {
+  if (sameDocument(document, unsent.document)) {
+    // They had arrived; only the answer did not.
     keepUnsent(user, topology, null);
+    return;
+  }
+  const { change } = useDesigner.getState();
+  change(t("Restore unsaved changes"), () => unsent.document);
+  if (unsent.revision === revision) {
+    notify(t("Unsaved changes were restored."));
   } else {
-    // The page died before this was sent: it is a change of the draft like any other, and can be undone.
-    useDesigner.getState().change(t("Bring back what was not sent"), () => unsent);
-    tell(t("Changes that had not reached the server were brought back."));
+    change(t("Show the newer draft"), () => document);
+    // The server has this draft already.
+    keeper?.forget();
+    notify(t("Older unsaved changes are in the undo history."));
   }
 }
 
 export function endEditing(): void {
   unsubscribe?.();
-  keeper?.close();
+  flushed = keeper?.close() ?? flushed;
   unsubscribe = null;
   keeper = null;
   useEditing.setState(CLOSED);
+}
+
+/** Resolves when the last change of the topology that was open before has been sent or has failed. */
+export function lastFlush(): Promise<void> {
+  return flushed;
 }
 
 export function draftIsDirty(): boolean {
@@ -129,6 +199,15 @@ export function draftIsDirty(): boolean {
 
 export function flushDraft(): Promise<void> {
   return keeper?.flush() ?? Promise.resolve();
+}
+
+/** What changed since the version that the drawing was begun from, for its message. */
+export function proposedMessage(): string {
+  const changes = changesBetween(
+    useEditing.getState().baseDocument,
+    useDesigner.getState().document,
+  );
+  return changes === "" ? t("Saved") : changes;
 }
 
 /**
@@ -148,13 +227,15 @@ export async function saveVersion(message: string, base?: number): Promise<Versi
       document,
       message,
       base_version: base ?? baseVersion,
+      draft_revision: useEditing.getState().revision,
     });
     const now = useDesigner.getState().document;
     if (now === document) keeper?.forget();
     useEditing.setState({
       baseVersion: version.number,
       baseDocument: document,
-      changed: !sameDocument(document, now),
+      revision: null,
+      changed: differsFrom(document, now),
       conflict: null,
       dialog: null,
     });
@@ -186,6 +267,23 @@ export function takeTheirs(theirs: Version): void {
   useDesigner.getState().change(`Take version ${theirs.number}`, () => theirs.document);
 }
 
+/**
+ * Goes on with this window's draft, or with the one that another window wrote meanwhile. The one that is not chosen
+ * is in the undo history.
+ */
+export async function resolveDraft(side: "mine" | "theirs"): Promise<void> {
+  const { elsewhere, topology } = useEditing.getState();
+  if (elsewhere === null || topology === null) return;
+  const base = elsewhere.base_version;
+  const baseDocument = base === null ? null : (await getVersion(topology, base)).document;
+  const { change, document } = useDesigner.getState();
+  useEditing.setState({ revision: elsewhere.revision, elsewhere: null });
+  if (side === "theirs") useEditing.setState({ baseVersion: base, baseDocument });
+  change(t("Take the other window's draft"), () => elsewhere.document);
+  if (side === "mine") change(t("Keep this window's draft"), () => document);
+  keeper?.resume();
+}
+
 /** The drawing becomes what an earlier version was; a new version comes of it when it is saved. */
 export async function restoreVersion(version: VersionSummary): Promise<void> {
   const { topology } = useEditing.getState();
@@ -196,11 +294,12 @@ export async function restoreVersion(version: VersionSummary): Promise<void> {
 
 /**
  * Deploys the drawing: saved first if it has changes, then started, or put in place of the version that runs.
- * Null if saving met a conflict.
+ * `ask` gets the version before it is deployed and may refuse. Null if it did, if saving met a conflict, or if the plan
+ * of the change was not accepted.
  */
 export async function deployDrawing(
   settings: DeploymentSettings | null,
-  message: string,
+  ask: (topology: number, version: number) => Promise<boolean>,
 ): Promise<Deployment | null> {
   const before = useEditing.getState();
   if (before.topology === null) return null;
@@ -208,9 +307,10 @@ export async function deployDrawing(
   try {
     let version = before.baseVersion;
     if (before.changed || version === null) {
-      version = (await saveVersion(message))?.number ?? null;
+      version = (await saveVersion(proposedMessage()))?.number ?? null;
       if (version === null) return null;
     }
+    if (!(await ask(before.topology, version))) return null;
     const current = useLive.getState().deployment;
     const deployment =
       current === null
@@ -219,7 +319,8 @@ export async function deployDrawing(
             version,
             settings: settings ?? {},
           })
-        : await redeploy(current.id, version, settings);
+        : await redeployWithPlan(current.id, version, settings);
+    if (deployment === null) return null;
     useLive.getState().receive({ type: "deployment.changed", data: deployment });
     return deployment;
   } finally {
@@ -232,4 +333,9 @@ export async function act(action: "start" | "stop" | "restart"): Promise<void> {
   if (deployment === null) return;
   const data = await actOnDeployment(deployment.id, action);
   useLive.getState().receive({ type: "deployment.changed", data });
+}
+
+/** Asks for the message of a version. */
+export function openSave(): void {
+  if (useEditing.getState().topology !== null) useEditing.setState({ dialog: "save" });
 }

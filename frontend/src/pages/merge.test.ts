@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { aDocument } from "../api/samples";
 import type { TopologyDocument } from "../graph/document";
-import { changesInWords, differences, merged } from "./merge";
+import { differences, merged } from "./merge";
 
 const base = aDocument();
 
@@ -66,12 +66,4 @@ test("an edge that one side added stays, one that the other removed goes, none h
   const joined = merged(base, mine, theirs, new Map());
   expect(joined.nodes.map((node) => node.id)).toEqual(["lines", "count", "counts", "big"]);
   expect(joined.edges.map((edge) => edge.target)).toEqual(["count", "count", "big"]);
-});
-
-test("changes are told in a few words", () => {
-  const mine = edited((nodes) => [
-    ...nodes.filter((node) => node.id !== "out"),
-    { id: "big", kind: "filter", label: "Big", params: {} },
-  ]);
-  expect(changesInWords(differences(base, mine, base))).toBe("added Big; removed out");
 });

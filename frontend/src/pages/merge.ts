@@ -122,22 +122,3 @@ function mergedEdges(
     .filter(([id]) => (before.has(id) ? my.has(id) && their.has(id) : true))
     .map(([, edge]) => edge);
 }
-
-/** Which nodes came, went or changed, in one line: "added Count, changed Lines"; empty if nothing did. */
-export function changesInWords(found: readonly NodeDifference[]): string {
-  const parts: string[] = [];
-  const named = (nodes: readonly NodeDifference[]) => {
-    const names = nodes.slice(0, 3).map((each) => each.label);
-    if (nodes.length > 3) names.push(`+${nodes.length - 3}`);
-    return names.join(", ");
-  };
-  const groups: [string, NodeDifference[]][] = [
-    ["added", found.filter((each) => each.base === null && each.mine !== null)],
-    ["removed", found.filter((each) => each.base !== null && each.mine === null)],
-    ["changed", found.filter((each) => each.base !== null && each.mine !== null)],
-  ];
-  for (const [verb, nodes] of groups) {
-    if (nodes.length > 0) parts.push(`${verb} ${named(nodes)}`);
-  }
-  return parts.join("; ");
-}

@@ -2,19 +2,20 @@
 
 import { useMantineColorScheme } from "@mantine/core";
 import { useEffect } from "react";
+import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { tellError } from "../app/tell";
 import type { Command } from "../commands/command";
 import { registerCommand } from "../commands/registry";
-import { deployNow } from "../deployments/DeployButton";
-import { showSteps } from "../deployments/steps";
+import { deployNow } from "../deployments/deploy";
+import { useSimulated } from "../designer/simulated";
 import { useView } from "../designer/view";
 import { useLive } from "../runtime/store";
-import { act, useEditing } from "./editing";
-import { openSave } from "./SaveDialog";
+import type { Move } from "../simulate/moves";
+import { act, openSave, useEditing } from "./editing";
 
 const PANELS = [
   ["problems", "Show problems"],
+  ["simulate", "Show simulation"],
   ["code", "Show code"],
   ["plan", "Show plan"],
   ["assignment", "Show assignment"],
@@ -29,14 +30,24 @@ function running(): boolean {
 async function run(action: "start" | "stop" | "restart"): Promise<void> {
   try {
     await act(action);
-    showSteps();
   } catch (error) {
-    tellError(error);
+    notifyError(error);
   }
 }
 
-export function usePageCommands(rights: { editor: boolean; operator: boolean }): void {
-  const { editor, operator } = rights;
+const MOVES: readonly (readonly [Move, string, string])[] = [
+  ["back", "Simulation: previous step", ","],
+  ["next", "Simulation: next step", "."],
+  ["dropNext", "Simulation: next record that ended", "Shift+N"],
+];
+
+export function usePageCommands(rights: {
+  editor: boolean;
+  operator: boolean;
+  topology: number;
+  ws: string;
+}): void {
+  const { editor, operator, topology, ws } = rights;
   const { toggleColorScheme } = useMantineColorScheme();
   useEffect(() => {
     const commands: Command[] = [
@@ -73,6 +84,28 @@ export function usePageCommands(rights: { editor: boolean; operator: boolean }):
         run: () => run("restart"),
       },
       {
+        id: "simulate",
+        group: "topology",
+        title: () => t("Simulate"),
+        shortcuts: ["Alt+R"],
+        everywhere: true,
+        run: async () => {
+          useView.getState().openBottom("simulate");
+          const { openAndRun } = await import("../simulate/store");
+          await openAndRun(topology, ws);
+        },
+      },
+      ...MOVES.map(
+        ([move, title, keys]): Command => ({
+          id: `simulation-${move}`,
+          group: "go",
+          title: () => t(title),
+          shortcuts: [keys],
+          enabled: () => useSimulated.getState().edges !== null,
+          run: async () => (await import("../simulate/moves")).go(move),
+        }),
+      ),
+      {
         id: "toggle-theme",
         group: "view",
         title: () => t("Switch between light and dark"),
@@ -91,5 +124,5 @@ export function usePageCommands(rights: { editor: boolean; operator: boolean }):
     return () => {
       for (const remove of removals) remove();
     };
-  }, [editor, operator, toggleColorScheme]);
+  }, [editor, operator, topology, ws, toggleColorScheme]);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { aDeployment, aTopology } from "../api/samples";
+import { freeAmong } from "./names";
 import { safeNext } from "./SignInPage";
 import { withDeployment } from "./TopologiesPage";
 
@@ -12,8 +13,8 @@ const page = (...results: ReturnType<typeof aTopology>[]) => ({
 
 test("a row follows its deployment", () => {
   const before = page(aTopology({ id: 1 }), aTopology({ id: 2 }));
-  const after = withDeployment(before, aDeployment({ topology: 2, observed: "degraded" }));
-  expect(after?.results.map((row) => row.deployment?.observed)).toEqual([undefined, "degraded"]);
+  const after = withDeployment(before, aDeployment({ topology: 2, observed: "restarting" }));
+  expect(after?.results.map((row) => row.deployment?.observed)).toEqual([undefined, "restarting"]);
 });
 
 test("an older deployment of the same topology does not take the row back", () => {
@@ -21,6 +22,13 @@ test("an older deployment of the same topology does not take the row back", () =
   const before = page(aTopology({ id: 1, deployment }));
   const after = withDeployment(before, aDeployment({ id: 4, observed: "stopped" }));
   expect(after?.results[0]?.deployment).toEqual(deployment);
+});
+
+test("a taken name is continued by the first free number", () => {
+  const taken = ["Orders", "orders 2", "Orders 4", "x".repeat(150)];
+  expect(freeAmong(taken, "Users")).toBe("Users");
+  expect(freeAmong(taken, "ORDERS")).toBe("ORDERS 3");
+  expect(freeAmong(taken, "x".repeat(150))).toBe(`${"x".repeat(148)} 2`);
 });
 
 test("after the sign-in only addresses of this page are followed", () => {

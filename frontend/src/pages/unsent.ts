@@ -6,25 +6,28 @@ function keyOf(user: number, topology: number): string {
   return `millrace.unsent.${user}.${topology}`;
 }
 
-/** Keeps a document; null forgets it. */
-export function keepUnsent(
-  user: number,
-  topology: number,
-  document: TopologyDocument | null,
-): void {
+export interface Unsent {
+  readonly document: TopologyDocument;
+  /** The server's draft that the changes were made on; null where there was none. */
+  readonly revision: string | null;
+}
+
+/** Keeps changes; null forgets them. */
+export function keepUnsent(user: number, topology: number, unsent: Unsent | null): void {
   try {
-    if (document === null) localStorage.removeItem(keyOf(user, topology));
-    else localStorage.setItem(keyOf(user, topology), JSON.stringify(document));
+    if (unsent === null) localStorage.removeItem(keyOf(user, topology));
+    else localStorage.setItem(keyOf(user, topology), JSON.stringify(unsent));
   } catch {
     // Without storage only the server keeps drafts.
   }
 }
 
 /** What was kept; null if the server had everything. */
-export function readUnsent(user: number, topology: number): TopologyDocument | null {
+export function readUnsent(user: number, topology: number): Unsent | null {
   try {
-    const text = localStorage.getItem(keyOf(user, topology));
-    return text === null ? null : readDocument(JSON.parse(text));
+    const kept = JSON.parse(localStorage.getItem(keyOf(user, topology)) ?? "null");
+    const document = readDocument(kept?.document);
+    return document === null ? null : { document, revision: kept.revision ?? null };
   } catch {
     return null;
   }

@@ -1,12 +1,12 @@
-/** Tells the others which node is edited here, and the canvas which nodes the others edit. */
+/** Reports the node that is edited here, and marks the nodes that other people edit on the canvas. */
 
 import { useEffect } from "react";
-import { tellPresence } from "../api/calls";
+import { sendPresence } from "../api/calls";
 import { usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
 
-/** Who walks through the nodes with the arrow keys edits none of them on the way. */
+/** Nodes that are only passed with the arrow keys are not reported. */
 const PAUSE_MS = 250;
 
 /** The one node that is selected is the one that is edited. */
@@ -16,10 +16,10 @@ function edited(): string | null {
 }
 
 /**
- * @param me the reader's own id, who is not shown to himself.
- * @param tells whether this reader may edit: what a viewer looks at is nobody's business.
+ * @param me the id of the signed-in person, who is not shown.
+ * @param sends whether this person may edit: a viewer's selection is private.
  */
-export function usePresenceFeed(topology: number, me: number, tells: boolean): void {
+export function usePresenceFeed(topology: number, me: number, sends: boolean): void {
   useEffect(() => {
     const show = () =>
       usePresence.getState().setPeople(
@@ -39,29 +39,29 @@ export function usePresenceFeed(topology: number, me: number, tells: boolean): v
   }, [me]);
 
   useEffect(() => {
-    if (!tells) return;
-    let told: string | null | undefined;
+    if (!sends) return;
+    let sent: string | null | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const tell = (node: string | null) => {
-      if (node === told) return;
-      told = node;
-      // A mark that did not arrive is no loss; the next one is told again.
-      tellPresence(topology, node).catch(() => {
-        told = undefined;
+    const send = (node: string | null) => {
+      if (node === sent) return;
+      sent = node;
+      // A lost report does no harm; the next one is sent again.
+      sendPresence(topology, node).catch(() => {
+        sent = undefined;
       });
     };
     const soon = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => tell(document.hidden ? null : edited()), PAUSE_MS);
+      timer = setTimeout(() => send(document.hidden ? null : edited()), PAUSE_MS);
     };
     soon();
     const stop = useDesigner.subscribe((state, before) => {
       if (state.selection !== before.selection) soon();
     });
-    // A stream that was interrupted may have cost the mark: the first event after it brings it back.
+    // The mark may be lost with the connection: send it again after reconnecting.
     const stopLive = useLive.subscribe((state, before) => {
       if (state.connection === "open" && before.connection === "lost") {
-        told = undefined;
+        sent = undefined;
         soon();
       }
     });
@@ -71,7 +71,7 @@ export function usePresenceFeed(topology: number, me: number, tells: boolean): v
       stopLive();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", soon);
-      tell(null);
+      send(null);
     };
-  }, [topology, tells]);
+  }, [topology, sends]);
 }

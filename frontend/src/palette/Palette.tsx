@@ -15,7 +15,7 @@ import { t } from "./texts";
 
 const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: boolean }) {
   const { hue, kind, readOnly } = props;
-  // The card tells about the kind; while the kind is dragged it would lie on the canvas.
+  // The card describes the kind. It is hidden during a drag, because it would cover the canvas.
   const [dragged, setDragged] = useState(false);
   return (
     <HoverCard
@@ -59,9 +59,9 @@ const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: bo
   );
 });
 
-function groups(catalogue: Catalogue, wish: string): { title: string; kinds: Kind[] }[] {
-  if (wish.trim() !== "") {
-    const found = searchKinds(catalogue, wish);
+function groups(catalogue: Catalogue, query: string): { title: string; kinds: Kind[] }[] {
+  if (query.trim() !== "") {
+    const found = searchKinds(catalogue, query);
     return found.length === 0 ? [] : [{ title: t("best"), kinds: found }];
   }
   return catalogue.families
@@ -76,8 +76,8 @@ function groups(catalogue: Catalogue, wish: string): { title: string; kinds: Kin
 export function Palette() {
   const catalogue = useDesigner((state) => state.catalogue);
   const readOnly = useDesigner((state) => state.readOnly);
-  const [wish, setWish] = useState("");
-  const late = useDeferredValue(wish);
+  const [query, setQuery] = useState("");
+  const late = useDeferredValue(query);
   const list = useRef<HTMLDivElement>(null);
   const shown = useMemo(
     () => (catalogue === null ? [] : groups(catalogue, late)),
@@ -99,23 +99,23 @@ export function Palette() {
     <div className="side" onKeyDown={move} data-own-keys="">
       <div className="side-search">
         <TextInput
-          value={wish}
+          value={query}
           data-palette-search=""
-          onChange={(event) => setWish(event.currentTarget.value)}
+          onChange={(event) => setQuery(event.currentTarget.value)}
           onKeyDown={(event) => {
             const best = shown[0]?.kinds[0];
             if (event.key === "Escape") {
-              setWish("");
+              setQuery("");
               event.currentTarget.blur();
             }
-            if (event.key !== "Enter" || wish.trim() === "" || best === undefined) return;
+            if (event.key !== "Enter" || query.trim() === "" || best === undefined) return;
             event.preventDefault();
             addKind(best.kind);
           }}
           placeholder={t("search")}
           aria-label={t("search")}
           leftSection={<IconSearch size={14} stroke={1.5} />}
-          rightSection={wish === "" ? <Keys keys="/" /> : null}
+          rightSection={query === "" ? <Keys keys="/" /> : null}
         />
       </div>
       <div className="side-list m-scroll" ref={list}>

@@ -30,7 +30,7 @@ export function PlanPanel() {
     <div className={classes.panel} data-testid="plan">
       <div className={classes.bar}>
         <Segments<Shape>
-          label={t("Shape")}
+          label={t("View")}
           value={shape}
           onChange={setShape}
           items={[

@@ -1,12 +1,13 @@
 import IconAlertTriangle from "@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs";
 import IconCircleX from "@tabler/icons-react/dist/esm/icons/IconCircleX.mjs";
+import IconEqualNot from "@tabler/icons-react/dist/esm/icons/IconEqualNot.mjs";
 import { useMemo } from "react";
 import { t } from "../app/phrases";
 import type { Diagnostic } from "../designer/compile";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Note } from "../ui";
-import { byNode } from "./groups";
+import { byNode, hasSink } from "./groups";
 import classes from "./problems.module.css";
 
 /** Everything that stands in the way, grouped by node; a click goes to the node and the field. */
@@ -14,22 +15,17 @@ export function ProblemsPanel() {
   const result = useDesigner((state) => state.result);
   const document = useDesigner((state) => state.document);
   const failure = useDesigner((state) => state.compileFailure);
-  const groups = useMemo(
-    () => byNode(result?.diagnostics ?? [], document),
-    [result?.diagnostics, document],
-  );
+  const diagnostics = result?.diagnostics ?? [];
 
-  if (failure !== null && groups.length === 0) {
+  if (failure !== null && diagnostics.length === 0) {
     return (
       <div className={classes.panel}>
-        <Note tone="degraded">
-          {t("The compiler cannot be asked right now: {why}", { why: failure })}
-        </Note>
+        <Note tone="degraded">{t("The compiler is not available: {why}", { why: failure })}</Note>
       </div>
     );
   }
   if (result === null) {
-    return <Empty title={t("Checking…")}>{t("The compiler reads the drawing.")}</Empty>;
+    return <Empty title={t("Checking…")}>{t("The compiler is checking the topology.")}</Empty>;
   }
   if (document.nodes.length === 0) {
     return (
@@ -40,23 +36,30 @@ export function ProblemsPanel() {
       </Empty>
     );
   }
-  if (groups.length === 0) {
+  if (diagnostics.length === 0) {
     return (
-      <Empty title={t("No problems")}>{t("This topology compiles. Save it and deploy it.")}</Empty>
+      <Empty title={t("No problems")}>
+        {hasSink(document)
+          ? t("This topology compiles. Save it and deploy it.")
+          : t("This topology compiles, but it has no sink: no result is written. Add a sink.")}
+      </Empty>
     );
   }
   return (
     <div className={`${classes.panel} m-scroll`} data-testid="problems">
       {failure === null ? null : (
-        <Note tone="degraded">
-          {t("The compiler cannot be asked right now: {why}", { why: failure })}
-        </Note>
+        <Note tone="degraded">{t("The compiler is not available: {why}", { why: failure })}</Note>
       )}
-      {groups.map((group) => (
-        <Group key={group.node ?? ""} group={group} document={document} />
-      ))}
+      <DiagnosticGroups diagnostics={diagnostics} />
     </div>
   );
+}
+
+/** Diagnostics grouped by node. */
+export function DiagnosticGroups({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
+  const document = useDesigner((state) => state.document);
+  const groups = useMemo(() => byNode(diagnostics, document), [diagnostics, document]);
+  return groups.map((group) => <Group key={group.node ?? ""} group={group} document={document} />);
 }
 
 function Group(props: {
@@ -85,7 +88,14 @@ function Group(props: {
               disabled={node === null || found === undefined}
               onClick={() => node !== null && goTo(node, diagnostic.parameter)}
             >
-              {diagnostic.severity === "error" ? (
+              {diagnostic.severity === "difference" ? (
+                <IconEqualNot
+                  size={16}
+                  stroke={1.5}
+                  className={classes.difference}
+                  aria-label={t("Difference")}
+                />
+              ) : diagnostic.severity === "error" ? (
                 <IconCircleX
                   size={16}
                   stroke={1.5}

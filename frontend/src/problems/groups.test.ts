@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { aDocument } from "../api/samples";
 import type { Diagnostic } from "../designer/compile";
-import { byNode } from "./groups";
+import { byNode, hasSink } from "./groups";
 
 const problem = (node: string | null, severity: Diagnostic["severity"], message: string) => ({
   code: "x",
@@ -30,4 +30,10 @@ test("problems stand by node in the drawing's order, errors first, the topology'
     ["out", ["no topic"]],
     [null, ["no sink"]],
   ]);
+});
+
+test("a topology that compiles without a sink is not called ready", () => {
+  const whole = aDocument();
+  const open = { ...whole, nodes: whole.nodes.filter((node) => !node.kind.startsWith("sink.")) };
+  expect([hasSink(whole), hasSink(open)]).toEqual([true, false]);
 });

@@ -27,3 +27,8 @@ export function byNode(
     .sort(([a], [b]) => rank(a) - rank(b))
     .map(([node, list]) => ({ node, diagnostics: list.toSorted((a, b) => weight(a) - weight(b)) }));
 }
+
+/** Whether anything is written: a topology compiles without a sink. */
+export function hasSink(document: TopologyDocument): boolean {
+  return document.nodes.some((node) => node.kind.startsWith("sink."));
+}

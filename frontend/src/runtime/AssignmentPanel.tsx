@@ -4,9 +4,9 @@ import { useShownState } from "../deployments/DeploymentPill";
 import { isMoving, wordOf } from "../deployments/states";
 import { useRuntime } from "../designer/runtime";
 import { Chip, Empty, Segments } from "../ui";
-import { clock, count, rate, span } from "../ui/format";
+import { count, exact, rate, span, streamClock } from "../ui/format";
 import { AssignmentTable } from "./AssignmentTable";
-import { threadRows } from "./assignment";
+import { groupRows } from "./assignment";
 import { exactly, known } from "./figures";
 import { MovesStrip } from "./MovesStrip";
 import { useRunning } from "./running";
@@ -39,8 +39,8 @@ export function AssignmentPanel() {
     return (
       <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
         {state === "stopped" || state === "failed"
-          ? t("No task is assigned while it does not run.")
-          : t("The tasks appear with the first report of the driver.")}
+          ? t("Tasks are assigned while the topology runs.")
+          : t("Tasks appear after the driver's first report.")}
       </Empty>
     );
   }
@@ -48,7 +48,7 @@ export function AssignmentPanel() {
     <div className={classes.assignment} data-testid="assignment" data-stale={view.stale}>
       <div className={classes.bar}>
         <Segments<Shape>
-          label={t("Shape")}
+          label={t("View")}
           value={shape}
           onChange={(next) => {
             localStorage.setItem(SHAPE, next);
@@ -64,7 +64,7 @@ export function AssignmentPanel() {
         <Totals view={view} />
       </div>
       {shape === "matrix" ? <Matrix view={view} /> : <AssignmentTable tasks={view.tasks} />}
-      <MovesStrip />
+      <MovesStrip tasks={view.tasks} />
     </div>
   );
 }
@@ -74,7 +74,7 @@ function AsOf({ view }: { view: RuntimeView }) {
   if (!view.stale) return null;
   return (
     <Chip tone="degraded">
-      {t("Last heard {time} ago: what runs now is not known", {
+      {t("Last report {time} ago; the current state is unknown", {
         time: span(Math.max(0, now - view.at)),
       })}
     </Chip>
@@ -82,13 +82,25 @@ function AsOf({ view }: { view: RuntimeView }) {
 }
 
 function Totals({ view }: { view: RuntimeView }) {
-  const threads = new Set(view.tasks.map((task) => `${task.executor}/${task.thread}`)).size;
+  const threads = useLive((state) =>
+    Object.values(state.threads).reduce((sum, names) => sum + names.length, 0),
+  );
   const executors = new Set(view.tasks.map((task) => task.executor)).size;
   return (
     <span className={classes.totals}>
-      <Chip title={phases(view.batch.phases)}>
-        {t("batch {n}", { n: view.batch.number })} · {known(view.batch.duration, span)}
-      </Chip>
+      {view.lost.length === 0 ? null : (
+        <Chip tone="degraded" title={lostText(view.lost)}>
+          {t("{n} records lost", {
+            n: exact(view.lost.reduce((sum, each) => sum + each.records, 0)),
+          })}
+        </Chip>
+      )}
+      {view.realTime ? <Chip>{t("real time")}</Chip> : null}
+      {view.batch === null ? null : (
+        <Chip title={phases(view.batch.phases)}>
+          {t("batch {n}", { n: view.batch.number })} · {known(view.batch.duration, span)}
+        </Chip>
+      )}
       <Chip>
         {view.tasks.length === 1 ? t("1 task") : t("{n} tasks", { n: view.tasks.length })}
       </Chip>
@@ -98,6 +110,10 @@ function Totals({ view }: { view: RuntimeView }) {
   );
 }
 
+function lostText(lost: RuntimeView["lost"]): string {
+  return lost.map((each) => `${each.topic}-${each.partition}: ${exact(each.records)}`).join("\n");
+}
+
 function phases(parts: Readonly<Record<string, number>>): string {
   return Object.entries(parts)
     .map(([name, milliseconds]) => `${name} ${span(milliseconds)}`)
@@ -105,9 +121,8 @@ function phases(parts: Readonly<Record<string, number>>): string {
 }
 
 function Matrix({ view }: { view: RuntimeView }) {
-  const threads = useLive((state) => state.threads);
   const hovered = useRuntime((state) => state.hoveredTask);
-  const rows = threadRows(view.tasks, threads);
+  const rows = groupRows(view.tasks);
   const largest = Math.max(1_000, ...view.tasks.map((task) => task.lag ?? 0));
   return (
     <div className={`${classes.scroll} m-scroll`}>
@@ -115,7 +130,7 @@ function Matrix({ view }: { view: RuntimeView }) {
         <thead>
           <tr>
             <th>{t("Executor")}</th>
-            <th>{t("Thread")}</th>
+            <th>{t("Sub-topology")}</th>
             <th className={classes.tasksColumn}>{t("Tasks")}</th>
             <th className={classes.right}>{t("Stream time")}</th>
             <th className={classes.right}>{t("Rate")}</th>
@@ -129,15 +144,13 @@ function Matrix({ view }: { view: RuntimeView }) {
               ? null
               : rates.reduce<number>((total, each) => total + (each ?? 0), 0);
             return (
-              <tr key={`${row.executor}/${row.thread}`} data-first={row.first}>
+              <tr key={`${row.executor}/${row.subtopology}`} data-first={row.first}>
                 <td className={classes.executor}>
                   {row.first ? (
                     <span title={row.host ?? undefined}>{executorName(row.executor)}</span>
                   ) : null}
                 </td>
-                <td className={classes.thread} title={row.thread}>
-                  {row.thread}
-                </td>
+                <td className={classes.thread}>{row.subtopology}</td>
                 <td>
                   <div className={classes.chips}>
                     {row.tasks.map((task) => (
@@ -148,12 +161,9 @@ function Matrix({ view }: { view: RuntimeView }) {
                         lit={hovered === task.task}
                       />
                     ))}
-                    {row.tasks.length === 0 ? (
-                      <span className={classes.resting}>{t("resting")}</span>
-                    ) : null}
                   </div>
                 </td>
-                <td className={classes.figure}>{known(row.streamTime, clock)}</td>
+                <td className={classes.figure}>{known(row.streamTime, streamClock)}</td>
                 <td className={classes.figure} title={exactly(sum, t("records per second"))}>
                   {known(sum, rate)}
                 </td>

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { t } from "../app/phrases";
 import { useRuntime } from "../designer/runtime";
 import { StateDot } from "../ui";
-import { clock, count, exact, rate } from "../ui/format";
+import { count, exact, rate, streamClock } from "../ui/format";
 import { assignmentRows, type Column, type Order, sorted } from "./assignment";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
@@ -12,7 +12,7 @@ const COLUMNS: readonly { id: Column; title: string; right?: boolean }[] = [
   { id: "task", title: "Task" },
   { id: "topicPartition", title: "Topic-partition" },
   { id: "executor", title: "Executor" },
-  { id: "thread", title: "Thread" },
+  { id: "thread", title: "Last thread" },
   { id: "offset", title: "Offset", right: true },
   { id: "lag", title: "Lag", right: true },
   { id: "rate", title: "Rate", right: true },
@@ -91,7 +91,7 @@ export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
               <td className={classes.figure} title={exactly(row.task.state_rows)}>
                 {known(row.task.state_rows, count)}
               </td>
-              <td className={classes.figure}>{known(row.task.stream_time, clock)}</td>
+              <td className={classes.figure}>{known(row.task.stream_time, streamClock)}</td>
             </tr>
           ))}
         </tbody>

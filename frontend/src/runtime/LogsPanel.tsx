@@ -4,6 +4,7 @@ import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { Link } from "react-router";
 import { getLogs } from "../api/calls";
 import type { LogLine } from "../api/types";
 import { Failed } from "../app/Failed";
@@ -11,21 +12,23 @@ import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
+import { useEditing } from "../pages/editing";
 import { save } from "../pages/files";
 import { Empty } from "../ui";
 import { moment } from "../ui/format";
 import { asText, joined, LEVELS, type Level, levelOf, shown, timeOf } from "./logs";
+import { recordLink, recordText } from "./record";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
 
 const LEVEL_TITLES: Record<Level, string> = {
   debug: "Everything",
-  info: "Info and up",
+  info: "Info and above",
   warning: "Warnings and errors",
   error: "Errors",
 };
 
-/** What the driver says, live: by node, level and words. */
+/** The driver's log, live, with filters for node, level and text. */
 export function LogsPanel() {
   const deployment = useLive((state) => state.deployment);
   const live = useLive((state) => state.logs);
@@ -35,10 +38,12 @@ export function LogsPanel() {
   const [search, setSearch] = useState("");
   const id = deployment?.id ?? null;
   const fetched = useQuery({
-    queryKey: ["logs", id],
+    // The last lines of a run are only in its file: refetch when the state changes.
+    queryKey: ["logs", id, deployment?.observed],
     queryFn: () => getLogs(id ?? 0),
     enabled: id !== null,
     staleTime: 0,
+    placeholderData: (before) => before,
   });
   const lines = useMemo(
     () => shown(joined(fetched.data?.lines ?? [], live), { node, level, search }),
@@ -46,7 +51,9 @@ export function LogsPanel() {
   );
   if (deployment === null) {
     return (
-      <Empty title={t("No logs")}>{t("Deploy it, and what its driver says appears here.")}</Empty>
+      <Empty title={t("No logs")}>
+        {t("The driver's log appears here once the topology is deployed.")}
+      </Empty>
     );
   }
   return (
@@ -95,7 +102,7 @@ export function LogsPanel() {
         lines.length === 0 ? (
           <Empty title={t("Nothing to show")}>
             {search === "" && node === null
-              ? t("The driver has said nothing at this level.")
+              ? t("There are no log lines at this level.")
               : t("No line matches: search for something else or show more levels.")}
           </Empty>
         ) : (
@@ -150,7 +157,7 @@ function Lines({ lines }: { lines: readonly LogLine[] }) {
       </div>
       {follow ? null : (
         <Button className={classes.follow} onClick={() => setFollow(true)}>
-          {t("Follow the newest")}
+          {t("Follow")}
         </Button>
       )}
     </div>
@@ -161,6 +168,11 @@ function Line({ line }: { line: LogLine }) {
   const goTo = useDesigner((state) => state.goTo);
   const node = useDesigner((state) =>
     line.node === null ? undefined : findNode(state.document, line.node),
+  );
+  const record = recordText(line.record);
+  const link = recordLink(
+    useEditing((state) => state.ws),
+    line.record,
   );
   return (
     <>
@@ -178,7 +190,16 @@ function Line({ line }: { line: LogLine }) {
           {node === undefined ? line.node : labelOf(node)}
         </button>
       )}
-      <span className={classes.lineText}>{line.message}</span>
+      <span className={classes.lineText}>
+        {line.message}
+        {record === null ? null : link === null ? (
+          <span className={classes.lineRecord}>{record}</span>
+        ) : (
+          <Link to={link} className={classes.lineRecord} title={t("See the record")}>
+            {record}
+          </Link>
+        )}
+      </span>
     </>
   );
 }

@@ -1,17 +1,19 @@
 import { t } from "../app/phrases";
-import { ago, moment } from "../ui/format";
+import { ago, exact, moment } from "../ui/format";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
 import { useNow } from "./useNow";
+import type { TaskView } from "./view";
 
 const SPAN = 15 * 60_000;
 
 /** Tasks that went to another executor, and restarts, over the last quarter of an hour. */
-export function MovesStrip() {
+export function MovesStrip({ tasks }: { tasks: readonly TaskView[] }) {
   const moves = useLive((state) => state.moves);
   const now = useNow(5_000);
   const recent = moves.filter((move) => now - move.at < SPAN);
   const last = moves.at(-1);
+  const changes = tasks.reduce((sum, task) => sum + task.thread_changes, 0);
   return (
     <div className={classes.moves}>
       <span className={classes.movesTitle}>{t("Moves")}</span>
@@ -28,14 +30,23 @@ export function MovesStrip() {
       </span>
       <span className={classes.movesText}>
         {last === undefined
-          ? t("none since this page was opened")
+          ? t("no task to another executor since this page was opened")
           : `${ago(last.at, now)} · ${text(last)}`}
+      </span>
+      <span
+        className={classes.movesText}
+        title={t("Spark gives a task any free thread of its executor, anew in each batch.")}
+        data-testid="thread-changes"
+      >
+        {changes === 1
+          ? t("1 change of thread")
+          : t("{n} changes of thread", { n: exact(changes) })}
       </span>
     </div>
   );
 }
 
 function text(move: ReturnType<typeof useLive.getState>["moves"][number]): string {
-  if (move.kind === "restart") return t("the driver started anew, every task with it");
+  if (move.kind === "restart") return t("the driver restarted with all its tasks");
   return t("task {task} from {from} to {to}", { task: move.task, from: move.from, to: move.to });
 }

@@ -1,7 +1,7 @@
 import { useId, useMemo } from "react";
 import { t } from "../app/phrases";
 import { type HistoryPoint, useRuntime } from "../designer/runtime";
-import { bytes, clock, count, exact, rate, span } from "../ui/format";
+import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
 
@@ -40,6 +40,14 @@ export function NodeRuntime({ node }: { node: string }) {
             <dd title={exactly(own.lag)}>{known(live(own.lag), count)}</dd>
           </>
         )}
+        {own.lost === 0 ? null : (
+          <>
+            <dt>{t("Lost before they were read")}</dt>
+            <dd data-tone="degraded" title={exactly(own.lost)}>
+              {count(own.lost)}
+            </dd>
+          </>
+        )}
         {drops.map(([reason, n]) => (
           <FragmentOf
             key={reason}
@@ -50,10 +58,18 @@ export function NodeRuntime({ node }: { node: string }) {
             </dd>
           </FragmentOf>
         ))}
+        {own.deadLetters === 0 ? null : (
+          <>
+            <dt>{t("Dead letters")}</dt>
+            <dd data-tone="degraded" title={exactly(own.deadLetters)}>
+              {count(own.deadLetters)}
+            </dd>
+          </>
+        )}
         {own.streamTime === null ? null : (
           <>
             <dt>{t("Stream time")}</dt>
-            <dd>{clock(own.streamTime)}</dd>
+            <dd>{streamClock(own.streamTime)}</dd>
           </>
         )}
         {own.storeRows === null ? null : (

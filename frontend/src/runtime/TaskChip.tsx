@@ -2,7 +2,7 @@ import { HoverCard } from "@mantine/core";
 import { t } from "../app/phrases";
 import { useRuntime } from "../designer/runtime";
 import { StateDot } from "../ui";
-import { ago, clock, count, exact, rate } from "../ui/format";
+import { ago, count, exact, rate, streamClock } from "../ui/format";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
 import type { TaskView } from "./view";
@@ -11,7 +11,7 @@ export function partitionsText(task: TaskView): string {
   return task.topic_partitions.map((each) => `${each.topic}-${each.partition}`).join(" ");
 }
 
-/** A task with its partitions, rate and lag. The pointer on it lights its nodes; a card says the rest. */
+/** A task with its partitions, rate and lag. Hovering highlights its nodes and shows a card with details. */
 export function TaskChip(props: { task: TaskView; largestLag: number; lit: boolean }) {
   const { task } = props;
   const setHovered = useRuntime((state) => state.setHoveredTask);
@@ -74,15 +74,19 @@ function TaskCard({ task }: { task: TaskView }) {
       <dl className={classes.facts}>
         <dt>{t("Runs on")}</dt>
         <dd>
-          {task.executor} · {task.thread}
+          {task.executor}
           {task.host === null ? null : ` · ${task.host}`}
+        </dd>
+        <dt>{t("Last thread")}</dt>
+        <dd>
+          {task.thread} · {t("changed {n} times", { n: exact(task.thread_changes) })}
         </dd>
         <dt>{t("Records")}</dt>
         <dd title={exactly(task.records)}>
           {count(task.records)} · {known(task.rate, rate)}
         </dd>
         <dt>{t("Stream time")}</dt>
-        <dd>{known(task.stream_time, clock)}</dd>
+        <dd>{known(task.stream_time, streamClock)}</dd>
         <dt>{t("State")}</dt>
         <dd>{known(task.state_rows, (rows) => t("{n} rows", { n: exact(rows) }))}</dd>
         <dt>{t("Last active")}</dt>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aDeployment, aDocument, aReport, aTask } from "../api/samples";
-import { assignmentRows, sorted, threadRows } from "./assignment";
+import { assignmentRows, groupRows, sorted } from "./assignment";
 import { type TaskView, viewOf } from "./view";
 
 function tasks(...given: Parameters<typeof aTask>[0][]): readonly TaskView[] {
@@ -9,23 +9,23 @@ function tasks(...given: Parameters<typeof aTask>[0][]): readonly TaskView[] {
   return viewOf({ ...input, runtime, stale: false })?.tasks ?? [];
 }
 
-test("tasks stand in the row of their thread, in the order of their numbers", () => {
-  const rows = threadRows(
-    tasks({ task: "0_10" }, { task: "0_2" }, { task: "1_0", thread: "stream-2" }),
-    {},
-  );
-  expect(rows.map((row) => [row.first, row.thread, row.tasks.map((task) => task.task)])).toEqual([
-    [true, "stream-1", ["0_2", "0_10"]],
-    [false, "stream-2", ["1_0"]],
-  ]);
-});
-
-test("a thread without a task in this batch keeps its row, an executor that is gone does not", () => {
-  const rows = threadRows(tasks({}), { driver: ["stream-1", "stream-2"], "7": ["stream-1"] });
-  expect(rows.map((row) => `${row.executor} ${row.thread}`)).toEqual([
-    "driver stream-1",
-    "driver stream-2",
-  ]);
+test("a task stays in its row, whichever thread ran it last", () => {
+  const layout = (...threads: string[]) =>
+    groupRows(
+      tasks(
+        { task: "0_10", thread: threads[0] },
+        { task: "0_2", thread: threads[1] },
+        { task: "1_0", subtopology: 1, thread: threads[2] },
+        { task: "0_1", executor: "7", thread: threads[0] },
+      ),
+    ).map((row) => [row.executor, row.first, row.tasks.map((task) => task.task)]);
+  const stable = [
+    ["7", true, ["0_1"]],
+    ["driver", true, ["0_2", "0_10"]],
+    ["driver", false, ["1_0"]],
+  ];
+  expect(layout("stream-1", "stream-1", "stream-2")).toEqual(stable);
+  expect(layout("stream-2", "stream-1", "stream-1")).toEqual(stable);
 });
 
 test("the table has a row for each partition of a task", () => {

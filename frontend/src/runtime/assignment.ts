@@ -1,11 +1,12 @@
-/** Tasks laid out as executor, thread, task; and as rows of a table. */
+/** Tasks laid out as executor, sub-topology, task; and as rows of a table. */
 
 import type { TaskView } from "./view";
 
-export interface ThreadRow {
+/** The tasks of a sub-topology on an executor. Which of its threads runs them changes with every batch. */
+export interface GroupRow {
   readonly executor: string;
   readonly host: string | null;
-  readonly thread: string;
+  readonly subtopology: number;
   /** True on the first row of its executor, which carries the executor's name. */
   readonly first: boolean;
   readonly tasks: readonly TaskView[];
@@ -24,34 +25,35 @@ function newest(times: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.max(...known);
 }
 
-/** One row for each thread that is or was at work, so that rows do not come and go between batches. */
-export function threadRows(
-  tasks: readonly TaskView[],
-  threads: Readonly<Record<string, readonly string[]>>,
-): ThreadRow[] {
-  const executors = new Set([...Object.keys(threads), ...tasks.map((task) => task.executor)]);
-  const rows: ThreadRow[] = [];
-  for (const executor of [...executors].sort(byName)) {
-    const mine = tasks.filter((task) => task.executor === executor);
-    // An executor that is gone takes its threads with it.
-    if (mine.length === 0) continue;
-    const names = new Set([...(threads[executor] ?? []), ...mine.map((task) => task.thread)]);
-    for (const [index, thread] of [...names].sort(byName).entries()) {
-      const own = mine
-        .filter((task) => task.thread === thread)
-        .sort((a, b) => byName(a.task, b.task));
-      rows.push({
-        executor,
-        host: mine[0]?.host ?? null,
-        thread,
-        first: index === 0,
+function address(task: TaskView): string {
+  return `${task.executor}/${task.task}`;
+}
+
+/** Tasks in the order of their numbers, by executor and sub-topology: a row stays where it is. */
+export function groupRows(tasks: readonly TaskView[]): GroupRow[] {
+  const groups = new Map<string, TaskView[]>();
+  for (const task of tasks.toSorted((a, b) => byName(address(a), address(b)))) {
+    const key = `${task.executor}/${task.subtopology}`;
+    groups.set(key, [...(groups.get(key) ?? []), task]);
+  }
+  let before: string | null = null;
+  return [...groups.values()].flatMap((own): GroupRow[] => {
+    const [one] = own;
+    if (one === undefined) return [];
+    const first = one.executor !== before;
+    before = one.executor;
+    return [
+      {
+        executor: one.executor,
+        host: one.host,
+        subtopology: one.subtopology,
+        first,
         tasks: own,
         streamTime: newest(own.map((task) => task.stream_time)),
         records: own.reduce((sum, task) => sum + task.records, 0),
-      });
-    }
-  }
-  return rows;
+      },
+    ];
+  });
 }
 
 /** A task with one of the partitions that it reads; a task that reads none has one row all the same. */

@@ -8,7 +8,7 @@ export function known<T>(value: T | null | undefined, write: (value: T) => strin
   return value === null || value === undefined || Number.isNaN(value) ? UNKNOWN : write(value);
 }
 
-/** What a hover says: the number with its separators, or that it is not known. */
+/** Tooltip: the number with separators, or that it is unknown. */
 export function exactly(value: number | null | undefined, unit = ""): string | undefined {
   if (value === null || value === undefined || Number.isNaN(value)) return undefined;
   const text = exact(Math.round(value * 1000) / 1000);

@@ -6,6 +6,7 @@ const line = (second: number, over: Partial<LogLine> = {}): LogLine => ({
   at: new Date(1_767_258_000_000 + second * 1000).toISOString(),
   level: "info",
   node: null,
+  record: null,
   message: `line ${second}`,
   ...over,
 });
@@ -27,6 +28,12 @@ test("lines are chosen by level, node and words", () => {
   expect(of({ level: "warning" })).toBe(2);
   expect(of({ node: "count" })).toBe(1);
   expect(of({ search: "broker" })).toBe(1);
+});
+
+test("an error is found by the place of its record, in the download too", () => {
+  const record = { topic: "orders", partition: 2, offset: 1204, key: "a", timestamp: null };
+  const text = asText([line(0, { level: "error", message: "by zero", record })]);
+  expect(text).toBe('2026-01-01T09:00:00.000Z ERROR - by zero (orders-2 · offset 1204 · key "a")');
 });
 
 test("the download has time, level, node and text on each line", () => {

@@ -3,6 +3,7 @@
 import type { LogLine } from "../api/types";
 import { clock } from "../ui/format";
 import { millis } from "./figures";
+import { recordText } from "./record";
 
 export const LEVELS = ["debug", "info", "warning", "error"] as const;
 export type Level = (typeof LEVELS)[number];
@@ -54,7 +55,9 @@ export function asText(lines: readonly LogLine[]): string {
     .map((line) => {
       const at = millis(line.at);
       const time = at === null ? "" : new Date(at).toISOString();
-      return `${time} ${line.level.toUpperCase()} ${line.node ?? "-"} ${line.message}`;
+      const record = recordText(line.record);
+      const text = record === null ? line.message : `${line.message} (${record})`;
+      return `${time} ${line.level.toUpperCase()} ${line.node ?? "-"} ${text}`;
     })
     .join("\n");
 }

@@ -61,7 +61,7 @@ export function useRuntimeFeed(): void {
       renew();
     });
     let wasStale = isStale();
-    // Nothing arrives when nothing runs any more: only time tells that the figures grew old.
+    // Nothing arrives after the end of a run, so figures expire by time.
     const timer = setInterval(() => {
       if (isStale() === wasStale) return;
       wasStale = isStale();

@@ -53,7 +53,7 @@ test("log lines are kept in order, the newest two thousand", () => {
   for (let n = 0; n < 2_100; n += 1) {
     receive({
       type: "runtime.log",
-      data: { at: null, level: "info", node: null, message: String(n) },
+      data: { at: null, level: "info", node: null, record: null, message: String(n) },
     });
   }
   const { logs } = useLive.getState();

@@ -22,7 +22,7 @@ export interface LiveStore extends LiveState {
   readonly logs: readonly LogLine[];
   /** When the last report arrived, by this machine's clock: staleness must not depend on two clocks. */
   readonly receivedAt: number | null;
-  /** The newest version of which the server told while this page was open. */
+  /** The newest version reported by the server since this page was opened. */
   readonly newestVersion: number | null;
   /** Process of the last run: between two runs the deployment itself has none. */
   readonly lastPid: number | null;
@@ -67,7 +67,7 @@ function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
   }
 }
 
-/** The same deployment with another driver process came back after a crash, or was deployed anew. */
+/** A deployment whose driver process changed was restarted after a crash or redeployed. */
 function withRestart(state: LiveStore, deployment: Deployment): Partial<LiveStore> {
   const before = state.deployment;
   const pid = deployment.run?.pid ?? null;

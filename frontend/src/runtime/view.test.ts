@@ -19,6 +19,7 @@ test("a node shows its rates, its drops and its own tasks", () => {
   expect(view().nodes.count).toMatchObject({
     inRate: 50,
     dropped: { null_key: 2 },
+    deadLetters: 1,
     tasks: [{ task: "1_0", state: "running" }],
   });
 });
@@ -31,6 +32,23 @@ test("a node that repartitions shows the tasks in which it works", () => {
 test("only a source shows a lag, that of the topics it reads", () => {
   expect(view().nodes.lines?.lag).toBe(10);
   expect(view().nodes.count?.lag).toBeNull();
+});
+
+test("a source shows what the broker deleted before it was read", () => {
+  const lost = [
+    { topic: "lines", partition: 0, records: 4 },
+    { topic: "lines", partition: 1, records: 3 },
+    { topic: "other", partition: 0, records: 2 },
+  ];
+  const nodes = view({ runtime: aReport({ lost }) }).nodes;
+  expect([nodes.lines?.lost, nodes.count?.lost]).toEqual([7, 0]);
+});
+
+test("no batch is shown before the first has ended, nor in real time", () => {
+  expect(view({ runtime: aReport({ batch: null }) }).batch).toBeNull();
+  const deployment = aDeployment({ settings: { real_time_ms: 10_000 } });
+  expect(view({ deployment })).toMatchObject({ batch: null, realTime: true });
+  expect(view().batch?.number).toBe(7);
 });
 
 test("a store shows how many rows it holds", () => {

@@ -12,12 +12,14 @@ export interface TaskView extends TaskReport {
 export interface RuntimeView extends RuntimeFigures {
   readonly tasks: readonly TaskView[];
   readonly stores: Runtime["stores"];
+  /** The last micro-batch; null before the first has ended, and in real time, which has none. */
   readonly batch: {
     readonly number: number;
     readonly duration: number | null;
     readonly phases: Readonly<Record<string, number>>;
-  };
-  readonly inputRate: number | null;
+  } | null;
+  readonly realTime: boolean;
+  readonly lost: Runtime["lost"];
 }
 
 /** Reports are sent every second; after this long without one the figures are no longer the truth. */
@@ -62,14 +64,17 @@ export function viewOf(input: ViewInput): RuntimeView | null {
   const ids = new Set([...document.nodes.map((node) => node.id), ...Object.keys(runtime.nodes)]);
   const nodes: Record<string, NodeFigures> = {};
   for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, tasks);
+  const realTime = input.deployment.settings.real_time_ms !== undefined;
+  const { batch: number, duration_ms: duration, phases } = runtime;
   return {
     at: runtime.at,
     stale,
     nodes,
     tasks,
     stores: runtime.stores,
-    batch: { number: runtime.batch, duration: runtime.duration_ms, phases: runtime.phases },
-    inputRate: stale ? null : runtime.input_rate,
+    batch: number === null || realTime ? null : { number, duration, phases },
+    realTime,
+    lost: runtime.lost,
   };
 }
 
@@ -98,13 +103,18 @@ function nodeFigures(
   const stores = runtime.stores.filter((each) => each.node === id);
   const times = mine.map((task) => task.stream_time).filter((time) => time !== null);
   const { failure } = input.deployment;
+  const topics = topicsOf(input.document, id);
   return {
     inRate: figures?.in_rate ?? 0,
     outRate: figures?.out_rate ?? 0,
     inTotal: figures?.in ?? 0,
     outTotal: figures?.out ?? 0,
     dropped: figures?.dropped ?? {},
-    lag: sourceLag(topicsOf(input.document, id), mine),
+    deadLetters: figures?.dead_letters ?? 0,
+    lag: sourceLag(topics, mine),
+    lost: runtime.lost
+      .filter((each) => topics.has(each.topic))
+      .reduce((sum, each) => sum + each.records, 0),
     tasks: mine.map((task) => ({ task: task.task, state: task.state })),
     streamTime: times.length === 0 ? null : Math.max(...times),
     storeRows: total(stores.map((store) => store.rows)),

@@ -1,5 +1,5 @@
 import "@fontsource-variable/inter/wght.css";
-import "@mantine/core/styles.css";
+import "./components.css";
 import "./tokens.css";
 import "./base.css";
 import "./mantine.css";

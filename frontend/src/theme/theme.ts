@@ -1,25 +1,6 @@
 /** Mantine in the clothes of `tokens.css`: sizes, radius and colours all come from the tokens. */
 
-import {
-  ActionIcon,
-  Autocomplete,
-  Button,
-  Checkbox,
-  type CSSVariablesResolver,
-  createTheme,
-  type MantineColorsTuple,
-  Menu,
-  Modal,
-  NumberInput,
-  PasswordInput,
-  Popover,
-  Select,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from "@mantine/core";
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 
 const accent: MantineColorsTuple = [
   "#ecedfd",
@@ -50,25 +31,24 @@ export const theme = createTheme({
   cursorType: "pointer",
   focusRing: "auto",
   components: {
-    ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray", size: 28 } }),
-    Autocomplete: Autocomplete.extend({ defaultProps: field }),
-    Button: Button.extend({ defaultProps: { size: "xs", variant: "default" } }),
-    Checkbox: Checkbox.extend({ defaultProps: { size: "xs" } }),
-    Menu: Menu.extend({ defaultProps: { ...floating, shadow: "float", offset: 4 } }),
-    Modal: Modal.extend({
+    ActionIcon: { defaultProps: { variant: "subtle", color: "gray", size: 28 } },
+    Autocomplete: { defaultProps: field },
+    Button: { defaultProps: { size: "xs", variant: "default" } },
+    Menu: { defaultProps: { ...floating, shadow: "float", offset: 4 } },
+    Modal: {
       defaultProps: { ...floating, centered: true, shadow: "float", radius: 8 },
-    }),
-    NumberInput: NumberInput.extend({ defaultProps: field }),
-    PasswordInput: PasswordInput.extend({ defaultProps: field }),
-    Popover: Popover.extend({ defaultProps: { ...floating, shadow: "float" } }),
-    Select: Select.extend({ defaultProps: { ...field, allowDeselect: false } }),
-    Switch: Switch.extend({ defaultProps: { size: "xs" } }),
-    TagsInput: TagsInput.extend({ defaultProps: field }),
-    Textarea: Textarea.extend({ defaultProps: field }),
-    TextInput: TextInput.extend({ defaultProps: field }),
-    Tooltip: Tooltip.extend({
+    },
+    NumberInput: { defaultProps: field },
+    PasswordInput: { defaultProps: field },
+    Popover: { defaultProps: { ...floating, shadow: "float" } },
+    Select: { defaultProps: { ...field, allowDeselect: false } },
+    Switch: { defaultProps: { size: "xs" } },
+    TagsInput: { defaultProps: field },
+    Textarea: { defaultProps: field },
+    TextInput: { defaultProps: field },
+    Tooltip: {
       defaultProps: { ...floating, openDelay: 350, withArrow: false, offset: 6 },
-    }),
+    },
   },
 });
 
@@ -93,6 +73,9 @@ const shared: Record<string, string> = {
   "--mantine-primary-color-filled-hover": "var(--m-accent-hover)",
   "--mantine-primary-color-light": "var(--m-accent-soft)",
   "--mantine-primary-color-light-color": "var(--m-accent-text)",
+  "--mantine-color-accent-light-color": "var(--m-accent-text)",
+  "--mantine-color-accent-light-hover": "var(--m-accent-soft)",
+  "--mantine-color-red-light-color": "var(--m-failed-text)",
   "--mantine-shadow-float": "var(--m-float)",
   "--mantine-line-height": "1.45",
 };

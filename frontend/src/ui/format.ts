@@ -78,6 +78,12 @@ export function clock(at: number): string {
   return new Date(at).toISOString().slice(11, 23);
 }
 
+/** Stream time: the time of day, with its date where that is not today (both in UTC). */
+export function streamClock(at: number, now: number = Date.now()): string {
+  const [date, today] = [at, now].map((each) => new Date(each).toISOString().split("T")[0]);
+  return date === today ? clock(at) : `${date} ${clock(at)}`;
+}
+
 /** Hours, minutes and seconds in the reader's zone: `14:03:27`. */
 export function hour(at: number | string): string {
   return new Date(at).toLocaleTimeString("en-GB");

@@ -34,7 +34,7 @@ export function language(): Language {
   return useLanguageState.getState().language;
 }
 
-/** The language of the page; put it as `key` on the root, so that a switch draws everything anew. */
+/** The language of the page; as the `key` of a view it remounts the view when it changes. */
 export function useLanguage(): Language {
   return useLanguageState((state) => state.language);
 }
@@ -45,9 +45,13 @@ export function setLanguage(next: Language) {
   } catch {
     // The choice lasts as long as the page.
   }
-  if (typeof document !== "undefined")
-    document.documentElement.lang = next === "zh" ? "zh-CN" : "en";
   useLanguageState.setState({ language: next });
+  markLanguage();
+}
+
+/** Says in the page itself which language it is in, for fonts and for those who hear it. */
+export function markLanguage(): void {
+  document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
 }
 
 /** Puts values in: `{n}` is the value, `{n|task|tasks}` the first word if it is 1, else the second. */

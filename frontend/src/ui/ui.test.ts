@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { ago, bytes, clock, count, rate, span } from "./format";
+import { ago, bytes, clock, count, rate, span, streamClock } from "./format";
 import { fill, setLanguage, texts } from "./i18n";
 
 afterEach(() => setLanguage("en"));
@@ -22,6 +22,12 @@ describe("figures for people", () => {
       "1 M",
       "12.3 M",
     ]);
+  });
+
+  test("stream time has its date where it is not today", () => {
+    const at = Date.UTC(2026, 0, 1, 9, 58, 12, 407);
+    expect(streamClock(at, Date.UTC(2026, 0, 1, 23))).toBe("09:58:12.407");
+    expect(streamClock(at, Date.UTC(2026, 0, 2))).toBe("2026-01-01 09:58:12.407");
   });
 
   test("sizes, spans and clocks", () => {

@@ -6,9 +6,9 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
 /*
- * A join by a foreign key takes three nodes [FK1] to [FK8]. `foreign_key_subscribe`, beside the left table, tells the right side which row wants which
- * key; `foreign_key_lookup`, beside the right table, remembers that and answers, at once and whenever the right row changes; `foreign_key_resolve`, beside
- * the left table again, joins an answer with the left row, unless that row has changed since it asked: a hash of the row travels along.
+ * A join by a foreign key takes three nodes [FK1] to [FK8]. `foreign_key_subscribe`, beside the left table, sends the right side which row refers to which
+ * key; `foreign_key_lookup`, beside the right table, stores this and answers, at once and when the right row changes; `foreign_key_resolve`, beside
+ * the left table again, joins an answer with the left row, unless that row has changed in between: messages carry a hash of the row.
  */
 private[millrace] object ForeignKey {
   /** What the right side is to do with a subscription. */
@@ -58,22 +58,22 @@ private[millrace] final class Subscribe(s: SubscribeSpec) extends HopNode(s) {
       val old = if (c.oldValue == null) null else s.foreignKey(r.key, c.oldValue)
       val now = if (c.newValue == null) null else s.foreignKey(r.key, c.newValue)
       if (s.outer) {
-        if (old != null && changed(old, now)) tell(r, old, Unsubscribe)
-        tell(r, now, AnswerAlways)
+        if (old != null && changed(old, now)) subscribe(r, old, Unsubscribe)
+        subscribe(r, now, AnswerAlways)
       } else if (c.newValue == null) {
-        if (old != null) tell(r, old, UnsubscribeAndAnswer)
+        if (old != null) subscribe(r, old, UnsubscribeAndAnswer)
       } else if (now == null) {
         dropped("null_foreign_key")
-        if (old != null) tell(r, old, UnsubscribeAndAnswer)
+        if (old != null) subscribe(r, old, UnsubscribeAndAnswer)
       } else if (old != null && changed(old, now)) {
-        tell(r, old, Unsubscribe)
-        tell(r, now, AnswerAlways)
-      } else tell(r, now, AnswerIfFound)
+        subscribe(r, old, Unsubscribe)
+        subscribe(r, now, AnswerAlways)
+      } else subscribe(r, now, AnswerIfFound)
     }
   }
 
   private def changed(a: Any, b: Any): Boolean = !java.util.Arrays.equals(foreignKeys.encode(a), foreignKeys.encode(b))
-  private def tell(r: Record, foreignKey: Any, instruction: Int): Unit =
+  private def subscribe(r: Record, foreignKey: Any, instruction: Int): Unit =
     hop(r.withKey(foreignKey).withValue(new GenericInternalRow(Array[Any](hash(values, r.change.newValue), instruction, primaryKeys.encode(r.key), task))))
 }
 
@@ -90,12 +90,15 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   table.enableSendingOldValues(force = true)
   table.readable()
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(subscribe.in.key, ForeignKey.answer(right.value)))
-  /** A value without bytes, such as an empty text, arrives in an answer as none: Kafka Streams does not tell them apart there. */
+  /** A value without bytes, such as an empty text, arrives in an answer as null: Kafka Streams does not distinguish them there. */
   private[millrace] val empty: Any => Boolean = {
     val codec = table match { case t: SourceSpec => t.valueCodec; case _ => Codec.of(right.value) }
     if (Set("string", "bytes", "protobuf")(codec.format)) v => codec.encode(v).length == 0 else _ => false
   }
   override def topic: String = s"$node-subscription-response-topic"
+  /** The sub-topology that asks: its subscribers note the task that waits for the answer. */
+  private[millrace] val asker: NodeSpec = subscribe
+  override private[millrace] def kept: Seq[KeptRows] = KeptRows(s"$id$$subscribers", right.key, counted = true) +: KeptRows.copyAt(this, tableInput)
   override def create(): Node = new ForeignLookup(this)
 }
 
@@ -156,7 +159,7 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
     }
   }
 
-  /** The answer goes back to the very task that asked. */
+  /** The answer goes back to the task that subscribed. */
   private def reply(r: Record, primary: Array[Byte], task: Int, hash: Array[Byte], value: Any, timestamp: Long): Unit =
     hopTo(new Record(null, new GenericInternalRow(Array[Any](hash, if (value == null || s.empty(value)) null else value)), timestamp, r.headers), primary, task)
 }

@@ -37,6 +37,15 @@ private[millrace] final class PythonSpec(b: Build) extends NodeSpec(b) {
     new ProcessorStore(b.storeOf(j, "key_value"), t("key_type"), t("value_type"))
   }
   override val ports: Seq[(String, Port)] = outPorts.map(_ -> StreamPort(outKey, outValue))
+  override private[millrace] def kept: Seq[KeptRows] = stores.map { s =>
+    val cut = s.spec.kind match {
+      case "window" => if (s.spec.properties.getOrElse("retain_duplicates", "false").toBoolean) 12 else 8
+      case "session" => 16
+      case "versioned" => 8
+      case _ => 0
+    }
+    KeptRows(s.spec.state, KeyType(s.key), cut = cut)
+  }
   override def create(): Node = new PythonNode(this)
 }
 
@@ -131,7 +140,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
     case other => throw new IllegalStateException(s"unknown message of the Python worker: $other")
   }
 
-  /** Lets the class close. What goes wrong in it stops nothing any more and is said at the node. */
+  /** Calls the class's `close`. A failure stops nothing at this point and is logged at the node. */
   override def close(): Unit = if (task != null) {
     val w = task.livingWorker
     if (w != null && w.generation == generation) {
@@ -189,7 +198,8 @@ private[millrace] object StoreAccess {
 }
 
 private final class KeyValueAccess(s: ProcessorStore, c: TaskContext) extends StoreAccess(s) {
-  private val store = c.store(s.name, s.value, ordered = true)
+  private val store = c.store(s.spec.state, s.value, ordered = true)
+  c.show(s.spec.state, new StoreView(s.name, s.spec.node, s.key, s.value, keys.decode, timed = false))
   private def show(e: Entry): JsonNode = if (e == null) Json.mapper.nullNode else shown(e.value)
   private def bound(j: JsonNode): Array[Byte] = if (j.isNull) null else key(j)
   private def upper(j: JsonNode): Array[Byte] = if (j.isNull) null else Bytes.next(key(j))
@@ -214,13 +224,14 @@ private final class KeyValueAccess(s: ProcessorStore, c: TaskContext) extends St
       entries(store.range(p, Bytes.after(p)))
     case "count" => Json.mapper.getNodeFactory.numberNode(store.size)
   }
-  override def dump: StoreDump = new StoreDump(s.name, s.spec.node, s.key, s.value, () => store.all.map { case (k, e) => new DumpRow(keys.decode(k), e.value, null) })
+  override def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, s.key, s.value, () => store.all.map { case (k, e) => new DumpRow(keys.decode(k), e.value, null) })
 }
 
 private final class WindowAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
   private val size = s.long("window_size")
   private val store = new KeyFirstWindows(c, owner, StoreSettings.of(s.spec), s.value, s.long("retention"), timeOrdered = false,
     duplicates = s.spec.properties.getOrElse("retain_duplicates", "false").toBoolean)
+  store.show(Windowed.typeOf(s.key), s.value, (k, start) => Windowed(keys.decode(k), start, start + size), timed = false)
   private def times(it: Iterator[WindowEntry]): JsonNode = iterate(it.map(w => pair(Json.mapper.getNodeFactory.numberNode(w.start), shown(w.entry.value))))
   private def windows(it: Iterator[WindowEntry]): JsonNode = iterate(it.map(w => pair(windowed(w.key, w.start, w.start + size), shown(w.entry.value))))
 
@@ -231,12 +242,13 @@ private final class WindowAccess(s: ProcessorStore, c: TaskContext, owner: Node)
     case "all" => windows(store.scan(Long.MinValue, Long.MaxValue))
     case "fetch_all" => windows(store.scan(m.get(3).asLong, m.get(4).asLong))
   }
-  override def dump: StoreDump = new StoreDump(s.name, s.spec.node, Windowed.typeOf(s.key), s.value, () =>
+  override def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, Windowed.typeOf(s.key), s.value, () =>
     store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + size), w.entry.value, null)))
 }
 
 private final class SessionAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
   private val store = new SessionTable(c, owner, StoreSettings.of(s.spec), s.value, s.long("retention"), timeOrdered = false)
+  store.show(Windowed.typeOf(s.key), (k, start, end) => Windowed(keys.decode(k), start, end))
   private def sessions(it: Iterator[SessionEntry]): JsonNode = iterate(it.map(e => pair(windowed(e.key, e.start, e.end), shown(e.value))))
 
   override protected def operate(op: String, m: JsonNode): JsonNode = op match {
@@ -245,12 +257,13 @@ private final class SessionAccess(s: ProcessorStore, c: TaskContext, owner: Node
     case "fetch" => sessions(store.find(key(m.get(3)), 0L, Long.MaxValue))
     case "find" => sessions(store.find(key(m.get(3)), m.get(4).asLong, m.get(5).asLong))
   }
-  override def dump: StoreDump = new StoreDump(s.name, s.spec.node, Windowed.typeOf(s.key), s.value, () =>
+  override def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, Windowed.typeOf(s.key), s.value, () =>
     store.all.map(e => new DumpRow(Windowed(keys.decode(e.key), e.start, e.end), e.value, null)))
 }
 
 private final class VersionedAccess(s: ProcessorStore, c: TaskContext, owner: Node) extends StoreAccess(s) {
-  private val store = new VersionedTable(c, owner, s.name, s.value, s.long("history_retention"))
+  private val store = new VersionedTable(c, owner, s.spec.state, s.value, s.long("history_retention"))
+  c.show(s.spec.state, store.view(s.name, s.spec.node, s.key, s.value, keys.decode))
   private def show(e: Entry): JsonNode = if (e == null) Json.mapper.nullNode else pair(shown(e.value), Json.mapper.getNodeFactory.numberNode(e.timestamp))
 
   override protected def operate(op: String, m: JsonNode): JsonNode = op match {
@@ -262,6 +275,6 @@ private final class VersionedAccess(s: ProcessorStore, c: TaskContext, owner: No
       store.put(k, null, at)
       if (old == null) Json.mapper.nullNode else shown(old.value)
   }
-  override def dump: StoreDump = new StoreDump(s.name, s.spec.node, s.key, s.value, () =>
+  override def dump: StoreDump = new StoreDump(s.name, s.spec.state, s.spec.node, s.key, s.value, () =>
     store.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) })
 }

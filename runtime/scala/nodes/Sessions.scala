@@ -16,6 +16,7 @@ private[millrace] final class SessionAggregation(s: NodeSpec, keyType: KeyType, 
   override def init(c: TaskContext): Unit = {
     val retention = if (settings.retention != null) settings.retention.longValue else gap + grace
     store = new SessionTable(c, this, settings, valueType, retention, timeOrdered = closing)
+    store.show(Windowed.typeOf(keyType.seen), (key, start, end) => Windowed(keys.decode(key), start, end))
     clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
     emitted = c.clock(s"$id:emitted")
   }
@@ -36,7 +37,7 @@ private[millrace] final class SessionAggregation(s: NodeSpec, keyType: KeyType, 
         start = math.min(start, a.start)
         end = math.max(end, a.end)
       }
-      if (end < close) dropped("late")
+      if (end < close) late(start, end, close)
       else {
         if (start != time || end != time) absorbed.foreach { a =>
           store.remove(key, a.start, a.end)

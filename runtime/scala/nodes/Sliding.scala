@@ -17,6 +17,7 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
   override def init(c: TaskContext): Unit = {
     val retention = if (settings.retention != null) settings.retention.longValue else 2 * difference + grace
     store = new KeyFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing, duplicates = false)
+    store.show(Windowed.typeOf(keyType.seen), valueType, (key, start) => Windowed(keys.decode(key), start, start + difference))
     clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
     emitted = c.clock(s"$id:emitted")
   }
@@ -26,7 +27,7 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
     else if (r.value == null) dropped("null_value")
     else {
       val close = clocks(input).advance(r.timestamp) - grace
-      if (r.timestamp + difference < close) dropped("late")
+      if (r.timestamp + difference < close) late(r.timestamp, r.timestamp + difference, close)
       else if (difference == 0) // Kafka Streams takes such a graph, and cannot make the first window
         throw new IllegalArgumentException("a sliding window with difference 0 has no length: no record can be counted in it")
       else {
@@ -112,7 +113,7 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
         val timestamp = if (before.value == null) time else math.max(time, before.timestamp)
         store.put(key, start, agg, timestamp)
         if (!closing) send(r, Windowed(r.key, start, start + difference), agg, before.value, timestamp)
-      } else dropped("late")
+      } else late(start, start + difference, close)
   }
 
   private def emitClosed(r: Record, close: Long): Unit = {

@@ -55,6 +55,7 @@ private[millrace] final class PlainAggregationSpec(b: Build) extends StreamAggre
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = store.history
   override def closingDelay: Long = -1L
+  override private[millrace] def own: Option[KeptRows] = Some(KeptRows.table(store, key))
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
   override def create(): Node = new PlainAggregation(this)
 }
@@ -112,6 +113,17 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
   override def history: java.lang.Long = null
   override val closingDelay: Long = if (kind == "session") window.grace + window.size else window.grace
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(KeyType(inner.seen, Some(window)), value, this))
+
+  override private[millrace] def kept: Seq[KeptRows] = {
+    val emitted = s"$id:emitted"
+    def closed(behind: Long, fromEnd: Int) = Option.when(closing)(Closed(emitted, behind, fromEnd))
+    val times = if (closing) Seq(s"${store.state}$$times") else Nil
+    kind match {
+      case "sliding" => KeptRows(store.state, inner, cut = 8, closed = closed(window.size + 1, 8)) +: times.map(KeptRows(_, inner, skip = 8, closed = closed(window.size + 1, 0)))
+      case "session" => KeptRows(store.state, inner, cut = 16, closed = closed(1, 16)) +: times.map(KeptRows(_, inner, skip = 16, closed = closed(1, 0)))
+      case _ => Seq(KeptRows(store.state, inner, skip = 8, closed = closed(windows.size, 0)))
+    }
+  }
 
   override def create(): Node = {
     val made = aggregators.map(_.make())

@@ -16,6 +16,8 @@ private[millrace] final class StreamJoinSpec(b: Build) extends NodeSpec(b) {
   val grace: Long = b.longOpt("grace").getOrElse(0L)
   val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(left.key, joiner.dataType))
+  override private[millrace] def kept: Seq[KeptRows] =
+    StreamJoin.names.toSeq.map(side => KeptRows(s"$id$$$side", left.key, cut = 12)) ++ Option.when(kind != "inner")(KeptRows(s"$id$$single", left.key, skip = 9))
   override def create(): Node = new StreamJoin(this)
 }
 
@@ -35,8 +37,10 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   override def init(c: TaskContext): Unit = {
     val retention = s.before + s.after + s.grace
     for (side <- 0 to 1) {
-      val settings = StoreSettings(s"$id$$${StreamJoin.names(side)}", named = false, node, persistent = true, null, null)
+      val settings = StoreSettings.own(s"$id$$${StreamJoin.names(side)}", node)
       windows(side) = new KeyFirstWindows(c, this, settings, new StructType().add("value", values(side)), retention, timeOrdered = false, duplicates = true)
+      windows(side).show(StreamJoin.waiting(s.left.key.seen), values(side), (k, time) => new GenericInternalRow(Array[Any](keys.decode(k), time)),
+        e => e.value.asInstanceOf[InternalRow].get(0, values(side)))
     }
     clock = c.clock(id)
     if (s.kind != "inner") single = new Singles(c, id, s.left.value, s.right.value)
@@ -104,7 +108,11 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   }
 }
 
-private object StreamJoin { val names = Array("left", "right") }
+private object StreamJoin {
+  val names = Array("left", "right")
+  /** Keys of the join's buffers, as they are shown. */
+  def waiting(key: DataType): StructType = new StructType().add("key", key).add("time", LongType)
+}
 
 /** Records of outer sides that wait for a partner: by time, side and key, those of equal place in the order of arrival. */
 private[millrace] final class Singles(c: TaskContext, id: String, left: DataType, right: DataType) {

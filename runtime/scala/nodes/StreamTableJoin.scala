@@ -18,6 +18,8 @@ private[millrace] final class StreamTableJoinSpec(b: Build) extends NodeSpec(b) 
   if (grace != null && table.history == null) b.fail("grace", "versioned", "needs a versioned table: connect a store.versioned to it")
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(left.key, joiner.dataType))
   override def reads(input: Int): Boolean = input == 1
+  override private[millrace] def kept: Seq[KeptRows] =
+    KeptRows.copyAt(this, 1) ++ Option.when(grace != null)(KeptRows(s"$id$$buffer", left.key, skip = 8, cut = 4))
   override def create(): Node = new StreamTableJoin(this)
 }
 

@@ -26,6 +26,7 @@ private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with Ta
   override def keeps(input: Int): Boolean = true
   override def derived: Boolean = true
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, in.value, this))
+  override private[millrace] def kept: Seq[KeptRows] = KeptRows(s"$id$$buffer", in.key, skip = 8) +: KeptRows(s"$id$$places", in.key) +: super.kept
   override def create(): Node = new Suppress(this)
 }
 
@@ -46,9 +47,15 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     clock = c.clock(id)
     val row = new StructType().add("prior", s.in.value).add("old", s.in.value).add("new", s.in.value).add("origin", Origin.dataType)
     buffer = c.store(s"$id$$buffer", row, ordered = true)
-    places = c.store(s"$id$$places", LongType, ordered = false)
+    c.show(s"$id$$buffer", new StoreView(s"$id$$buffer", node, s.in.key.seen, s.in.value, k => keys.decode(java.util.Arrays.copyOfRange(k, 8, k.length)), e => field(e.value.asInstanceOf[InternalRow], 2)))
+    places = c.index(s"$id$$places", ordered = false)
     records = c.clock(s"$id:records")
     bytes = c.clock(s"$id:bytes")
+    if (records.value < 0 && places.size > 0) {
+      records.set(places.size)
+      if (s.maxBytes != Long.MaxValue)
+        bytes.set(buffer.all.map { case (at, e) => size(java.util.Arrays.copyOfRange(at, 8, at.length), e.value.asInstanceOf[InternalRow]) }.sum)
+    }
   }
 
   override def remember(r: Record, in: Int): Unit = input.remember(r)

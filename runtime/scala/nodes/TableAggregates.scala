@@ -69,6 +69,7 @@ private[millrace] final class TableAggregationSpec(b: Build) extends NodeSpec(b)
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = store.history
   override def closingDelay: Long = -1L
+  override private[millrace] def own: Option[KeptRows] = Some(KeptRows.table(store, key))
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(key, value, this))
   override def create(): Node = new TableAggregation(this)
 }
@@ -95,7 +96,7 @@ private[millrace] final class TableAggregation(s: TableAggregationSpec) extends 
     val agg =
       if (c.newValue == null) between
       else adder.add(if (between == null) adder.initial else between, r.key, c.newValue, r.timestamp)
-    // The aggregate's own time counts if it took part: a reduction that starts anew does not look at it.
+    // The aggregate's own time counts if it took part: a reduction that starts again ignores it.
     val took = subtracts || (c.newValue != null && found != null && !(reduces && between == null))
     val timestamp = if (took) math.max(r.timestamp, found.timestamp) else r.timestamp
     val put = own.put(k, agg, timestamp)

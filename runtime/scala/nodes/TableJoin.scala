@@ -34,6 +34,7 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(left.key, joiner.dataType, this))
   override def keeps(input: Int): Boolean = true
   override def derived: Boolean = !store.named
+  override private[millrace] def own: Option[KeptRows] = Option.when(store.named)(KeptRows.table(store, left.key))
   override def create(): Node = new TableJoin(this)
 }
 
@@ -61,7 +62,7 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
     }
   }
 
-  /** Whether an update of one side says anything about the result, given the other side's value. */
+  /** Whether an update of one side can affect the result, given the other side's value. */
   private def matters(c: Change, other: Any, input: Int): Boolean =
     if (other != null) true
     else if (s.kind == "inner" || (s.kind == "left" && input == 1)) false
@@ -87,7 +88,7 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
   override def isVersioned: Boolean = own != null && own.versioned
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = if (own != null) own.get(key, asOf) else read(key, at)
 
-  /** Without a store of its own the join is made anew from what both sides have. */
+  /** Without a store of its own, the join is computed from the present values of both sides. */
   override def read(key: Any, at: Record): Entry =
     if (own != null) own.get(key)
     else {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * What the builder knows of a table: whether it sends old values, whether it keeps its values, whether it is versioned. Consumers ask while the
+ * What the builder knows of a table: whether it sends old values, is materialised, is versioned. Consumers query this while the
  * graph is built, in the order of the graph: what a filter finds out about its parent does not change when the parent is materialised later [KT2] [KT3].
  */
 trait TableSpec extends NodeSpec with TableSource {
@@ -13,11 +13,11 @@ trait TableSpec extends NodeSpec with TableSource {
     if (!sending && enable(force)) sending = true
     sending
   }
-  /** Passes the wish on to who can fulfil it. */
+  /** Passes the request on to a table that can fulfil it. */
   protected def enable(force: Boolean): Boolean
   /** A consumer is going to look values up: a source keeps its values from now on, other tables ask theirs. */
   def readable(): Unit
-  /** Lookups can be answered: somebody asked for it. */
+  /** Lookups can be answered, because a consumer has requested it. */
   def answers: Boolean = true
   /** Updates may be out of order, and consumers that keep to the latest must look at `isLatest` [VS3]. */
   def outputVersioned: Boolean
@@ -26,23 +26,26 @@ trait TableSpec extends NodeSpec with TableSource {
   /** How long after a window's end updates may still come; -1 where no window is upstream. */
   def closingDelay: Long
   final override def versioned: Boolean = history != null
+  /** The table's own rows, if it keeps them as a table does, by key. */
+  private[millrace] def own: Option[KeptRows] = None
+  override private[millrace] def kept: Seq[KeptRows] = own.toSeq ++ inputs.indices.flatMap(KeptRows.copyAt(this, _))
 }
 
 private[millrace] object TableSpec {
   def of(p: TablePort): TableSpec = p.owner.asInstanceOf[TableSpec]
 }
 
-/** A table that others read while they work on a record; the record tells expressions on the way the time, the headers and where they are. */
+/** A table that other nodes look up while they process a record; expressions on the way see the record's time, headers and origin. */
 private[millrace] trait TableView extends TableNode {
   def read(key: Any, at: Record): Entry
   def readAsOf(key: Any, asOf: Long, at: Record): Entry
   /** Lookups know history. */
   def isVersioned: Boolean
-  final override def lookup(key: Any): Entry = read(key, TableView.nobody)
-  final override def lookup(key: Any, asOf: Long): Entry = readAsOf(key, asOf, TableView.nobody)
+  final override def lookup(key: Any): Entry = read(key, TableView.none)
+  final override def lookup(key: Any, asOf: Long): Entry = readAsOf(key, asOf, TableView.none)
 }
 
-private[millrace] object TableView { private val nobody = new Record(null, null, 0L, Headers.empty) }
+private[millrace] object TableView { private val none = new Record(null, null, 0L, Headers.empty) }
 
 /**
  * A table at an input. If it lives on another level, its updates arrive over a wire and the input keeps a copy: so lookups see the table as it was
@@ -54,15 +57,15 @@ private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, 
   private val keys = Codec.key(key)
 
   def init(c: TaskContext): Unit = owner.parents(input) match {
-    case null => copy = KeyedTable.open(c, owner, StoreSettings(s"${owner.id}$$copy$input", named = false, owner.node, persistent = true, null, history), valueType)
+    case null => copy = KeyedTable.open(c, owner, StoreSettings.own(s"${owner.id}$$copy$input", owner.node, history), valueType)
     case v: TableView => view = v
     case other => throw new IllegalStateException(s"${other.id} cannot be read by ${owner.id}")
   }
 
-  /** To be called with every update, before it is worked on. Of a derived table the updates do not tell when lookups know them: see [[remember]]. */
+  /** To be called with every update, before it is processed. Updates of a derived table do not determine when lookups see them: see [[remember]]. */
   def observe(r: Record): Unit = if (!(derived && owner.spec.keeps(input))) remember(r)
 
-  /** What lookups find from now on. */
+  /** Sets the value that lookups return from now on. */
   def remember(r: Record): Unit = if (copy != null && r.key != null && (history != null || r.change.isLatest))
     copy.put(keys.encode(r.key), r.change.newValue, r.timestamp)
 
@@ -82,7 +85,10 @@ private[millrace] object TableInput {
 private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: DataType, val settings: StoreSettings) {
   val keys: Codec = Codec.key(key)
   private var table: KeyedTable = _
-  def init(c: TaskContext): Unit = table = KeyedTable.open(c, owner, settings, valueType)
+  def init(c: TaskContext): Unit = {
+    table = KeyedTable.open(c, owner, settings, valueType)
+    c.show(settings.state, table.view(settings.name, settings.node, key.seen, valueType, keys.decode))
+  }
   def versioned: Boolean = table.versioned
   def get(k: Any): Entry = table.get(keys.encode(k))
   def get(k: Any, asOf: Long): Entry = table.get(keys.encode(k), asOf)
@@ -92,24 +98,25 @@ private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: Dat
   def value(k: Any): Any = { val e = get(k); if (e == null) null else e.value }
   def dumps: Seq[StoreDump] =
     if (!settings.named) Nil
-    else Seq(new StoreDump(settings.name, settings.node, key.seen, valueType,
+    else Seq(new StoreDump(settings.name, settings.state, settings.node, key.seen, valueType,
       () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }))
 }
 
 // ---- sources -----------------------------------------------------------------------------------------------------
 
-/** `table`, `to_table` and the result of a foreign-key join: keeps its values only if it has a store node or somebody needs them [KT2]. */
+/** `table`, `to_table` and the result of a foreign-key join: materialised only if it has a store node or a consumer needs its values [KT2]. */
 private[millrace] trait SourceTableSpec extends TableSpec {
   def key: KeyType
   def value: DataType
   def store: StoreSettings
   private var needed = false
   private[millrace] var sendOld = false
-  private[millrace] final def kept: Boolean = needed || store.named
+  private[millrace] final def holds: Boolean = needed || store.named
+  override private[millrace] def own: Option[KeptRows] = Option.when(holds)(KeptRows.table(store, key))
   override protected def enable(force: Boolean): Boolean =
-    if (!force && !kept) false else { sendOld = true; needed = true; true }
+    if (!force && !holds) false else { sendOld = true; needed = true; true }
   override def readable(): Unit = needed = true
-  override def answers: Boolean = kept
+  override def answers: Boolean = holds
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = store.history
   override def closingDelay: Long = -1L
@@ -118,7 +125,7 @@ private[millrace] trait SourceTableSpec extends TableSpec {
 /** Takes values as they come: the latest of a key by offset, an older timestamp does not matter [KT1]. */
 private[millrace] trait SourceTable extends TableView {
   protected def table: SourceTableSpec
-  private lazy val own: OwnTable = if (table.kept) new OwnTable(this, table.key, table.value, table.store) else null
+  private lazy val own: OwnTable = if (table.holds) new OwnTable(this, table.key, table.value, table.store) else null
   override def init(c: TaskContext): Unit = if (own != null) own.init(c)
 
   protected final def update(r: Record): Unit =
@@ -155,19 +162,20 @@ private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
   override val skipsBadBytes: Boolean = true
   val store: StoreSettings = StoreSettings.of(b.store("key_value"))
   override def ports: Seq[(String, Port)] = Seq("out" -> GlobalPort(key, valueCodec.dataType, this))
+  override private[millrace] def kept: Seq[KeptRows] = Seq(KeptRows.table(store, key))
   override def create(): Node = new GlobalTable(this)
 }
 private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
   private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
-  /** All tasks have the table; one of them tells what was dropped and what is in it. */
-  private var tells = false
-  override def init(c: TaskContext): Unit = { own.init(c); tells = c.taskId(s.sub).endsWith("_0") }
+  /** All tasks have the table; one of them reports its drops and contents. */
+  private var reports = false
+  override def init(c: TaskContext): Unit = { own.init(c); reports = c.taskId(s.sub).endsWith("_0") }
   override def process(r: Record, input: Int): Unit =
-    if (r.key != null) own.put(r.key, r.value, r.timestamp) else if (tells) dropped("null_key")
+    if (r.key != null) own.put(r.key, r.value, r.timestamp) else if (reports) dropped("null_key")
   override def isVersioned: Boolean = false
   override def read(key: Any, at: Record): Entry = own.get(key)
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = own.get(key)
-  override def dumps: Seq[StoreDump] = if (tells) own.dumps else Nil
+  override def dumps: Seq[StoreDump] = if (reports) own.dumps else Nil
 }
 
 // ---- steps of tables ---------------------------------------------------------------------------------------------
@@ -187,6 +195,7 @@ private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) wit
   override def history: java.lang.Long = if (store.named) store.history else parent.history
   override def keeps(input: Int): Boolean = true
   override def derived: Boolean = !store.named && history == null
+  override private[millrace] def own: Option[KeptRows] = Option.when(store.named)(KeptRows.table(store, in.key))
   override def closingDelay: Long = parent.closingDelay
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, value, this))
 }
@@ -198,7 +207,7 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
 
   /** The step on a value that is not null. */
   protected def apply(key: Any, value: Any, at: Record): Any
-  /** True if an update without old and new value is not worth telling. */
+  /** True if an update without old and new value is not forwarded. */
   protected def quiet: Boolean
 
   override def remember(r: Record, in: Int): Unit = input.remember(r)
@@ -229,7 +238,7 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
   override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
 }
 
-/** [KT3] A filter whose parent is not materialised does not know what it told before, and sends a tombstone for all it rejects. */
+/** [KT3] A filter whose parent is not materialised does not know what it has forwarded, and sends a tombstone for every rejected value. */
 private[millrace] final class FilterTableSpec(b: Build, negated: Boolean) extends StepTableSpec(b) {
   private val predicate = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))
   private val parentVersioned = parent.outputVersioned

@@ -16,6 +16,8 @@ private[millrace] trait KeyedTable {
   /** A null value deletes. */
   def put(key: Array[Byte], value: Any, timestamp: Long): Int
   def entries: Iterator[(Array[Byte], Entry)]
+  /** How rows are shown; `decode`: of the key's bytes. */
+  def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView
 }
 
 private[millrace] object KeyedTable {
@@ -24,8 +26,8 @@ private[millrace] object KeyedTable {
   val Latest = 1
 
   def open(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType): KeyedTable =
-    if (settings.history == null) new PlainTable(c.store(settings.name, valueType, ordered = false))
-    else new VersionedTable(c, owner, settings.name, valueType, settings.history)
+    if (settings.history == null) new PlainTable(c.store(settings.state, valueType, ordered = false))
+    else new VersionedTable(c, owner, settings.state, valueType, settings.history)
 }
 
 private[millrace] final class PlainTable(store: Store) extends KeyedTable {
@@ -34,6 +36,7 @@ private[millrace] final class PlainTable(store: Store) extends KeyedTable {
   override def get(key: Array[Byte], asOf: Long): Entry = store.get(key)
   override def put(key: Array[Byte], value: Any, timestamp: Long): Int = { store.put(key, value, timestamp); KeyedTable.Latest }
   override def entries: Iterator[(Array[Byte], Entry)] = store.all
+  override def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView = new StoreView(name, node, key, value, decode)
 }
 
 /**
@@ -74,7 +77,7 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
   }
 
   override def put(key: Array[Byte], value: Any, timestamp: Long): Int =
-    if (timestamp < clock.value - history) { c.dropped(owner, "expired"); KeyedTable.Refused }
+    if (timestamp < clock.value - history) { c.dropped(owner, "expired", "time" -> timestamp, "kept_from" -> (clock.value - history)); KeyedTable.Refused }
     else {
       clock.advance(timestamp)
       val newest = floor(key, Long.MaxValue)
@@ -107,4 +110,10 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
       newest
     }.flatMap { case (k, _) => Option(read(k)).map(e => (java.util.Arrays.copyOf(k, k.length - 8), e)) }
   }
+
+  /** Every version is a row of its own: by key and the time from which it holds. */
+  override def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView =
+    new StoreView(name, node, new StructType().add("key", key).add("valid_from", LongType), value,
+      k => new GenericInternalRow(Array[Any](decode(java.util.Arrays.copyOf(k, k.length - 8)), timeOf(k))),
+      e => { val v = e.value.asInstanceOf[InternalRow]; if (v.isNullAt(0)) null else v.get(0, valueType) })
 }

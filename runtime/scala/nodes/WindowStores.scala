@@ -2,12 +2,14 @@ package org.apache.spark.sql.millrace
 
 import org.apache.spark.sql.types._
 
-/** What a store node says of an operator's own store, as far as it changes what the store shows. `retention` in ms, null for the default. */
-final case class StoreSettings(name: String, named: Boolean, node: String, persistent: Boolean, retention: java.lang.Long, history: java.lang.Long)
+/** Properties of a store node that change what the operator's store shows. `retention` in ms, null for the default. */
+final case class StoreSettings(name: String, named: Boolean, node: String, persistent: Boolean, retention: java.lang.Long, history: java.lang.Long, state: String)
 
 object StoreSettings {
   def of(s: StoreSpec): StoreSettings = StoreSettings(s.name, s.named, s.node, s.properties.getOrElse("persistent", "true").toBoolean,
-    s.long("retention").map(Long.box).orNull, if (s.kind == "versioned") Long.box(s.long("history_retention").getOrElse(0L)) else null)
+    s.long("retention").map(Long.box).orNull, if (s.kind == "versioned") Long.box(s.long("history_retention").getOrElse(0L)) else null, s.state)
+  /** Of a buffer that the document has no node for. */
+  def own(name: String, node: String, history: java.lang.Long = null): StoreSettings = StoreSettings(name, named = false, node, persistent = true, null, history, name)
 }
 
 /**
@@ -17,13 +19,13 @@ object StoreSettings {
  * that is what a persistent store of Kafka Streams does, whose segments are half a retention long, and a minute at least.
  */
 private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, settings: StoreSettings, retention: Long, timeOrdered: Boolean) {
-  protected val clock: Clock = c.clock("store:" + settings.name)
+  protected val clock: Clock = c.clock("store:" + settings.state)
   private val interval = math.max(retention / 2, 60000L)
-  /** What entries of all keys are told by first: a persistent store goes segment by segment, one in memory time by time. */
+  /** The first sort criterion of entries of all keys: the segment in a persistent store, the time in one in memory. */
   protected final def part(time: Long): Long = if (settings.persistent) time / interval else time
   /** Stores of window_close are ordered by time and show one millisecond more. */
   private val slack = if (timeOrdered && settings.persistent) 0L else 1L
-  private val swept: Clock = c.clock("swept:" + settings.name)
+  private val swept: Clock = c.clock("swept:" + settings.state)
 
   /** The first time that reads can see. */
   final def visibleFrom: Long = clock.value - retention + slack
@@ -34,11 +36,11 @@ private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, sett
     val live =
       if (settings.persistent) time / interval >= (clock.value - retention) / interval
       else time > clock.value - retention
-    if (!live) c.dropped(owner, "expired")
+    if (!live) c.dropped(owner, "expired", "time" -> time, "kept_from" -> (clock.value - retention))
     live
   }
 
-  /** Frees what nobody can see any more, now and then: a sweep costs as much as there is in the store. */
+  /** Deletes expired entries from time to time: a sweep costs time in proportion to the store's size. */
   protected final def tidy(): Unit = {
     written += 1
     if (written >= RetainedStore.rest) {
@@ -54,7 +56,7 @@ private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, sett
 private[millrace] object RetainedStore {
   /** Writes between two sweeps, at least. */
   private[millrace] val rest = 1000
-  /** Deletes the keys of [from, to) that `expired` tells, without reading values. */
+  /** Deletes the keys of [from, to) for which `expired` holds, without reading values. */
   def delete(s: Store, from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
     var k = s.first(from, to)
     while (k != null) {
@@ -73,7 +75,10 @@ private[millrace] final class WindowEntry(val key: Array[Byte], val start: Long,
  */
 private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long, timeOrdered: Boolean)
   extends RetainedStore(c, owner, settings, retention, timeOrdered) {
-  private val store = c.store(settings.name, valueType, ordered = true)
+  private val store = c.store(settings.state, valueType, ordered = true)
+  /** `window`: the key's bytes and a start as a windowed key. */
+  def show(key: DataType, window: (Array[Byte], Long) => Any): Unit =
+    c.show(settings.state, new StoreView(settings.name, settings.node, key, valueType, k => window(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0))))
 
   private def at(key: Array[Byte], start: Long): Array[Byte] = {
     val k = new Array[Byte](8 + key.length)
@@ -110,9 +115,15 @@ private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: 
  */
 private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long,
     timeOrdered: Boolean, duplicates: Boolean) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
-  private val store = c.store(settings.name, valueType, ordered = true)
-  private val times = if (timeOrdered) c.store(settings.name + "$times", LongType, ordered = true) else null
-  private val sequence = if (duplicates) c.clock("sequence:" + settings.name) else null
+  private val store = c.store(settings.state, valueType, ordered = true)
+  private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
+  if (times != null && times.size == 0 && store.size > 0)
+    store.all.foreach { case (k, _) => times.put(timed(java.util.Arrays.copyOf(k, k.length - 8), Bytes.getLong(k, k.length - 8)), 0L, 0L) }
+  /** `window`: the key's bytes and a start as a windowed key; `value`: what is shown of a row. */
+  def show(key: DataType, shown: DataType, window: (Array[Byte], Long) => Any, value: Entry => Any = _.value, timed: Boolean = true): Unit =
+    c.show(settings.state, new StoreView(settings.name, settings.node, key, shown,
+      k => window(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail)), value, timed))
+  private val sequence = if (duplicates) c.clock("sequence:" + settings.state) else null
   private val tail = if (duplicates) 12 else 8
 
   private def at(key: Array[Byte], start: Long, seq: Int): Array[Byte] = {
@@ -183,8 +194,16 @@ private[millrace] final class SessionEntry(val key: Array[Byte], val start: Long
 /** Sessions, ordered by key, end and start; with `timeOrdered` also by end, start and key. */
 private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long, timeOrdered: Boolean)
   extends RetainedStore(c, owner, settings, retention, timeOrdered = false) {
-  private val store = c.store(settings.name, valueType, ordered = true)
-  private val times = if (timeOrdered) c.store(settings.name + "$times", LongType, ordered = true) else null
+  private val store = c.store(settings.state, valueType, ordered = true)
+  private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
+  /** `session`: the key's bytes, start and end as a windowed key. */
+  def show(key: DataType, session: (Array[Byte], Long, Long) => Any): Unit = c.show(settings.state, new StoreView(settings.name, settings.node, key, valueType,
+    k => { val n = k.length - 16; session(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n)) }, timed = false))
+
+  if (times != null && times.size == 0 && store.size > 0) store.all.foreach { case (k, _) =>
+    val n = k.length - 16
+    times.put(timed(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n)), 0L, 0L)
+  }
 
   private def timed(key: Array[Byte], start: Long, end: Long): Array[Byte] = {
     val k = new Array[Byte](16 + key.length)

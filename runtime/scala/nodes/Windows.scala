@@ -39,7 +39,7 @@ private[millrace] abstract class WindowedAggregation(s: NodeSpec, keyType: KeyTy
 
   protected def rows: Iterator[DumpRow]
   override def dumps: Seq[StoreDump] =
-    if (settings.named) Seq(new StoreDump(settings.name, settings.node, Windowed.typeOf(keyType.seen), valueType, () => rows)) else Nil
+    if (settings.named) Seq(new StoreDump(settings.name, settings.state, settings.node, Windowed.typeOf(keyType.seen), valueType, () => rows)) else Nil
 }
 
 /**
@@ -55,6 +55,7 @@ private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, v
   override def init(c: TaskContext): Unit = {
     val retention = if (settings.retention != null) settings.retention.longValue else if (windows.size == Long.MaxValue) Long.MaxValue else windows.size + windows.grace
     store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing)
+    store.show(Windowed.typeOf(keyType.seen), (key, start) => Windowed(keys.decode(key), start, shownEnd(start)))
     clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
     emitted = c.clock(s"$id:emitted")
   }
@@ -69,7 +70,7 @@ private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, v
       var start = windows.first(time)
       while (start <= time) {
         val end = windows.end(start)
-        if (end > close) update(r, key, start, end, aggregator) else dropped("late")
+        if (end > close) update(r, key, start, end, aggregator) else late(start, end, close)
         start = if (windows.advance == Long.MaxValue) Long.MaxValue else start + windows.advance
       }
       if (closing) emitClosed(r, close)

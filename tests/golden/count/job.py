@@ -1,36 +1,29 @@
-"""word-count, a topology of Millrace as a PySpark job.
+"""Counts how often each word was seen."""
 
-Counts how often each word was seen.
+from millrace_runtime import Topology, key_value_store, long, string
 
-Generated from the topology's document: edit that, not this file.
-"""
+topology = Topology(
+    "word-count", description=__doc__, partitions={"text-lines": 4, "word-counts": 4}
+)
 
-from millrace_runtime import Job, flat_map_values, key_value_store, long, select_key, string
+# Lines of text
+lines = topology.stream("text-lines", key=string(), value=string(), name="lines")
+# Counts
+counts_store = key_value_store("counts")
 
+count_per_word = (
+    # Words
+    lines.flat_map_values("split(lower(value), ' ')", name="words")
+    # Count per word
+    .group_by("value")
+    .count(store=counts_store)
+)
 
-def topology(job: Job) -> None:
-    """Build the topology “word-count”."""
-    # == Sub-topology 0: 4 tasks, plain DataFrame ==
-    # Lines of text (node lines)
-    lines_of_text = job.read_stream("lines", topics=["text-lines"], key=string(), value=string())
-    # Words (node words)
-    words = lines_of_text.transform(flat_map_values("words", "split(lower(value), ' ')"))
-    # Count per word (node count)
-    count_per_word_key = words.transform(select_key("count-key", "value", node="count"))
-    job.repartition("count-repartition", count_per_word_key, partitions=4, node="count")
-
-    # == Sub-topology 1: 4 tasks, stream task, level 1 ==
-    with job.subtopology(1, level=1, tasks=4) as task:
-        # Count per word (node count)
-        count_per_word_repartitioned = task.repartitioned("count-repartition", node="count")
-        count_per_word = count_per_word_repartitioned.count(
-            "count", store=key_value_store("counts")
-        )
-        # Updates (node updates)
-        updates = count_per_word.to_stream("updates")
-        # Word counts (node word-counts)
-        updates.to("word-counts", topic="word-counts", key=string(), value=long())
+# Updates
+updates = count_per_word.to_stream(name="updates")
+# Word counts
+updates.to("word-counts", key=string(), value=long(), name="word-counts")
 
 
 if __name__ == "__main__":
-    Job.main(topology, name="word-count", tasks=4)
+    topology.main()

@@ -1,32 +1,20 @@
-"""big-orders, a topology of Millrace as a PySpark job.
+"""The topology “big-orders”."""
 
-Generated from the topology's document: edit that, not this file.
-"""
+from millrace_runtime import Topology, json, string
 
-from millrace_runtime import Job, filter_, json, string
+topology = Topology("big-orders", partitions={"orders": 3})
 
-
-def topology(job: Job) -> None:
-    """Build the topology “big-orders”."""
-    # == Sub-topology 0: 3 tasks, plain DataFrame ==
-    # Orders (node orders)
-    orders = job.read_stream(
-        "orders",
-        topics=["orders"],
-        key=string(),
-        value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
-    )
-    # Big ones (node big)
-    big_ones = orders.transform(filter_("big", "value.quantity > 10"))
-    # Big orders (node out)
-    job.write(
-        "out",
-        big_ones,
-        topic="big-orders",
-        key=string(),
-        value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
-    )
+# Orders
+orders = topology.stream(
+    "orders",
+    key=string(),
+    value=json("item STRING, quantity INT, price DOUBLE, country STRING, ordered_at BIGINT"),
+)
+# Big ones
+big = orders.filter("value.quantity > 10", name="big")
+# Big orders
+big.to("big-orders")
 
 
 if __name__ == "__main__":
-    Job.main(topology, name="big-orders", tasks=3)
+    topology.main()

@@ -1,34 +1,25 @@
-"""highest-bid, a topology of Millrace as a PySpark job.
+"""The topology “highest-bid”."""
 
-Generated from the topology's document: edit that, not this file.
-"""
+from millrace_runtime import Topology, long, string, tumbling, window_store
 
-from millrace_runtime import Job, json, long, string, window_store
+topology = Topology("highest-bid")
 
+# Bids
+bids = topology.stream("bids", key=string(), value=long())
 
-def topology(job: Job) -> None:
-    """Build the topology “highest-bid”."""
-    # == Sub-topology 0: 1 task, stream task ==
-    with job.subtopology(0, level=0, tasks=1) as task:
-        # Bids (node bids)
-        bids = task.stream("bids", topics=["bids"], key=string(), value=long())
-        # Highest (node highest)
-        highest = bids.reduce(
-            "highest",
-            reducer="greatest(agg, value)",
-            window={"type": "tumbling", "size": 60000, "grace": 5000},
-            emit="window_close",
-            store=window_store("highest", node="w", retention=600000),
-        )
-        # To a topic (node out)
-        out_updates = highest.to_stream("out-to-stream", node="out")
-        out_updates.to(
-            "out",
-            topic="highest",
-            key=json("key STRING, window STRUCT<start: TIMESTAMP, end: TIMESTAMP>"),
-            value=long(),
-        )
+highest = (
+    # Highest
+    bids.group_by_key()
+    .windowed_by(tumbling("1 minute", grace="5 seconds"), emit="window_close")
+    .reduce(
+        "greatest(agg, value)",
+        store=window_store("highest", retention="10 minutes", id="w"),
+        name="highest",
+    )
+)
+
+highest.to("highest")
 
 
 if __name__ == "__main__":
-    Job.main(topology, name="highest-bid", tasks=1)
+    topology.main()

@@ -1,30 +1,20 @@
-"""current-prices, a topology of Millrace as a PySpark job.
+"""The topology “current-prices”."""
 
-Generated from the topology's document: edit that, not this file.
-"""
+from millrace_runtime import Topology, json, key_value_store, string
 
-from millrace_runtime import Job, json, key_value_store, string
+topology = Topology("current-prices", partitions={"prices": 2})
 
-
-def topology(job: Job) -> None:
-    """Build the topology “current-prices”."""
-    # == Sub-topology 0: 2 tasks, stream task ==
-    with job.subtopology(0, level=0, tasks=2) as task:
-        # Prices (node prices)
-        prices = task.table(
-            "prices",
-            topic="prices",
-            key=string(),
-            value=json("cents BIGINT, currency STRING"),
-            store=key_value_store("prices", node="prices-store"),
-        )
-        # Changes (node changes)
-        changes = prices.to_stream("changes")
-        # To a topic (node out)
-        changes.to(
-            "out", topic="price-changes", key=string(), value=json("cents BIGINT, currency STRING")
-        )
+# Prices
+prices = topology.table(
+    "prices",
+    key=string(),
+    value=json("cents BIGINT, currency STRING"),
+    store=key_value_store("prices"),
+)
+# Changes
+changes = prices.to_stream(name="changes")
+changes.to("price-changes")
 
 
 if __name__ == "__main__":
-    Job.main(topology, name="current-prices", tasks=2)
+    topology.main()

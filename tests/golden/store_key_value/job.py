@@ -1,32 +1,23 @@
-"""counted-store, a topology of Millrace as a PySpark job.
+"""The topology “counted-store”."""
 
-Generated from the topology's document: edit that, not this file.
-"""
+from millrace_runtime import Topology, key_value_store, string
 
-from millrace_runtime import Job, key_value_store, long, string
+topology = Topology("counted-store")
 
-
-def topology(job: Job) -> None:
-    """Build the topology “counted-store”."""
-    # == Sub-topology 0: 1 task, stream task ==
-    with job.subtopology(0, level=0, tasks=1) as task:
-        # Lines (node lines)
-        lines = task.stream("lines", topics=["lines"], key=string(), value=string())
-        # Lines per key (node count)
-        lines_per_key = lines.count(
-            "count",
-            store=key_value_store(
-                "counts",
-                key_type="STRING",
-                value_type="BIGINT",
-                persistent=False,
-                logging_config={"min.insync.replicas": "2"},
-            ),
-        )
-        # To a topic (node out)
-        out_updates = lines_per_key.to_stream("out-to-stream", node="out")
-        out_updates.to("out", topic="counts", key=string(), value=long())
+# Lines
+lines = topology.stream("lines", key=string(), value=string())
+# Counts
+counts_store = key_value_store(
+    "counts",
+    key_type="STRING",
+    value_type="BIGINT",
+    persistent=False,
+    logging_config={"min.insync.replicas": "2"},
+)
+# Lines per key
+lines_per_key = lines.group_by_key().count(store=counts_store)
+lines_per_key.to("counts")
 
 
 if __name__ == "__main__":
-    Job.main(topology, name="counted-store", tasks=1)
+    topology.main()

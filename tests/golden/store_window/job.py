@@ -1,32 +1,23 @@
-"""per-hour, a topology of Millrace as a PySpark job.
+"""The topology “per-hour”."""
 
-Generated from the topology's document: edit that, not this file.
-"""
+from millrace_runtime import Topology, hopping, string, window_store
 
-from millrace_runtime import Job, json, long, string, window_store
+topology = Topology("per-hour")
 
+# Lines
+lines = topology.stream("lines", key=string(), value=string())
+# Hours
+hours_store = window_store("hours", retention="1 day")
 
-def topology(job: Job) -> None:
-    """Build the topology “per-hour”."""
-    # == Sub-topology 0: 1 task, stream task ==
-    with job.subtopology(0, level=0, tasks=1) as task:
-        # Lines (node lines)
-        lines = task.stream("lines", topics=["lines"], key=string(), value=string())
-        # Per hour (node count)
-        per_hour = lines.count(
-            "count",
-            window={"type": "hopping", "size": 3600000, "advance": 900000, "grace": 0},
-            store=window_store("hours", retention=86400000),
-        )
-        # To a topic (node out)
-        out_updates = per_hour.to_stream("out-to-stream", node="out")
-        out_updates.to(
-            "out",
-            topic="hours",
-            key=json("key STRING, window STRUCT<start: TIMESTAMP, end: TIMESTAMP>"),
-            value=long(),
-        )
+per_hour = (
+    # Per hour
+    lines.group_by_key()
+    .windowed_by(hopping("1 hour", advance="15 minutes"))
+    .count(store=hours_store)
+)
+
+per_hour.to("hours")
 
 
 if __name__ == "__main__":
-    Job.main(topology, name="per-hour", tasks=1)
+    topology.main()

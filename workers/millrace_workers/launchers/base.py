@@ -22,10 +22,16 @@ class JobSpec:
 
 @dataclass(frozen=True)
 class Process:
-    """A driver process, named for good by pid and start time (seconds since the epoch)."""
+    """A driver process, named for good by its host, its pid and its start."""
 
+    host: str
     pid: int
-    started_at: float
+    #: boot and start ticks of the process (``shim.born``); no wall clock
+    born: str
+
+
+class CheckpointInUse(OSError):
+    """Another driver holds the checkpoint; the text identifies it."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +45,19 @@ class Launcher(Protocol):
     """Every answer is about the process as it is now, never about what was last known."""
 
     def start(self, spec: JobSpec) -> Process:
-        """Start the job detached from this process. Raises OSError where it cannot be started."""
+        """Start the job detached from this process.
+
+        Raises CheckpointInUse where another driver runs on the checkpoint, OSError where it cannot
+        be started.
+        """
         ...
 
     def find(self, deployment_directory: Path) -> Process | None:
-        """The living driver that was started last here, whoever started it."""
+        """The running driver that was started last on this host, by any worker."""
+        ...
+
+    def sees(self, deployment_directory: Path, process: Process) -> bool:
+        """Whether this host can say if the driver lives; what another host runs, only that one."""
         ...
 
     def poll(self, deployment_directory: Path, process: Process) -> Ended | None:

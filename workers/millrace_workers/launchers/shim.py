@@ -1,19 +1,76 @@
 """Parent of one driver: starts it, waits for it, writes down how it ended.
 
 Runs detached from the worker: neither the worker's end nor its restart touches the driver.
-Usage: ``python shim.py DIRECTORY LOG -- COMMAND...``. Writes ``process.json`` and ``exit.json``
-into DIRECTORY. Standard library only.
+Usage: ``python shim.py DIRECTORY LOG LOCK LOG_BYTES -- COMMAND...``. Writes ``process.json``, or
+``refused.json`` where another driver holds LOCK, and ``exit.json`` into DIRECTORY. Standard library
+only.
 """
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+LINUX = sys.platform.startswith("linux")
+#: the driver before may still be ending
+LOCK_SECONDS = 2.0
+#: default size at which a log is rotated
+LOG_BYTES = 20_000_000
+LOG_LOOK_SECONDS = 2.0
+#: what a killed driver leaves behind is gone by then
+SWEEP_SECONDS = 10.0
+
+
+def born(pid: int) -> str | None:
+    """A name of the process's start that no other process with this pid shares.
+
+    None where no such process lives; a zombie does not. The system's clock is not asked: it may be
+    set while the process runs.
+    """
+    if not LINUX:
+        shown = subprocess.run(
+            ["ps", "-o", "stat=,lstart=", "-p", str(pid)],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout.split()
+        return " ".join(shown[1:]) if shown and not shown[0].startswith("Z") else None
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # From the third field on: the second, the name, may have blanks and brackets in it.
+    fields = stat.rpartition(")")[2].split()
+    state, start_ticks = fields[0], fields[19]
+    return None if state in {"Z", "X"} else f"{boot}/{start_ticks}"
+
+
+def locked(path: Path, seconds: float = 0.0) -> int | None:
+    """The descriptor of a lock file that is ours from now on; None where another holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                os.close(descriptor)
+                return None
+            time.sleep(0.05)
+        else:
+            return descriptor
 
 
 def write(path: Path, content: dict[str, object]) -> None:
@@ -23,17 +80,76 @@ def write(path: Path, content: dict[str, object]) -> None:
     temporary.replace(path)
 
 
+def rotate(log: Path, limit: int) -> None:
+    """Put a log that is larger than its limit (bytes) aside as ``.1``, in place of the one before.
+
+    The driver keeps the file open, so it is copied and emptied: it goes on at its new end.
+    """
+    with suppress(OSError):
+        if log.stat().st_size > limit:
+            shutil.copyfile(log, log.with_name(log.name + ".1"))
+            os.truncate(log, 0)
+
+
+def wait_for(driver: subprocess.Popen[bytes], log: Path, limit: int) -> int:
+    """The driver's exit code, once it ends; its log is kept small until then."""
+    while True:
+        rotate(log, limit)
+        with suppress(subprocess.TimeoutExpired):
+            return driver.wait(LOG_LOOK_SECONDS)
+
+
+def sweep(group: int) -> None:
+    """End what is left of a driver's group: its Java must not write the checkpoint any more."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+    deadline = time.monotonic() + SWEEP_SECONDS
+    with suppress(ChildProcessError):
+        while time.monotonic() < deadline:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.02)
+
+
 def main(arguments: list[str]) -> int:
-    """Start the driver and wait for its end."""
-    directory, log_path, command = Path(arguments[0]), Path(arguments[1]), arguments[3:]
-    # The group is told to stop as a whole; the shim itself stays to note the exit code.
+    """Start the driver and wait for its end, holding the lock as long as anything of it lives."""
+    directory, log_path, lock_path = (Path(each) for each in arguments[:3])
+    log_bytes, command = int(arguments[3]), arguments[5:]
+    # The whole group is signalled; the shim itself stays to record the exit code.
     for quiet in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(quiet, lambda _signal, _frame: None)
+    if LINUX:
+        # Whatever the driver leaves behind becomes a child of this process, to be waited for.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    lock = locked(lock_path, LOCK_SECONDS)
+    if lock is None:
+        holder = lock_path.read_text(encoding="utf-8", errors="replace")
+        write(directory / "refused.json", {"shim": os.getpid(), "holder": holder})
+        return 1
+    (directory / "exit.json").unlink(missing_ok=True)
     with log_path.open("ab") as log:
-        driver = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    write(directory / "process.json", {"pid": driver.pid, "group": os.getpgrp()})
-    code = driver.wait()
+        driver = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # Held by the driver as well: the end of this process does not free the checkpoint.
+            pass_fds=(lock,),
+            process_group=0,
+        )
+    os.truncate(lock, 0)
+    os.pwrite(lock, f"process {driver.pid} on {os.uname().nodename}".encode(), 0)
+    write(
+        directory / "process.json",
+        {
+            "pid": driver.pid,
+            "born": born(driver.pid),
+            "group": driver.pid,
+            "shim": os.getpid(),
+        },
+    )
+    code = wait_for(driver, log_path, log_bytes)
     write(directory / "exit.json", {"pid": driver.pid, "exit_code": code, "at": time.time()})
+    sweep(driver.pid)
     return 0
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import redis
 
@@ -12,6 +14,11 @@ from millrace_workers.model import Failure
 
 #: how far back a state event is looked for; progress and log events lie between
 LOOK_BACK = 500
+#: commands of a driver that reports
+REPORTING = [
+    *("+ping", "+hello", "+auth", "+client|setinfo", "+client|setname"),
+    *("+xadd", "+xtrim", "+set", "+expire", "+del"),
+]
 
 
 @dataclass(frozen=True)
@@ -27,12 +34,13 @@ class Reports:
     """Reads the streams ``millrace:run:<report id>``."""
 
     def __init__(self, url: str) -> None:
+        self._url = url
         self._redis: redis.Redis = redis.Redis.from_url(url, socket_timeout=5)
 
     def last_state(self, report_id: str) -> Report | None:
         """The newest state event of a run; None where there is none yet.
 
-        A driver that has run for long said so too far back: then its progress says it.
+        The event of a driver that has run for long may have been trimmed: then its progress counts.
         Raises redis.RedisError where Redis does not answer.
         """
         entries: list[Any] = self._redis.xrevrange(  # type: ignore[assignment]
@@ -46,6 +54,35 @@ class Reports:
             if event.get("event") == "progress" and progress is None:
                 progress = event["at"] / 1000
         return None if progress is None else Report("running", progress, None)
+
+    def grant(self, report_id: str) -> str:
+        """The address with which a driver reports into its own stream and does nothing else.
+
+        Safe to repeat: Redis forgets users when it restarts. An address without a password is
+        handed on as it is: that server lets in everybody.
+        Raises redis.RedisError where Redis does not answer or lets nobody make users.
+        """
+        address = urlsplit(self._url)
+        if not address.password:
+            return self._url
+        name = f"millrace-run-{report_id}"
+        password = hmac.digest(address.password.encode(), name.encode(), "sha256").hex()
+        stream = f"millrace:run:{report_id}"
+        self._redis.acl_setuser(
+            name,
+            enabled=True,
+            reset=True,
+            passwords=[f"+{password}"],
+            keys=[stream, f"{stream}:snapshot"],
+            commands=REPORTING,
+        )
+        host = address.netloc.rpartition("@")[2]
+        return urlunsplit(address._replace(netloc=f"{name}:{password}@{host}"))
+
+    def revoke(self, report_id: str) -> None:
+        """The run has ended: nobody reports into its stream any more."""
+        if urlsplit(self._url).password:
+            self._redis.acl_deluser(f"millrace-run-{report_id}")
 
     def forget(self, report_id: str) -> None:
         """Drop the stream of a run whose number is used for the first time."""

@@ -1,6 +1,6 @@
 """The life of a deployment: one file for each state, each with one function ``step``.
 
-``step(deployment, tools)`` looks at the world once and says where the deployment goes next:
+``step(deployment, tools)`` inspects the system once and returns the deployment's next state:
 a name of a state, or None to stay. It may be called again at any moment, by any worker,
 after any crash, so it asks the world what is there and never remembers.
 """
@@ -8,10 +8,10 @@ after any crash, so it asks the world what is there and never remembers.
 from collections.abc import Callable
 
 from millrace_workers.model import Deployment
+from millrace_workers.outages import DISK_FULL, Away, after, is_full
 from millrace_workers.states import (
     checking,
     compiling,
-    degraded,
     failed,
     new,
     restarting,
@@ -33,7 +33,6 @@ STATES: dict[str, Step] = {
     "staging": staging.step,
     "starting": starting.step,
     "running": running.step,
-    "degraded": degraded.step,
     "restarting": restarting.step,
     "stopping": stopping.step,
     "stopped": stopped.step,
@@ -48,8 +47,7 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "checking": frozenset({"staging", "failed", "stopping", "running"}),
     "staging": frozenset({"starting", "checking", "failed", "stopping"}),
     "starting": frozenset({"running", "restarting", "failed", "stopping"}),
-    "running": frozenset({"degraded", "compiling", "restarting", "failed", "stopping"}),
-    "degraded": frozenset({"running", "restarting", "failed", "stopping"}),
+    "running": frozenset({"compiling", "restarting", "failed", "stopping"}),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
     "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),
@@ -57,4 +55,21 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "unknown": frozenset({"running", "compiling", "restarting", "failed", "stopping", "starting"}),
 }
 
-__all__ = ["STATES", "TRANSITIONS", "Step", "Tools"]
+
+def step(deployment: Deployment, tools: Tools) -> str | None:
+    """Where the deployment goes next, or None to stay; an outage is written down and waited out."""
+    if deployment.waits(tools.now()):
+        return None
+    try:
+        return STATES[deployment.observed](deployment, tools)
+    except Away as away:
+        reason = away
+    except OSError as error:
+        if not is_full(error):
+            raise
+        reason = Away("disk_full", DISK_FULL)
+    tools.record.outage(after(deployment.outage, reason, tools.now()))
+    return None
+
+
+__all__ = ["STATES", "TRANSITIONS", "Step", "Tools", "step"]

@@ -1,12 +1,10 @@
 """Check what the job will meet: the cluster and its topics."""
 
+from millrace_compiler.needs import topics_of, with_partitions
+
 from millrace_workers.model import Deployment, Failure
-from millrace_workers.needs import topics_of, with_partitions
 from millrace_workers.states.compiling import refuse
 from millrace_workers.states.tools import Tools
-
-#: a cluster that does not answer is asked again for so long before the deployment fails
-CLUSTER_PATIENCE_SECONDS = 30.0
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
@@ -14,21 +12,19 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if not deployment.wants_to_run:
         return "stopping"
     tools.record.step("check", "running")
-    create = bool(deployment.settings.get("create_topics", True))
+    create = bool(deployment.settings.get("create_topics"))
     needed = topics_of(deployment.document)
     try:
         found = tools.topics.ensure({need.topic: need.partitions for need in needed}, create)
     except ConnectionError as error:
-        if tools.now() - deployment.since < CLUSTER_PATIENCE_SECONDS:
-            tools.record.step("check", "running", "Kafka does not answer yet")
-            return None
-        failure = Failure("kafka_unreachable", str(error))
-        return refuse(deployment, tools, "check", failure)
+        return refuse(deployment, tools, "check", Failure("broker_unreachable", str(error)))
+    except RuntimeError as error:
+        return refuse(deployment, tools, "check", Failure("kafka_refused", str(error)))
     missing = next((need for need in needed if need.topic not in found), None)
     if missing is not None:
         message = (
-            f"There is no topic {missing.topic!r} on the cluster. Create it, "
-            "or deploy with 'create missing topics'."
+            f"There is no topic “{missing.topic}” on the cluster. Correct its name, create it, or "
+            "deploy with “create_topics”."
         )
         failure = Failure("topic_missing", message, missing.node, missing.parameter)
         return refuse(deployment, tools, "check", failure)
@@ -37,7 +33,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if failure_by_shape is not None:
         return refuse(deployment, tools, "check", failure_by_shape)
     differing = [
-        f"{need.topic} has {found[need.topic]} partitions, the design says {need.partitions}"
+        f"{need.topic} has {found[need.topic]} partitions, the topology declares {need.partitions}"
         for need in needed
         if need.assumed and found[need.topic] != need.partitions
     ]

@@ -1,6 +1,7 @@
 """Compile the wanted version; a running job is not touched by a version that is refused."""
 
 from millrace_workers.model import Deployment, Failure
+from millrace_workers.outages import CODES, Away
 from millrace_workers.states.tools import Tools
 
 
@@ -9,7 +10,9 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if not deployment.wants_to_run:
         return "stopping"
     tools.record.step("compile", "running")
-    failure = tools.compiler.check(deployment.document, real_time=deployment.real_time)
+    failure = deployment.forbidden or tools.compiler.check(
+        deployment.document, real_time=deployment.real_time
+    )
     if failure is not None:
         return refuse(deployment, tools, "compile", failure)
     tools.record.step("compile", "done")
@@ -17,7 +20,13 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
 
 
 def refuse(deployment: Deployment, tools: Tools, name: str, failure: Failure) -> str:
-    """Note the failure at its step; what runs goes on running."""
+    """Note the failure at its step; what runs goes on running.
+
+    Raises Away for an outage, which is unrelated to the document.
+    """
+    if failure.code in CODES:
+        tools.record.step(name, "running", failure.message)
+        raise Away(failure.code, failure.message)
     tools.record.step(name, "failed", failure.message)
     tools.record.fail(failure)
     if deployment.run is None:

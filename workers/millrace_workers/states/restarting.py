@@ -1,6 +1,7 @@
 """The driver was lost: wait a little longer each time, give up when it keeps happening."""
 
 from millrace_workers.model import Deployment, Failure
+from millrace_workers.outages import DISK_FULL, NEEDED_SPACE, Away
 from millrace_workers.states.tools import Tools
 
 WINDOW_SECONDS = 600.0
@@ -11,6 +12,16 @@ LONGEST_WAIT_SECONDS = 60.0
 def wait_after(crashes: int) -> float:
     """Seconds before the next start: 0.5, 1, 2, 4 … 60."""
     return float(min(LONGEST_WAIT_SECONDS, 0.5 * 2 ** max(0, crashes - 1)))
+
+
+def look_again(deployment: Deployment, tools: Tools) -> None:
+    """Raises Away while what ended the driver lasts: a driver takes seconds to find it out."""
+    try:
+        tools.topics.ensure({}, create=False)
+    except ConnectionError as error:
+        raise Away("broker_unreachable", str(error)) from error
+    if tools.free_space(deployment.directory) < NEEDED_SPACE:
+        raise Away("disk_full", DISK_FULL)
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
@@ -28,6 +39,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             )
         )
         return "failed"
-    if tools.now() - deployment.since < wait_after(len(recent)):
+    if deployment.outage is not None:
+        look_again(deployment, tools)
+    elif tools.now() - deployment.since < wait_after(len(recent)):
         return None
     return "starting" if (deployment.job_directory / "job.py").exists() else "compiling"

@@ -2,7 +2,7 @@
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end
+from millrace_workers.states.watching import after_end, arrived
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
@@ -15,6 +15,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if ended is not None:
         report = tools.reports.last_state(deployment.run.report_id)
         return after_end(deployment, tools, ended, report)
+    arrived(deployment, tools)
     if deployment.run.version != deployment.version:
         return "compiling"
     return None

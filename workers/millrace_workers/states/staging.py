@@ -2,8 +2,10 @@
 
 import shutil
 
+from millrace_compiler.needs import topics_of, with_partitions
+
 from millrace_workers.model import Deployment
-from millrace_workers.needs import topics_of, with_partitions
+from millrace_workers.states.compiling import refuse
 from millrace_workers.states.tools import Tools
 
 
@@ -22,7 +24,10 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     except ConnectionError as error:
         tools.record.step("stage", "running", str(error))
         return "checking"
-    tools.compiler.write(with_partitions(deployment.document, found), fresh)
+    failure = tools.compiler.write(with_partitions(deployment.document, found), fresh)
+    if failure is not None:
+        shutil.rmtree(fresh, ignore_errors=True)
+        return refuse(deployment, tools, "stage", failure)
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
     tools.record.step("stage", "done")

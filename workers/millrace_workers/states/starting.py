@@ -1,18 +1,21 @@
 """Start a driver, or find the one that a lost worker started, and wait until it runs."""
 
+import shutil
 import socket
+from collections.abc import Mapping
 
-from millrace_workers.launchers import JobSpec
+from millrace_workers.launchers import CheckpointInUse, JobSpec
 from millrace_workers.model import Deployment, Failure
+from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end
+from millrace_workers.states.watching import FELL_BACK, after_end, fall_back
 
 #: a driver that has not reported by then is started anew
 START_PATIENCE_SECONDS = 120.0
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Running as soon as the driver says so."""
+    """Running as soon as the driver reports it."""
     if not deployment.wants_to_run:
         return "stopping"
     if deployment.run is None:
@@ -23,7 +26,9 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return after_end(deployment, tools, ended, report)
     if report is not None and report.state == "running":
         tools.record.step("start", "done")
-        tools.record.clear_failure()
+        forget_old_jobs(deployment, tools.jobs_kept)
+        if (deployment.failure or {}).get("code") != FELL_BACK:
+            tools.record.clear_failure()
         return "running"
     if tools.now() - deployment.since > START_PATIENCE_SECONDS:
         tools.launcher.kill(deployment.run.process)
@@ -32,8 +37,23 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             f"The driver did not report within {START_PATIENCE_SECONDS:.0f} s and was ended.",
         )
         tools.record.end_run("killed", failure)
+        if deployment.fallback is not None:
+            return fall_back(deployment, tools, failure)
         return "restarting"
     return None
+
+
+def forget_old_jobs(deployment: Deployment, kept: int) -> None:
+    """Remove staged versions but those in use and the newest others; they can be staged again."""
+    used = {deployment.version, deployment.fallback}
+    if deployment.run is not None:
+        used.add(deployment.run.version)
+    names = {f"v{version}" for version in used}
+    folder = deployment.job_directory.parent
+    old = [path for path in folder.glob("v*") if path.is_dir() and path.name not in names]
+    old.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in old[kept:]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _start(deployment: Deployment, tools: Tools) -> str | None:
@@ -56,21 +76,37 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
                 report_id,
                 *tools.driver_arguments(deployment),
                 *arguments_of(deployment.settings),
+                *decisions_of(deployment.state_decisions),
             ),
             environment={
-                **tools.driver_environment,
+                # An address with a password: command lines can be read by all.
+                "MILLRACE_REPORT": tools.reports.grant(report_id),
                 "MILLRACE_DEPLOYMENT": str(deployment.id),
                 "MILLRACE_HOST": socket.gethostname(),
             },
         )
         try:
             process = tools.launcher.start(spec)
+        except CheckpointInUse as error:
+            tools.record.step("start", "running", str(error))
+            raise Away("checkpoint_in_use", str(error)) from error
         except OSError as error:
+            if is_full(error):
+                raise
             tools.record.step("start", "failed", str(error))
             tools.record.fail(Failure("start_failed", str(error)))
             return "failed"
     tools.record.begin_run(process, epoch, report_id)
     return None
+
+
+def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ...]:
+    """The job's command line arguments for what was decided about its stores."""
+    texts = {
+        store: what if isinstance(what, str) else f"convert:{what['convert']}"
+        for store, what in decisions.items()
+    }
+    return tuple(f"--decide={store}={text}" for store, text in texts.items())
 
 
 def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
@@ -80,6 +116,8 @@ def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
         found += ["--real-time", f"{settings['real_time_ms']} ms"]
     elif settings.get("trigger_ms") is not None:
         found += ["--trigger", f"{settings['trigger_ms']} milliseconds"]
+    if settings.get("start"):
+        found += ["--start", str(settings["start"])]
     if settings.get("memory_mb"):
         found += ["--spark-config", f"spark.driver.memory={settings['memory_mb']}m"]
     return tuple(found)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from millrace_workers.launchers import Launcher, Process
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.monitors import Report
+from millrace_workers.outages import Outage
 
 
 class ReportReader(Protocol):
@@ -17,6 +18,10 @@ class ReportReader(Protocol):
 
     def last_state(self, report_id: str) -> Report | None:
         """The newest state a driver reported."""
+        ...
+
+    def grant(self, report_id: str) -> str:
+        """The address that the driver of a run reports to."""
         ...
 
     def forget(self, report_id: str) -> None:
@@ -39,16 +44,28 @@ class Record(Protocol):
         """The cause is gone."""
         ...
 
+    def outage(self, outage: Outage) -> None:
+        """The deployment waits; the next state but a restart ends the wait."""
+        ...
+
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
         """A driver lives. Raises RunExists where another one does already."""
         ...
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
-        """The driver is gone: stopped, crashed, failed or killed."""
+        """The driver is gone: stopped, crashed, failed or killed, or ended by an outage."""
         ...
 
     def keep_version(self, version: int) -> None:
         """The wanted version was refused: go on wanting the one that runs."""
+        ...
+
+    def fall_back(self) -> int | None:
+        """The wanted version failed before its first batch: want the one before; its number."""
+        ...
+
+    def arrived(self) -> None:
+        """The wanted version has done its first batch: nothing falls back any more."""
         ...
 
 
@@ -63,8 +80,8 @@ class CompileJob(Protocol):
         """None where the document compiles."""
         ...
 
-    def write(self, document: dict[str, Any], directory: Path) -> None:
-        """Write everything the job needs into the directory."""
+    def write(self, document: dict[str, Any], directory: Path) -> Failure | None:
+        """Write everything the job needs into the directory, or the reason why not."""
         ...
 
 
@@ -74,7 +91,7 @@ class Topics(Protocol):
     def ensure(self, needed: Mapping[str, int], create: bool) -> dict[str, int]:
         """Create what is missing (name to partitions) if allowed; what is there afterwards.
 
-        Raises ConnectionError where the cluster does not answer.
+        Raises ConnectionError where the cluster does not answer, RuntimeError where it refuses.
         """
         ...
 
@@ -92,4 +109,7 @@ class Tools:
     now: Callable[[], float]
     #: command line arguments that say where a driver runs and what it talks to
     driver_arguments: Callable[[Deployment], tuple[str, ...]]
-    driver_environment: Mapping[str, str]
+    #: staged versions that are kept beside those in use
+    jobs_kept: int
+    #: bytes free on the disk of a folder
+    free_space: Callable[[Path], int]

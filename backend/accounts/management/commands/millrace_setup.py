@@ -12,20 +12,24 @@ from accounts.actions import issue_sign_in_link, set_up
 
 
 class Command(BaseCommand):
-    """``millrace_setup [--json] [--user NAME] [--workspace SLUG]``."""
+    """``millrace_setup [--json | --no-link] [--user NAME] [--workspace SLUG]``."""
 
     help = "Migrates the database, makes the first admin and workspace, prints a sign-in link."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
-        parser.add_argument("--json", action="store_true", help="print one line of JSON")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="print one line of JSON")
+        form.add_argument("--no-link", action="store_true", help="make and print no sign-in link")
         parser.add_argument("--user", default="admin", help="name of the first admin")
         parser.add_argument("--workspace", default="main", help="slug of the first workspace")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Everything is safe to repeat; each call prints a new link."""
+        """Everything is safe to repeat; each call makes a new link, and ends unused ones."""
         call_command("migrate", interactive=False, verbosity=0)
         user = set_up(options["user"], options["workspace"])
+        if options["no_link"]:
+            return
         link = issue_sign_in_link(user)
         if options["json"]:
             self.stdout.write(json.dumps({"user": user.username, "sign_in_link": link}))

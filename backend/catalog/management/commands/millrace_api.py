@@ -25,7 +25,7 @@ def description() -> str:
 class Command(BaseCommand):
     """``millrace_api [--check]``."""
 
-    help = "Writes backend/openapi.json; with --check only says whether it is up to date."
+    help = "Writes backend/openapi.json; with --check, only checks that it is up to date."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""

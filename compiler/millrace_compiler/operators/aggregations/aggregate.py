@@ -7,19 +7,20 @@ from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation, aggregate_columns
 from millrace_compiler.parameters import Expression, optional
 from millrace_compiler.parts import TypeOf
+from millrace_compiler.program.words import Call, call, typed
 from millrace_compiler.types import DataType
 
 
 class Aggregate(Aggregation):
-    """Folds the values of each key into a value of a type of its own."""
+    "Combines the values of each key into an aggregate of any type."
 
     kind = "aggregate"
     title = "Aggregate"
     icon = "stack-2"
     place = 3
     help = (
-        "Starts each key with the initializer and combines it with each value [AG1]. A null result "
-        "deletes the row [NU1]. Sessions that grow together are combined by the merger [SE2]."
+        "Starts with the initializer and applies the aggregator to each value of a key [AG1]. A "
+        "null result deletes the row [NU1]. The merger combines sessions that overlap [SE2]."
     )
     synonyms = ("fold", "collect", "average", "statistics", "accumulate", "聚合", "平均")
     rules = ("AG1", "AG2", "AG3", "NU1", "SE2", "RP1", "GT1", "GT2")
@@ -35,19 +36,17 @@ class Aggregate(Aggregation):
     )
     for_tables = ("subtractor",)
 
-    type = TypeOf("Type", "Spark type of the aggregate.")
-    initializer = Expression(
-        "Initializer", "The aggregate of a key without values.", columns="none"
-    )
+    type = TypeOf("Type", "Spark SQL type of the aggregate.")
+    initializer = Expression("Initializer", "The initial aggregate.", columns="none")
     aggregator = Expression(
         "Aggregator",
-        "The new aggregate from `agg`, `key`, `value` and `timestamp`.",
+        "The new aggregate, an expression over `agg`, `key`, `value` and `timestamp`.",
         columns="aggregate",
     )
     subtractor = optional(
         Expression(
             "Subtractor",
-            "For a table: takes the old `value` of a changed row out of `agg`.",
+            "For a table: removes the old `value` of a changed row from `agg`.",
             columns="aggregate",
             required=False,
         )
@@ -55,7 +54,7 @@ class Aggregate(Aggregation):
     merger = optional(
         Expression(
             "Merger",
-            "For sessions: one aggregate from `left` and `right`.",
+            "For session windows: combines the aggregates `left` and `right`.",
             columns="merger",
             required=False,
         )
@@ -88,6 +87,16 @@ class Aggregate(Aggregation):
             "aggregator": self.aggregator,
         }
         return found | ({"subtractor": self.subtractor} if table else {"merger": self.merger})
+
+    def final_call(self) -> Call:
+        return call(
+            "aggregate",
+            typed(self, "type"),
+            initializer=self.initializer,
+            aggregator=self.aggregator,
+            subtractor=self.subtractor,
+            merger=self.merger,
+        )
 
     def summary(self) -> str:
         return f"{self.aggregator}{self.how()}"

@@ -12,16 +12,17 @@ from millrace_compiler.operators.stores.fit import check_store, window_stores
 from millrace_compiler.parameters import Choice, optional
 from millrace_compiler.parts import GroupBy
 from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
+from millrace_compiler.program.words import Call, call, window_words
 from millrace_compiler.types import TIMESTAMP, DataType
 from millrace_compiler.windows import WindowOf
 
 GROUP_HELP = (
-    "What records are grouped by. For a stream the new key, empty: the record's key; for a table "
-    "key and value, both needed."
+    "What records are grouped by. For a stream, the new key (default: the record's key). For a "
+    "table, key and value; both are required."
 )
 WINDOW_HELP = (
-    "Groups by time as well, for streams: tumbling, hopping, sliding, session or unlimited. "
-    "Without it one result for each key, for ever."
+    "Groups a stream by time as well: tumbling, hopping, sliding, session or unlimited windows. "
+    "Without a window there is one result per key."
 )
 
 
@@ -70,12 +71,12 @@ class Aggregation(Windowed):
     group_by = optional(GroupBy("Group by", GROUP_HELP, required=False))
     emit = Choice(
         "Emit",
-        "Every update, or one final result when the window has closed.",
+        "Emit every update, or one final result when the window closes.",
         ("every_update", "window_close"),
         default="every_update",
     )
 
-    # ---- to be told by each aggregation ------------------------------------------------------
+    # ---- implemented by each aggregation ------------------------------------------------------
 
     def result_type(self, value: DataType | None) -> DataType | None:
         """The type of the aggregate of values of a type."""
@@ -86,7 +87,7 @@ class Aggregation(Windowed):
         return []
 
     def arguments(self, *, table: bool) -> dict[str, object]:
-        """Arguments of its call in the job."""
+        """Parameters of its step."""
         return {}
 
     # ---- answers --------------------------------------------------------------------------
@@ -145,9 +146,9 @@ class Aggregation(Windowed):
         handle = to.step(
             self.kind,
             stream,
-            keywords=self.arguments(table=False),
+            params=self.arguments(table=False),
             window=self.window.to_json() if self.window else None,
-            emit=self.emit if self.emit != "every_update" else None,
+            emit=self.emit,
             store=to.store(),
             role="table",
             stores=to.store_names(always=True),
@@ -166,7 +167,6 @@ class Aggregation(Windowed):
             key=by.key if by else "",
             value=(by.value if by else None) or "",
             partitions=Partitions(topic),
-            assigned=False,
             role="grouped",
             written=topic,
         )
@@ -175,11 +175,24 @@ class Aggregation(Windowed):
         return to.step(
             self.kind,
             rows,
-            keywords=self.arguments(table=True),
+            params=self.arguments(table=True),
             store=to.store(),
             role="table",
             stores=to.store_names(always=True),
         )
+
+    def words(self) -> list[Call]:
+        by = self.group_by
+        grouping = call("group_by", by.key, *([by.value] if by.value else [])) if by else None
+        calls = [grouping or call("group_by_key")]
+        if self.window:
+            emit = None if self.emit == "every_update" else self.emit
+            calls.append(call("windowed_by", window_words(self.window), emit=emit))
+        return [*calls, self.with_store(self.final_call())]
+
+    def final_call(self) -> Call:
+        """The call that makes the table."""
+        return Call(self.kind)
 
     def how(self) -> str:
         """ "per word, per 1 hour": grouping and window for summaries."""
@@ -193,5 +206,5 @@ def grouped(
     """A stream grouped by an expression or its key: repartitioned where the key changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"
-        stream = to.step("select_key", stream, key, id=id_, key_changed=True, plain=True)
+        stream = to.step("select_key", stream, key=key, id=id_, key_changed=True)
     return to.keyed(stream, name, through=port)

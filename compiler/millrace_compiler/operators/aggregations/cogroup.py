@@ -12,39 +12,38 @@ from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Expression, optional
 from millrace_compiler.parts import CogroupInputs, TypeOf
 from millrace_compiler.ports import InPort, Port
+from millrace_compiler.program.words import Call, Chain, Input, call, typed, window_words
 
 
 class Cogroup(Windowed):
-    """Folds several streams with the same key into one aggregate."""
+    "Combines several streams with the same key into one aggregate."
 
     kind = "cogroup"
     title = "Cogroup"
     icon = "arrows-join-2"
     place = 4
     help = (
-        "Each input has an aggregator of its own; all share initializer, store and result [AG5]. "
-        "The inputs must have the same key and be co-partitioned [RP4]."
+        "Each input has its own aggregator; they share initializer, store and result [AG5]. The "
+        "inputs must have the same key type and be co-partitioned [RP4]."
     )
     synonyms = ("combine", "co-group", "multi aggregate", "profile", "联合聚合")
     rules = ("AG5", "RP1", "RP4")
     dynamic_inputs = "inputs"
     first = ("type", "initializer", "inputs", "merger", "window")
 
-    type = TypeOf("Type", "Spark type of the aggregate.")
-    initializer = Expression(
-        "Initializer", "The aggregate of a key without values.", columns="none"
-    )
-    inputs_ = CogroupInputs("Inputs", "Port, aggregator and, if need be, grouping of each input.")
+    type = TypeOf("Type", "Spark SQL type of the aggregate.")
+    initializer = Expression("Initializer", "The initial aggregate.", columns="none")
+    inputs_ = CogroupInputs("Inputs", "Port, aggregator and optional grouping of each input.")
     merger = optional(
         Expression(
             "Merger",
-            "For sessions: one aggregate from `left` and `right`.",
+            "For session windows: combines the aggregates `left` and `right`.",
             columns="merger",
             required=False,
         )
     )
     emit = Choice(
-        "Emit", "Every update; a cogroup has no other.", ("every_update",), default="every_update"
+        "Emit", "A cogroup emits every update.", ("every_update",), default="every_update"
     )
 
     def check(self, report: Report) -> None:
@@ -92,11 +91,10 @@ class Cogroup(Windowed):
         # Kafka Streams asks it of the inputs as they come, also of those that are repartitioned.
         came = [to.input(item.port) for item in self.inputs_]
         to.together(*came, *streams, parameter="inputs")
-        pairs = zip(streams, self.inputs_, strict=True)
         handle = to.step(
             "cogroup",
-            None,
-            inputs=[(stream, item.aggregator) for stream, item in pairs],
+            *streams,
+            aggregators=[item.aggregator for item in self.inputs_],
             type=self.type.text if self.type else "",
             initializer=self.initializer,
             merger=self.merger,
@@ -106,6 +104,22 @@ class Cogroup(Windowed):
             stores=to.store_names(always=True),
         )
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        calls: list[Call] = []
+        for index, item in enumerate(self.inputs_):
+            by = call("group_by", item.group_by.key) if item.group_by else call("group_by_key")
+            if index == 0:
+                calls += [by, call("cogroup", item.aggregator, port=item.port)]
+            else:
+                grouped_ = Chain(Input(item.port), (by,))
+                calls.append(call("cogroup", grouped_, item.aggregator, port=item.port))
+        if self.window:
+            calls.append(call("windowed_by", window_words(self.window)))
+        last = call(
+            "aggregate", typed(self, "type"), initializer=self.initializer, merger=self.merger
+        )
+        return [*calls, self.with_store(last)]
 
     def summary(self) -> str:
         window = f", {self.window.sentence()}" if self.window else ""

@@ -7,16 +7,16 @@ from millrace_compiler.types import BIGINT, DataType
 
 
 class Count(Aggregation):
-    """Counts records by key, and by window if there is one."""
+    "Counts records by key and, optionally, by window."
 
     kind = "count"
     title = "Count"
     icon = "tallymarks"
     place = 1
     help = (
-        "Adds one for each record of a key and passes on every new count [AG1]. Grouping by an "
-        "expression shuffles first [RP1]. A null key or value is dropped and reported; "
-        "in time and session windows a null value counts."
+        "Adds one for each record of a key and forwards every new count [AG1]. Grouping by an "
+        "expression repartitions first [RP1]. Records with a null key or value are dropped and "
+        "counted; in time and session windows, null values count."
     )
     synonyms = ("number of", "frequency", "per hour", "histogram", "计数", "每小时计数", "统计")
     rules = ("AG1", "AG2", "AG3", "TW1", "TW2", "TW3", "RP1", "GT1")

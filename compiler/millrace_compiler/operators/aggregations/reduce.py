@@ -5,19 +5,20 @@ from __future__ import annotations
 from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation
 from millrace_compiler.parameters import Expression, optional
+from millrace_compiler.program.words import Call, call
 from millrace_compiler.types import DataType
 
 
 class Reduce(Aggregation):
-    """Folds the values of each key into one value of the same type."""
+    "Combines the values of each key into one value of the same type."
 
     kind = "reduce"
     title = "Reduce"
     icon = "fold-down"
     place = 2
     help = (
-        "The first value of a key is the result as it is; each further one is combined with the "
-        "result so far [AG1]. A null result deletes the row [NU1]."
+        "The first value of a key becomes the result; each further value is combined with the "
+        "current result [AG1]. A null result deletes the row [NU1]."
     )
     synonyms = ("sum", "max", "min", "total", "fold", "combine", "latest", "归约", "求和", "最大")
     rules = ("AG1", "AG2", "AG3", "NU1", "RP1", "GT1", "GT2")
@@ -25,12 +26,12 @@ class Reduce(Aggregation):
     for_tables = ("subtractor",)
 
     reducer = Expression(
-        "Reducer", "Combines `agg`, the result so far, and `value`.", columns="reduce"
+        "Reducer", "Combines `agg`, the current result, and `value`.", columns="reduce"
     )
     subtractor = optional(
         Expression(
             "Subtractor",
-            "For a table: takes the old `value` of a changed row out of `agg`.",
+            "For a table: removes the old `value` of a changed row from `agg`.",
             columns="reduce",
             required=False,
         )
@@ -51,6 +52,9 @@ class Reduce(Aggregation):
         if table:
             found["subtractor"] = self.subtractor
         return found
+
+    def final_call(self) -> Call:
+        return call("reduce", self.reducer, subtractor=self.subtractor)
 
     def summary(self) -> str:
         return f"{self.reducer}{self.how()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from millrace_compiler.operator import Ask, Operator, Scope
 from millrace_compiler.parameters import Expression
 from millrace_compiler.ports import Port
+from millrace_compiler.program.words import Call, Input, call
 from millrace_compiler.types import TIMESTAMP
 
 INNER_LEFT = ("inner", "left")
@@ -14,12 +15,16 @@ TYPE_HELP = (
 )
 
 
+_METHODS = {"inner": "join", "left": "left_join", "outer": "outer_join"}
+
+
 class Join(Operator):
     """Brings a left and a right input together."""
 
     joiner = Expression(
         "Joiner",
-        "The result from `key`, `left` and `right` (the two values) and `timestamp`.",
+        "The result, an expression over `key`, `left` and `right` (the two values) and "
+        "`timestamp`.",
         columns="join",
     )
 
@@ -32,3 +37,9 @@ class Join(Operator):
             ("timestamp", TIMESTAMP),
         )
         return scope.ask("joiner", self.joiner, columns)
+
+    def joining(self, *args: object, **keywords: object) -> list[Call]:
+        """``join(right, ..., joiner=...)``, by the type of the join."""
+        method = _METHODS[str(self.values["type"])]
+        made = call(method, Input("right"), *args, **keywords, joiner=self.joiner)
+        return [self.with_store(made)]

@@ -10,19 +10,20 @@ from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort, Port
+from millrace_compiler.program.words import Call
 
 
 class JoinForeignKey(Join):
-    """Adds to each row of a table the row of another table that it refers to."""
+    "Joins each row of a table with the row of another table that it refers to."
 
     kind = "join.foreign_key"
     title = "Join by foreign key"
     icon = "table-shortcut"
     place = 5
     help = (
-        "An expression over the left row gives the right row's key. Updates on both sides reach "
-        "the result: a right row updates every left row that refers to it [FK4]. Records travel "
-        "through two internal topics."
+        "An expression over the left row returns the key of the right row. Updates on both sides "
+        "update the result: a right row updates every left row that refers to it [FK4]. Uses two "
+        "internal topics."
     )
     synonyms = ("reference", "many to one", "relation", "外键", "关联")
     rules = ("FK1", "FK2", "FK3", "FK4", "FK5", "FK6", "FK7", "FK8")
@@ -34,7 +35,9 @@ class JoinForeignKey(Join):
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     foreign_key = Expression(
-        "Foreign key", "The right table's key, from the left `key` and `value`.", columns="row"
+        "Foreign key",
+        ("The key of the right row, an expression over the left `key` and `value`."),
+        columns="row",
     )
 
     def infer(self, scope: Scope) -> Inference:
@@ -61,31 +64,23 @@ class JoinForeignKey(Join):
             foreign_key=self.foreign_key,
             type=self.type,
             partitions=Partitions(f"{asking}-topic"),
-            assigned=False,
             written=f"{asking}-topic",
         )
         lookup = to.step(
             "foreign_key_lookup",
-            None,
             id=answering,
-            subscription=subscribe.step,
-            right=right,
             type=self.type,
             partitions=Partitions(f"{answering}-topic"),
             links=[(subscribe, "hop"), *to.lookup(right)],
             source=True,
             topics=(f"{asking}-topic",),
             written=f"{answering}-topic",
-            assigned=False,
             stores=(f"{self.id}-subscription-store",),
         )
         to.topic(f"{asking}-topic", subscribe.step, lookup.step)
         to.together(right, lookup)
         handle = to.step(
             "foreign_key_resolve",
-            None,
-            response=lookup.step,
-            left=left,
             type=self.type,
             joiner=self.joiner,
             store=to.store(),
@@ -99,6 +94,9 @@ class JoinForeignKey(Join):
         to.together(left, handle)
         to.shuffled("left")
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        return self.joining(foreign_key=self.foreign_key)
 
     def summary(self) -> str:
         return f"{self.type} join by {self.foreign_key}"

@@ -9,18 +9,19 @@ from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort
+from millrace_compiler.program.words import Call
 
 
 class JoinStreamGlobalTable(Join):
-    """Adds to each record of a stream a row of a global table, found by any expression."""
+    "Enriches each stream record with a row of a global table, looked up by any expression."
 
     kind = "join.stream_global_table"
     title = "Join stream with global table"
     icon = "world-search"
     place = 3
     help = (
-        "The key expression says which row belongs to a record; no shuffle is needed and the "
-        "record keeps its own key [GK1]."
+        "The key expression selects the row; the stream is not repartitioned and the record keeps "
+        "its key [GK1]."
     )
     synonyms = ("enrich", "lookup", "broadcast join", "dimension", "补充", "查找")
     rules = ("GK1", "GK2")
@@ -30,7 +31,7 @@ class JoinStreamGlobalTable(Join):
     stateful = True
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
-    key = Expression("Key", "The table's key, from the stream's record.")
+    key = Expression("Key", "The key of the table row, an expression over the stream record.")
 
     def infer(self, scope: Scope) -> Inference:
         left, right = scope.one("left"), scope.one("right")
@@ -50,6 +51,9 @@ class JoinStreamGlobalTable(Join):
             joiner=self.joiner,
         )
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        return self.joining(key=self.key)
 
     def summary(self) -> str:
         return f"{self.type} join by {self.key}"

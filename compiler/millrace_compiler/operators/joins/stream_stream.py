@@ -12,19 +12,20 @@ from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Duration
 from millrace_compiler.ports import InPort, OutPort, Port
+from millrace_compiler.program.words import Call, call, duration
 
 
 class JoinStreamStream(Join):
-    """Pairs records of two streams that have the same key and are near in time."""
+    "Joins records of two streams that have the same key and are close in time."
 
     kind = "join.stream_stream"
     title = "Join streams"
     icon = "arrows-join"
     place = 1
     help = (
-        "A right record joins a left one of the same key within [left - before, left + after], "
-        "both ends included [SJ1]. In left and outer joins a record without a partner is passed on "
-        "when its window and grace are over [SJ4]."
+        "A right record joins a left record with the same key if its timestamp is within [left - "
+        "before, left + after], inclusive [SJ1]. In left and outer joins, a record without a "
+        "match is forwarded when its window and grace period have passed [SJ4]."
     )
     synonyms = ("correlate", "match", "window join", "interval join", "流连接", "关联")
     rules = ("SJ1", "SJ2", "SJ3", "SJ4", "SJ5", "SJ6", "RP4")
@@ -35,9 +36,18 @@ class JoinStreamStream(Join):
     reads_clock = True
 
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
-    before = Duration("Before", "How much earlier the right record may be.", minimum=None)
-    after = Duration("After", "How much later the right record may be.", minimum=None)
-    grace = Duration("Grace", "How long late records are waited for.", required=False, default=0)
+    before = Duration(
+        "Before", ("How much earlier than the left record the right record may be."), minimum=None
+    )
+    after = Duration(
+        "After", ("How much later than the left record the right record may be."), minimum=None
+    )
+    grace = Duration(
+        "Grace",
+        ("How long to accept late records after the window ends."),
+        required=False,
+        default=0,
+    )
 
     def check(self, report: Report) -> None:
         present = all(self.node.params.get(name) is not None for name in ("before", "after"))
@@ -74,6 +84,15 @@ class JoinStreamStream(Join):
             stores=sides + waiting,
         )
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        grace = duration(self.grace) if self.grace else None
+        if self.before == self.after:
+            window = call("within", duration(self.before), grace=grace)
+        else:
+            before, after = duration(self.before), duration(self.after)
+            window = call("within", before=before, after=after, grace=grace)
+        return self.joining(window)
 
     def summary(self) -> str:
         reach = f"{show_duration(self.before)} before to {show_duration(self.after)} after"

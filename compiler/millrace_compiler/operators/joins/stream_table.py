@@ -11,19 +11,20 @@ from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Duration, optional
 from millrace_compiler.ports import InPort, OutPort, Port
+from millrace_compiler.program.words import Call, duration
 
 
 class JoinStreamTable(Join):
-    """Adds to each record of a stream the row that a table has for its key."""
+    "Enriches each stream record with the table's row for its key."
 
     kind = "join.stream_table"
     title = "Join stream with table"
     icon = "table-column"
     place = 2
     help = (
-        "Each stream record looks up the current row of its key; updates of the table alone give "
-        "nothing [ST-1][ST-2]. With a versioned table the row as of the record's time [VS2], and "
-        "with grace records wait for late updates [ST-3]."
+        "Each stream record looks up the current row of its key; table updates alone produce no "
+        "result [ST-1][ST-2]. A versioned table returns the row as of the record's timestamp "
+        "[VS2]; with a grace period, stream records wait for late table updates [ST-3]."
     )
     synonyms = ("enrich", "lookup", "add", "dimension", "补充", "丰富", "查找")
     rules = ("ST-1", "ST-2", "ST-3", "ST-4", "VS2", "RP4")
@@ -36,7 +37,7 @@ class JoinStreamTable(Join):
     grace = optional(
         Duration(
             "Grace",
-            "How long stream records wait for late updates of the table, which must be versioned.",
+            "How long stream records wait for late table updates. Requires a versioned table.",
             required=False,
         )
     )
@@ -65,6 +66,9 @@ class JoinStreamTable(Join):
             stores=() if self.grace is None else (f"{self.id}-buffer",),
         )
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        return self.joining(grace=duration(self.grace))
 
     def summary(self) -> str:
         wait = f", waits {show_duration(self.grace)}" if self.grace else ""

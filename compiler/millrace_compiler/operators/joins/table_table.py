@@ -12,18 +12,19 @@ from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice
 from millrace_compiler.ports import InPort, OutPort, Port
+from millrace_compiler.program.words import Call
 
 
 class JoinTableTable(Join):
-    """A table of the rows of two tables that have the same key."""
+    "Joins two tables by their keys."
 
     kind = "join.table_table"
     title = "Join tables"
     icon = "layout-columns"
     place = 4
     help = (
-        "An update on either side makes the row of its key anew from both [TT1]. The tables must "
-        "be co-partitioned [TT6]."
+        "An update on either side recomputes the row of its key [TT1]. The tables must be "
+        "co-partitioned [TT6]."
     )
     synonyms = ("combine", "merge rows", "primary key", "表连接")
     rules = ("TT1", "TT2", "TT3", "TT4", "TT5", "TT6")
@@ -61,6 +62,9 @@ class JoinTableTable(Join):
         if self.store:
             return {"out": handle}
         return {"out": replace(handle, readers=handle.readers | left.readers | right.readers)}
+
+    def words(self) -> list[Call]:
+        return self.joining()
 
     def summary(self) -> str:
         return f"{self.type} join by key"

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import ClassVar
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Constant, Handle, NodeLowering, store_call
+from millrace_compiler.lowering import Handle, NodeLowering, store_json
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.operators.tables.updates import same_types, updates
 from millrace_compiler.parameters import Text
 from millrace_compiler.parts import Code, OutputTypesOf, PortNames, classes_in
 from millrace_compiler.ports import InPort, Port
+from millrace_compiler.program.words import Call, Input, Processor, call, parts, typed
 
 TEMPLATE = """class Forward(Processor):
     def init(self, context):
@@ -33,13 +34,15 @@ class ProcessorNode(Operator):
     many_stores = True
     stateful = True
     reads_clock = True
+    runs_python = True
     #: Whether the processor may forward another key.
     rekeys: ClassVar[bool] = True
 
-    code = Code("Code", "Python source with the class; Processor and Record need no import.")
+    code = Code("Code", "Python source of the class. Processor and Record need no import.")
     class_name = Text("Class", "Name of the class in the code.")
     output = OutputTypesOf(
-        "Output types", "Spark types of the key and value that it forwards; empty: the input's."
+        "Output types",
+        ("Spark SQL types of the forwarded key and value. Default: the input's types."),
     )
     outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
 
@@ -96,23 +99,37 @@ class ProcessorNode(Operator):
         made = to.step(
             self.kind,
             stream,
-            keywords={
-                "code": Constant("code", self.code),
+            params={
+                "code": self.code,
                 "class_name": self.class_name,
                 "output": {
                     "key": out.key.text if out.key else "",
                     "value": out.value.text if out.value else "",
                 },
-                "outputs": None if self.outputs() == ("out",) else list(self.outputs()),
-                "stores": [store_call(store) for store in self.stores] or None,
+                "outputs": list(self.outputs()),
+                "stores": [store_json(store) for store in self.stores],
             },
             key_changed=True if self.rekeys else None,
             ports=self.outputs(),
             stores=names,
             shared=names,
-            dictionary=True,
         )
         return {port: to.port(made, port) for port in self.outputs()}
+
+    def words(self) -> list[Call]:
+        output = typed(self, "output")
+        outputs = self.outputs()
+        return [
+            call(
+                self.kind,
+                Processor(self.code, self.class_name),
+                key_type=parts(output, "key"),
+                value_type=parts(output, "value"),
+                outputs=list(outputs) if outputs != ("out",) else None,
+                stores=list(self.stores) or None,
+                also=[Input("in", i) for i in range(1, self.incoming["in"])] or None,
+            )
+        ]
 
     def summary(self) -> str:
         with_stores = ", ".join(store.store_name() for store in self.stores)

@@ -6,16 +6,16 @@ from millrace_compiler.operators.processors.base import ProcessorNode
 
 
 class Process(ProcessorNode):
-    """Runs a Python class for each record; keys may change."""
+    "Processes records with a Python class, which may change keys."
 
     kind = "process"
     title = "Process"
     icon = "code"
     place = 1
     help = (
-        "A class with init, process and close, after Kafka Streams' Processor API [PA2]: it reads "
-        "and writes stores, schedules callbacks by stream time or wall clock [PA4], forwards "
-        "any number of records [PA3]. The key counts as changed [RP1]."
+        "A class with init, process and close, as in Kafka Streams' Processor API [PA2]: it reads "
+        "and writes stores, schedules punctuations by stream time or wall-clock time [PA4] and "
+        "forwards any number of records [PA3]. The key counts as changed [RP1]."
     )
     synonyms = ("processor", "python", "custom", "code", "transform", "punctuate", "自定义")
     rules = ("PA2", "PA3", "PA4", "PA5", "RP1")

@@ -6,15 +6,13 @@ from millrace_compiler.operators.processors.base import ProcessorNode
 
 
 class ProcessValues(ProcessorNode):
-    """Runs a Python class for each record; keys stay."""
+    "Processes records with a Python class that keeps keys unchanged."
 
     kind = "process_values"
     title = "Process values"
     icon = "code-dots"
     place = 2
-    help = (
-        "Like “Process”, but what it forwards keeps the record's key, so no shuffle follows [RP1]."
-    )
+    help = "Like “Process”, but forwarded records keep their key, so no repartition follows [RP1]."
     synonyms = ("processor", "python", "custom", "code", "transform values", "自定义")
     rules = ("PA2", "PA3", "PA4", "PA5")
     first = ("code", "class_name", "output", "outputs")

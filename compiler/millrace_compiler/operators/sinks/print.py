@@ -8,6 +8,7 @@ from millrace_compiler.lowering import Handle, NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.parameters import Text, optional
 from millrace_compiler.ports import InPort
+from millrace_compiler.program.words import Call, Input, with_keywords
 
 
 class SinkPrint(Operator):
@@ -17,14 +18,11 @@ class SinkPrint(Operator):
     title = "To the log"
     icon = "terminal-2"
     place = 2
-    help = "One line for each record, with the label before it."
+    help = "Writes one line for each record, prefixed with the label."
     synonyms = ("print", "console", "debug", "log", "stdout", "打印")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
-    plain = True
 
-    label_ = optional(
-        Text("Label", "Stands before each line; empty: the node's id.", required=False)
-    )
+    label_ = optional(Text("Label", "Prefix of each line. Default: the node's id.", required=False))
 
     def infer(self, scope: Scope) -> Inference:
         return no_questions({})
@@ -34,14 +32,17 @@ class SinkPrint(Operator):
         for index, stream in enumerate(streams):
             suffix = f"-{index}" if len(streams) > 1 else ""
             to.step(
-                "print_",
+                "print",
                 stream,
                 id=f"{self.id}{suffix}",
                 label=self.label_,
-                assigned=False,
-                plain=True,
             )
         return {}
+
+    def words(self) -> list[Call]:
+        others = [Input("in", index) for index in range(1, self.incoming["in"])]
+        made = Call("print", (self.label_,) if self.label_ else ())
+        return [with_keywords(made, also=others or None)]
 
     def summary(self) -> str:
         return f"prints {self.label_}" if self.label_ else "prints each record"

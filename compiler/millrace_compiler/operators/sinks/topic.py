@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.formats import SIMPLE, Format, FormatOf, format_of
-from millrace_compiler.lowering import Handle, NodeLowering, format_call
+from millrace_compiler.lowering import Handle, NodeLowering, format_json
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.parameters import Expression, Topic, optional
 from millrace_compiler.ports import InPort, Port
+from millrace_compiler.program.words import Call, Input, format_words, with_keywords
 from millrace_compiler.types import INT, STRING, DataType, widens
 
 
@@ -22,34 +23,43 @@ class SinkTopic(Operator):
     icon = "database-export"
     place = 1
     help = (
-        "Writes key, value, timestamp and headers. Formats default to the one that fits the type. "
-        "Keys go to partitions as Kafka's default partitioner sends them; a table's deletes are "
-        "written as null values."
+        "Writes key, value, timestamp and headers. The default format matches the type. Records "
+        "are partitioned by Kafka's default partitioner; deletes of a table are written as null "
+        "values."
     )
     synonyms = ("output", "produce", "write", "publish", "kafka", "输出", "写入")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
-    plain = True
     first = ("topic", "topic_expression", "key", "value", "partition")
 
     topic = optional(Topic("Topic", "The topic to write.", required=False))
     topic_expression = optional(
         Expression(
             "Topic expression",
-            "In place of one topic: gives the topic of each record.",
+            "Expression for the topic of each record, instead of a fixed topic.",
             expects="STRING",
             required=False,
         )
     )
     key = optional(
-        FormatOf("Key format", "Empty: the one that fits the type.", of_data=True, required=False)
+        FormatOf(
+            "Key format",
+            ("Default: the format that matches the type."),
+            of_data=True,
+            required=False,
+        )
     )
     value = optional(
-        FormatOf("Value format", "Empty: the one that fits the type.", of_data=True, required=False)
+        FormatOf(
+            "Value format",
+            ("Default: the format that matches the type."),
+            of_data=True,
+            required=False,
+        )
     )
     partition = optional(
         Expression(
             "Partition",
-            "Gives the partition; empty: as Kafka's default partitioner.",
+            "Expression for the partition. Default: Kafka's default partitioner.",
             expects="INT",
             required=False,
         )
@@ -98,12 +108,10 @@ class SinkTopic(Operator):
                 id=f"{self.id}{suffix}",
                 topic=self.topic,
                 topic_expression=self.topic_expression,
-                key=format_call(chosen["key"]),
-                value=format_call(chosen["value"]),
+                key=format_json(chosen["key"]),
+                value=format_json(chosen["value"]),
                 partition=self.partition,
-                assigned=False,
                 written=self.topic,
-                plain=True,
             )
         return {}
 
@@ -132,8 +140,22 @@ class SinkTopic(Operator):
             if needed is None or found is None or found == needed:
                 continue
             text = f"CAST({part} AS {needed.text})"
-            stream = to.step(op, stream, text, id=f"{self.id}-{part}{suffix}", plain=True)
+            stream = to.step(op, stream, id=f"{self.id}-{part}{suffix}", params={part: text})
         return stream
+
+    def words(self) -> list[Call]:
+        made = Call("to", (self.topic,) if self.topic else ())
+        others = tuple(Input("in", index) for index in range(1, self.incoming["in"]))
+        return [
+            with_keywords(
+                made,
+                topic_expression=self.topic_expression,
+                key=format_words(self.key),
+                value=format_words(self.value),
+                partition=self.partition,
+                also=list(others) or None,
+            )
+        ]
 
     def summary(self) -> str:
         if not self.topic and not self.topic_expression:

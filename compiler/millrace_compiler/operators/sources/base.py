@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.formats import FormatOf
-from millrace_compiler.lowering import Handle, NodeLowering, format_call
-from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.lowering import Handle, NodeLowering, format_json
+from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.parameters import Choice, Expression, optional
 from millrace_compiler.ports import METADATA, Port, Role
 
@@ -16,8 +16,8 @@ _TIMES = ("TIMESTAMP", "BIGINT", "INT", "SMALLINT", "TINYINT")
 class Source(Operator):
     """A topic becomes a stream or a table."""
 
-    key = FormatOf("Key format", "How the record's key is written on the topic.")
-    value = FormatOf("Value format", "How the record's value is written on the topic.")
+    key = FormatOf("Key format", "Serialization format of the key.")
+    value = FormatOf("Value format", "Serialization format of the value.")
 
     def formats(self) -> tuple[object, object]:
         """Key and value format, for comparing two sources of one topic."""
@@ -31,6 +31,10 @@ class Source(Operator):
         """How it takes the record's time, for comparing two sources of one topic."""
         return ()
 
+    def read_by(self) -> str | None:
+        """Spark's name of the format that is read in place of the broker's topic, if one is."""
+        return None
+
     def port(self, role: Role, *, versioned: bool = False) -> Port:
         """The types that the formats give."""
         return Port(role, self.key.type, self.value.type, versioned=versioned)
@@ -42,21 +46,21 @@ class TimedSource(Source):
     timestamp = optional(
         Expression(
             "Timestamp",
-            "Expression over the record that gives its time: TIMESTAMP, or BIGINT in ms. "
-            "Without it the time that the record has on the topic.",
+            "Expression for the record's timestamp: TIMESTAMP, or BIGINT in milliseconds. "
+            "Default: the timestamp of the Kafka record.",
             required=False,
         )
     )
     invalid_timestamp = Choice(
         "Invalid timestamp",
-        "A null or negative timestamp: stop the job, drop the record and count it, or take the "
-        "highest time seen so far on the partition.",
+        "What to do with a null or negative timestamp: fail, drop and count the record, or use "
+        "the partition's highest timestamp so far.",
         ("fail", "skip", "partition_time"),
         default="fail",
     )
     start = Choice(
         "Start",
-        "Where to begin on a topic that the job has not read before.",
+        "Where to start reading a topic that has no committed offsets.",
         ("earliest", "latest"),
         default="earliest",
     )
@@ -66,15 +70,28 @@ class TimedSource(Source):
 
     def infer_port(self, scope: Scope, port: Port) -> Inference:
         """Checks the timestamp expression and gives the port."""
+        asks = self.questions(scope)
         if self.timestamp:
             columns = (("key", port.key), ("value", port.value), *METADATA)
-            [found] = yield [scope.ask("timestamp", self.timestamp, columns)]
-            if found is not None and found.name not in _TIMES:
-                needed = "TIMESTAMP or BIGINT"
-                scope.fault("expression_type", "timestamp", found=found.text, needed=needed)
-        else:
-            yield []
+            asks.append(scope.ask("timestamp", self.timestamp, columns))
+        types = yield asks
+        found = types[-1] if self.timestamp else None
+        if found is not None and found.name not in _TIMES:
+            needed = "TIMESTAMP or BIGINT"
+            scope.fault("expression_type", "timestamp", found=found.text, needed=needed)
         return {"out": port}
+
+    def questions(self, scope: Scope) -> list[Ask]:
+        """What else is asked of the analyzer; only errors matter."""
+        return []
+
+    def time_params(self) -> dict[str, object]:
+        """Parameters of the step about time."""
+        return {
+            "timestamp": self.timestamp,
+            "invalid_timestamp": self.invalid_timestamp,
+            "start": self.start,
+        }
 
     def time_arguments(self) -> dict[str, object]:
         """Arguments about time that differ from the defaults."""
@@ -93,19 +110,15 @@ def source_step(
     op: str,
     role: Role,
     where: Mapping[str, object],
-    keywords: Mapping[str, object],
-    *,
-    plain: bool = False,
+    params: Mapping[str, object],
 ) -> Handle:
-    """The input step of a source; ``where`` says what it reads."""
-    formats = {"key": format_call(source.key), "value": format_call(source.value)}
+    """The input step of a source; ``where`` is what it reads."""
+    formats = {"key": format_json(source.key), "value": format_json(source.value)}
     return to.step(
         op,
-        None,
         role=role,
         topics=source.topic_names(),
         source=True,
-        plain=plain,
         stores=to.store_names(always=False),
-        keywords={**where, **formats, **keywords},
+        params={**where, **formats, **params},
     )

@@ -10,19 +10,20 @@ from millrace_compiler.operators.sources.base import Source, source_step
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.parameters import Topic
 from millrace_compiler.ports import OutPort
+from millrace_compiler.program.words import Call, call, format_words
 
 
 class SourceGlobalTable(Source):
-    """A table of which every task has all rows."""
+    "Reads a topic as a table that is fully replicated to every task."
 
     kind = "source.global_table"
     title = "Global table from a topic"
     icon = "world-download"
     place = 3
     help = (
-        "Reads a topic as a table that is whole on every task, so that a stream can be joined "
-        "with it by any expression and without a shuffle [GK1]. It is not in step with the time of "
-        "the streams [GK2] and can only be joined [GK3]."
+        "Reads a topic as a table that is fully replicated to every task, so that a stream can be "
+        "joined with it by any expression and without a shuffle [GK1]. It is not synchronized "
+        "with stream time [GK2] and can only be used in joins [GK3]."
     )
     synonyms = ("globalktable", "broadcast", "dimension", "enrich", "lookup", "全局表")
     rules = ("GK1", "GK2", "GK3")
@@ -43,9 +44,18 @@ class SourceGlobalTable(Source):
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         where = {"topic": self.topic}
-        keywords = {"store": to.store()}
-        handle = source_step(to, self, "global_table", "global_table", where, keywords)
+        params = {"store": to.store()}
+        handle = source_step(to, self, "global_table", "global_table", where, params)
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        made = call(
+            "global_table",
+            self.topic,
+            key=format_words(self.key),
+            value=format_words(self.value),
+        )
+        return [self.with_store(made)]
 
     def summary(self) -> str:
         return f"all rows of {self.topic} on every task"

@@ -7,22 +7,24 @@ from collections.abc import Mapping
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.lowering import Handle, NodeLowering
 from millrace_compiler.operator import Inference, Scope
-from millrace_compiler.operators.sources.base import TimedSource, source_step
+from millrace_compiler.operators.sources.base import source_step
+from millrace_compiler.operators.sources.reader import ReadStream
 from millrace_compiler.parameters import Pattern, Topics, optional
 from millrace_compiler.ports import OutPort
+from millrace_compiler.program.words import Call, call, format_words
 
 
-class SourceStream(TimedSource):
-    """Every record of one or more topics, one after the other."""
+class SourceStream(ReadStream):
+    "Reads the records of one or more topics as a stream."
 
     kind = "source.stream"
     title = "Stream from topics"
     icon = "database-import"
     place = 1
     help = (
-        "Reads topics as a stream: each record is an event of its own. Several topics come "
-        "together by the time of their records, the earliest waiting record first [PL1]. Bytes "
-        "that do not fit the format go to the deserialization handler."
+        "Reads topics as a stream: each record is an independent event. Records of several topics "
+        "are merged by timestamp, earliest first [PL1]. Records that cannot be deserialized go to "
+        "the deserialization handler."
     )
     synonyms = ("kstream", "input", "consume", "read", "topic", "events", "输入", "数据源")
     rules = ("PL1", "ST10", "EH1")
@@ -33,7 +35,7 @@ class SourceStream(TimedSource):
     topic_pattern = optional(
         Pattern(
             "Topic pattern",
-            "A regular expression in place of a list: all topics whose whole name matches.",
+            "A regular expression instead of a list; reads all topics whose full name matches.",
             required=False,
         )
     )
@@ -44,6 +46,8 @@ class SourceStream(TimedSource):
             self.fault(
                 report, "one_of", "topics", names="topics or topic_pattern", count=len(given)
             )
+        else:
+            self.check_reader(report, self.topic_names())
 
     def topic_names(self) -> tuple[str, ...]:
         return self.topics or ()
@@ -57,14 +61,29 @@ class SourceStream(TimedSource):
             if self.topic_pattern
             else {"topics": list(self.topic_names())}
         )
-        plain = len(self.topic_names()) == 1 and self.invalid_timestamp != "partition_time"
-        times = self.time_arguments()
-        handle = source_step(to, self, "stream", "stream", where, times, plain=plain)
+        params = {**self.time_params(), **self.reading()}
+        handle = source_step(to, self, "stream", "stream", where, params)
+        to.graph.steps[handle.step].read_by = self.reader
         if self.topic_pattern:
             to.graph.steps[handle.step].pattern = self.topic_pattern
         return {"out": handle}
 
+    def words(self) -> list[Call]:
+        return [
+            call(
+                "stream",
+                *self.topic_names(),
+                pattern=self.topic_pattern,
+                key=format_words(self.key),
+                value=format_words(self.value),
+                reader=self.reader_words(),
+                **self.time_arguments(),
+            )
+        ]
+
     def summary(self) -> str:
         if self.topic_pattern:
             return f"reads topics like {self.topic_pattern}"
+        if self.reader:
+            return f"reads {', '.join(self.topic_names())} from {self.reader}"
         return f"reads {', '.join(self.topic_names())}"

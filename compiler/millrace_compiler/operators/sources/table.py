@@ -10,18 +10,19 @@ from millrace_compiler.operators.sources.base import TimedSource, source_step
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.parameters import Topic
 from millrace_compiler.ports import OutPort
+from millrace_compiler.program.words import Call, call, format_words
 
 
 class SourceTable(TimedSource):
-    """The latest value of each key of a topic."""
+    "Reads a topic as a table: the latest value for each key."
 
     kind = "source.table"
     title = "Table from a topic"
     icon = "table-import"
     place = 2
     help = (
-        "Reads a topic as a table: a record replaces the row of its key, a null value deletes it "
-        "[KT1]. Records without a key are dropped and counted."
+        "Reads a topic as a table: a record replaces the row of its key, and a null value deletes "
+        "it [KT1]. Records with a null key are dropped and counted."
     )
     synonyms = ("ktable", "changelog", "compacted", "upsert", "reference data", "lookup", "表")
     rules = ("KT1", "KT2")
@@ -42,9 +43,19 @@ class SourceTable(TimedSource):
         return (yield from self.infer_port(scope, port))
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        keywords = {**self.time_arguments(), "store": to.store()}
-        handle = source_step(to, self, "table", "table", {"topic": self.topic}, keywords)
+        params = {**self.time_params(), "store": to.store()}
+        handle = source_step(to, self, "table", "table", {"topic": self.topic}, params)
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        made = call(
+            "table",
+            self.topic,
+            key=format_words(self.key),
+            value=format_words(self.value),
+            **self.time_arguments(),
+        )
+        return [self.with_store(made)]
 
     def summary(self) -> str:
         return f"latest value of each key of {self.topic}"

@@ -20,7 +20,6 @@ class StreamOrTable(Operator):
     in_ports = STREAM_OR_TABLE
     out_ports = (OutPort("out", "same"),)
     takes_store = ("store.key_value", "store.versioned")
-    plain = True
 
     def result(self, scope: Scope, port: Port) -> Port:
         """The port after the operator; its store is checked, and decides on versions.
@@ -34,17 +33,16 @@ class StreamOrTable(Operator):
             return replace(port, versioned=versioned)
         return port
 
-    def lower_over(self, to: NodeLowering, *args: object) -> Handle:
-        """The one call, on a stream or a table."""
+    def lower_over(self, to: NodeLowering, **params: object) -> Handle:
+        """The one step, on a stream or a table."""
         handle = to.input()
         if handle.role == "stream":
-            return to.step(self.kind, handle, *args, plain=True)
+            return to.step(self.kind, handle, params=params)
         made = to.step(
             self.kind,
             handle,
-            *args,
             role="table",
-            store=to.store(),
+            params={**params, "store": to.store()},
             stores=to.store_names(always=False),
         )
         return made if self.store else replace(made, readers=made.readers | handle.readers)

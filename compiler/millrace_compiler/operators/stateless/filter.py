@@ -16,11 +16,12 @@ class Filter(StreamOrTable):
 
     kind = "filter"
     title = "Filter"
+    positional = ("predicate",)
     icon = "filter"
     place = 1
     help = (
-        "Passes on what the predicate is true for; null counts as false. On a table a row that no "
-        "longer fits is deleted from the result [KT3]."
+        "Forwards records for which the predicate is true; null counts as false. On a table, a "
+        "row that no longer matches is deleted from the result [KT3]."
     )
     synonyms = ("where", "keep", "select rows", "condition", "过滤", "筛选")
     rules = ("KT3",)
@@ -35,7 +36,7 @@ class Filter(StreamOrTable):
         return {"out": self.result(scope, port)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": self.lower_over(to, self.predicate)}
+        return {"out": self.lower_over(to, predicate=self.predicate)}
 
     def summary(self) -> str:
         return f"keeps {self.predicate}"

@@ -11,11 +11,12 @@ class FilterNot(Filter):
 
     kind = "filter_not"
     title = "Filter not"
+    positional = ("predicate",)
     icon = "filter-off"
     place = 2
     help = (
-        "Drops what the predicate is true for; null counts as false, so it is kept. On a table a "
-        "row that is dropped is deleted from the result [KT3]."
+        "Drops records for which the predicate is true; null counts as false, so the record is "
+        "kept. On a table, a dropped row is deleted from the result [KT3]."
     )
     synonyms = ("drop", "exclude", "reject", "remove", "except", "排除")
 

@@ -11,23 +11,23 @@ from millrace_compiler.parameters import Expression
 
 
 class FlatMap(Operator):
-    """Makes none, one or several records from each, with keys of their own."""
+    "Turns each record into zero or more records with new keys."
 
     kind = "flat_map"
     title = "Flat map"
+    positional = ("records",)
     icon = "sitemap"
     place = 6
     help = (
-        "The expression gives an array of structs with key and value; each becomes a record. An "
-        "empty array gives nothing, a null one is a processing error [NU2]. The key counts as "
-        "changed [RP1]."
+        "The expression returns an array of structs with key and value; each becomes a record. An "
+        "empty array produces no record, a null array is a processing error [NU2]. The key counts "
+        "as changed [RP1]."
     )
     synonyms = ("explode", "unnest", "split", "expand", "multiply", "展开")
     rules = ("NU2", "RP1")
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
     changes_key = True
-    plain = True
 
     records = Expression("Records", "An array of structs: ARRAY<STRUCT<key, value>>.")
 
@@ -45,7 +45,7 @@ class FlatMap(Operator):
         return {"out": port.rekeyed(key, value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        handle = to.step("flat_map", to.input(), self.records, key_changed=True, plain=True)
+        handle = to.step("flat_map", to.input(), records=self.records, key_changed=True)
         return {"out": handle}
 
     def summary(self) -> str:

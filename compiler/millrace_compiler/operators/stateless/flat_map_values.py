@@ -11,21 +11,21 @@ from millrace_compiler.parameters import Expression
 
 
 class FlatMapValues(Operator):
-    """Makes none, one or several records from each, all with its key."""
+    "Turns each record into zero or more records with the same key."
 
     kind = "flat_map_values"
     title = "Flat map values"
+    positional = ("values",)
     icon = "list-tree"
     place = 7
     help = (
-        "The expression gives an array; each element becomes a record with the same key. An empty "
-        "array gives nothing, a null one is a processing error [NU2]."
+        "The expression returns an array; each element becomes a record with the same key. An "
+        "empty array produces no record, a null array is a processing error [NU2]."
     )
     synonyms = ("explode", "split", "words", "unnest", "tokenize", "拆分")
     rules = ("NU2",)
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
-    plain = True
 
     values_ = Expression("Values", "An array: one record for each element.")
 
@@ -41,7 +41,7 @@ class FlatMapValues(Operator):
         return {"out": port.with_value(value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("flat_map_values", to.input(), self.values_, plain=True)}
+        return {"out": to.step("flat_map_values", to.input(), params={"values": self.values_})}
 
     def summary(self) -> str:
         return f"each of {self.values_}"

@@ -11,23 +11,22 @@ from millrace_compiler.parameters import Expression
 
 
 class Map(Operator):
-    """Gives each record a new key and a new value."""
+    "Computes a new key and a new value for each record."
 
     kind = "map"
     title = "Map"
     icon = "transform"
     place = 3
     help = (
-        "One record in, one record out, with key and value made by expressions. The key counts as "
-        "changed, so a grouping or join after it shuffles [RP1]. Where only the value changes, "
-        "“Map values” spares the shuffle."
+        "One record in, one record out; expressions compute the key and the value. The key counts "
+        "as changed, so a later grouping or join repartitions the stream [RP1]. If only the value "
+        "changes, “Map values” avoids the repartition."
     )
     synonyms = ("transform", "project", "select", "convert", "映射")
     rules = ("RP1",)
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
     changes_key = True
-    plain = True
 
     key = Expression("Key", "The new key.")
     value = Expression("Value", "The new value.")
@@ -42,9 +41,7 @@ class Map(Operator):
         return {"out": port.rekeyed(key, value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        handle = to.step(
-            "map", to.input(), key=self.key, value=self.value, key_changed=True, plain=True
-        )
+        handle = to.step("map", to.input(), key=self.key, value=self.value, key_changed=True)
         return {"out": handle}
 
     def summary(self) -> str:

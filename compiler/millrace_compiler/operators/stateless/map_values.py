@@ -11,15 +11,16 @@ from millrace_compiler.parameters import Expression
 
 
 class MapValues(StreamOrTable):
-    """Gives each record a new value and leaves the key alone."""
+    "Computes a new value for each record and keeps the key."
 
     kind = "map_values"
     title = "Map values"
+    positional = ("value",)
     icon = "replace"
     place = 4
     help = (
-        "One record in, one record out; the key stays, so no shuffle follows. On a table a delete "
-        "stays a delete and the expression is not asked [KT4]."
+        "One record in, one record out; the key does not change, so no repartition follows. On a "
+        "table, deletes are forwarded without evaluating the expression [KT4]."
     )
     synonyms = ("transform", "project", "compute", "derive", "enrich", "convert", "计算")
     rules = ("KT4",)
@@ -32,7 +33,7 @@ class MapValues(StreamOrTable):
         return {"out": self.result(scope, port.with_value(value))}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": self.lower_over(to, self.value)}
+        return {"out": self.lower_over(to, value=self.value)}
 
     def summary(self) -> str:
         return f"value {self.value}"

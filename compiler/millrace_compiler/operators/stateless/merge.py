@@ -10,18 +10,19 @@ from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stateless.base import STREAM_OUT
 from millrace_compiler.operators.tables.updates import same_types, updates
 from millrace_compiler.ports import InPort
+from millrace_compiler.program.words import Call, Input
 
 
 class Merge(Operator):
-    """Puts the records of several streams into one."""
+    "Merges several streams into one."
 
     kind = "merge"
     title = "Merge"
     icon = "arrow-merge"
     place = 9
     help = (
-        "All records of all inputs, in the order in which they are processed. The types of the "
-        "inputs must be equal; partitions need not match."
+        "Forwards all records of all inputs in the order in which they are processed. The inputs "
+        "must have equal types; their partitions need not match."
     )
     synonyms = ("union", "combine", "concat", "join streams", "合并")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
@@ -40,7 +41,11 @@ class Merge(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         streams = to.met()
         changed = any(stream.key_changed for stream in streams)
-        return {"out": to.step("merge", streams[0], *streams[1:], key_changed=changed)}
+        return {"out": to.step("merge", *streams, key_changed=changed)}
+
+    def words(self) -> list[Call]:
+        others = self.incoming["in"] - 1
+        return [Call("merge", tuple(Input("in", index + 1) for index in range(others)))]
 
     def summary(self) -> str:
         return "all records of its inputs"

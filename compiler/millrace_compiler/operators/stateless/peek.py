@@ -13,18 +13,19 @@ from millrace_compiler.types import STRING
 
 
 class Peek(Operator):
-    """Writes a line to the log for each record and passes it on unchanged."""
+    "Logs a message for each record and forwards it unchanged."
 
     kind = "peek"
     title = "Peek"
+    positional = ("message",)
     icon = "eye"
     place = 8
-    help = "The message goes to the deployment's log; the record itself is not touched."
+    help = "The message is written to the deployment's log; the record is not changed."
     synonyms = ("log", "debug", "inspect", "print", "tap", "查看")
     in_ports = STREAM_OR_TABLE
     out_ports = STREAM_OUT
 
-    message = Expression("Message", "The line for the log, as text.", expects="STRING")
+    message = Expression("Message", "The message, a string expression.", expects="STRING")
 
     def infer(self, scope: Scope) -> Inference:
         port = updates(scope.one())
@@ -32,7 +33,7 @@ class Peek(Operator):
         return {"out": port}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("peek", to.stream(), self.message)}
+        return {"out": to.step("peek", to.stream(), message=self.message)}
 
     def summary(self) -> str:
         return f"logs {self.message}"

@@ -9,19 +9,21 @@ from millrace_compiler.lowering import Handle, NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Name, Whole, optional
+from millrace_compiler.program.words import Call, call
 
 
 class Repartition(Operator):
-    """Distributes the records anew by their key."""
+    "Redistributes records by key."
 
     kind = "repartition"
     title = "Repartition"
     icon = "arrows-shuffle"
     place = 11
     help = (
-        "Sends the stream through a repartition topic, so that records of one key are in one task. "
-        "Groupings and joins do this by themselves where it is needed; here the number of "
-        "partitions can be set. A null key is dropped, silently [RP3]."
+        "Sends the stream through a repartition topic, so that all records of a key are in one "
+        "task. Groupings and joins repartition automatically where needed; use this node to set "
+        "the number of partitions. Records with a null key are dropped without being counted "
+        "[RP3]."
     )
     synonyms = ("shuffle", "through", "partitions", "redistribute", "rebalance", "重分区")
     rules = ("RP2", "RP3")
@@ -31,7 +33,8 @@ class Repartition(Operator):
     partitions = optional(
         Whole(
             "Partitions",
-            "Number of partitions; empty: as many as the widest source before it.",
+            "Number of partitions. Default: the largest number of partitions among the sources "
+            "before it.",
             maximum=10_000,
             required=False,
         )
@@ -39,7 +42,7 @@ class Repartition(Operator):
     name = optional(
         Name(
             "Name",
-            "Name of the topic, without “-repartition”; empty: the node's id.",
+            "Name of the topic without “-repartition”. Default: the node's id.",
             required=False,
         )
     )
@@ -49,6 +52,9 @@ class Repartition(Operator):
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": to.repartition(to.input(), self.name or self.id, self.partitions)}
+
+    def words(self) -> list[Call]:
+        return [call("repartition", partitions=self.partitions, topic=self.name)]
 
     def summary(self) -> str:
         if self.partitions:

@@ -11,22 +11,22 @@ from millrace_compiler.parameters import Expression
 
 
 class SelectKey(Operator):
-    """Gives each record a new key and leaves the value alone."""
+    "Computes a new key for each record and keeps the value."
 
     kind = "select_key"
     title = "Select key"
+    positional = ("key",)
     icon = "key"
     place = 5
     help = (
-        "Sets the key by an expression. The key counts as changed, so a grouping or join after it "
-        "shuffles [RP1]."
+        "Sets the key to an expression. The key counts as changed, so a later grouping or join "
+        "repartitions the stream [RP1]."
     )
     synonyms = ("key by", "rekey", "partition by", "re-key", "选择键")
     rules = ("RP1",)
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
     changes_key = True
-    plain = True
 
     key = Expression("Key", "The new key.")
 
@@ -36,7 +36,7 @@ class SelectKey(Operator):
         return {"out": port.rekeyed(key, port.value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        handle = to.step("select_key", to.input(), self.key, key_changed=True, plain=True)
+        handle = to.step("select_key", to.input(), key=self.key, key_changed=True)
         return {"out": handle}
 
     def summary(self) -> str:

@@ -11,6 +11,7 @@ from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.parameters import optional
 from millrace_compiler.parts import Branches, PortName
+from millrace_compiler.program.words import Call, call
 from millrace_compiler.types import BOOLEAN
 
 
@@ -22,17 +23,19 @@ class Split(Operator):
     icon = "arrow-ramp-right"
     place = 10
     help = (
-        "Branches are tried in their order and the first match wins. What matches none goes to "
-        "the default port, or is dropped if there is none."
+        "Branches are evaluated in order and the first match wins. Records without a match go to "
+        "the default port, or are dropped if there is none."
     )
     synonyms = ("branch", "route", "switch", "case", "分支", "分流")
     in_ports = STREAM_OR_TABLE
     dynamic_outputs = "branches"
 
-    branches = Branches("Branches", "Port and predicate of each branch, tried from the top.")
+    branches = Branches("Branches", "Port and predicate of each branch, evaluated in order.")
     default_port = optional(
         PortName(
-            "Default port", "Port for what matches no branch; empty: it is dropped.", required=False
+            "Default port",
+            ("Port for records that match no branch. If empty, they are dropped."),
+            required=False,
         )
     )
 
@@ -59,12 +62,15 @@ class Split(Operator):
         made = to.step(
             "split",
             to.stream(),
-            branches=[(branch.port, branch.predicate) for branch in self.branches],
+            branches=[{"port": b.port, "predicate": b.predicate} for b in self.branches],
             default_port=self.default_port,
             ports=self.outputs() or ("out",),
-            dictionary=True,
         )
         return {port: to.port(made, port) for port in self.outputs()}
+
+    def words(self) -> list[Call]:
+        branches = {branch.port: branch.predicate for branch in self.branches}
+        return [call("split", branches, default=self.default_port)]
 
     def summary(self) -> str:
         return f"first match of {', '.join(self.outputs())}"

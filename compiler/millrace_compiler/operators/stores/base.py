@@ -10,9 +10,7 @@ from millrace_compiler.operator import Inference, Scope, Store, no_questions
 from millrace_compiler.parameters import Flag, Name, optional
 from millrace_compiler.parts import KeyValues, TypeOf
 
-_TYPE_HELP = (
-    "Needed for processors; an operator that materializes into the store knows it by itself."
-)
+_TYPE_HELP = "Required for processors; inferred for other operators."
 
 
 class StoreNode(Store):
@@ -21,20 +19,24 @@ class StoreNode(Store):
     #: Parameters that only a processor's own store must have.
     for_processors: ClassVar[tuple[str, ...]] = ("key_type", "value_type")
 
-    name = Name(
-        "Name", "The name by which code and queries know the store; unique in the document."
-    )
-    key_type = TypeOf("Key type", f"Spark type of the keys. {_TYPE_HELP}", required=False)
-    value_type = TypeOf("Value type", f"Spark type of the values. {_TYPE_HELP}", required=False)
+    name = Name("Name", "Name of the store in code and queries; unique in the topology.")
+    key_type = TypeOf("Key type", f"Spark SQL type of the keys. {_TYPE_HELP}", required=False)
+    value_type = TypeOf("Value type", f"Spark SQL type of the values. {_TYPE_HELP}", required=False)
     persistent = Flag(
-        "Persistent", "Keep it on disk in Kafka Streams; in Spark every store is.", default=True
+        "Persistent",
+        ("Kafka Streams keeps the store on disk. In Spark, all stores are kept on disk."),
+        default=True,
     )
-    logging = Flag("Changelog", "Keep a changelog; shown in the plan.", default=True)
+    logging = Flag(
+        "Changelog",
+        ("Whether Kafka Streams keeps a changelog topic; shown in the plan."),
+        default=True,
+    )
     logging_config = optional(
         KeyValues("Changelog settings", "Settings of the changelog topic.", required=False)
     )
     caching = Flag(
-        "Caching", "Asked for in Kafka Streams; here every update is passed on.", default=False
+        "Caching", "Record caching in Kafka Streams. Millrace forwards every update.", default=False
     )
 
     def infer(self, scope: Scope) -> Inference:

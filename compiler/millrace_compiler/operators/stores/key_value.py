@@ -7,15 +7,16 @@ from millrace_compiler.ports import OutPort
 
 
 class StoreKeyValue(StoreNode):
-    """The latest value of each key."""
+    "Stores the latest value of each key."
 
     kind = "store.key_value"
     title = "Key-value store"
     icon = "database"
     place = 1
     help = (
-        "Names the state of an operator, or gives processors a store: get, put, put_if_absent, "
-        "delete, range, prefix_scan, all. Iteration is in the order of the key's bytes."
+        "Names the state of an operator, or provides a store for processors: get, put, "
+        "put_if_absent, delete, range, prefix_scan, all. Iterates in the order of the serialized "
+        "keys."
     )
     synonyms = ("state store", "map", "rocksdb", "materialized", "queryable", "状态存储")
     rules = ("SS2", "SS3")

@@ -8,15 +8,15 @@ from millrace_compiler.ports import OutPort
 
 
 class StoreSession(StoreNode):
-    """Values by key, start and end of a session, kept for a while."""
+    "Stores values by key and session window for a retention time."
 
     kind = "store.session"
     title = "Session store"
     icon = "calendar-time"
     place = 3
     help = (
-        "Names the state of an aggregation over sessions, or gives processors a store of sessions: "
-        "put, remove, fetch, find_sessions."
+        "Names the state of an aggregation over session windows, or provides a session store for "
+        "processors: put, remove, fetch, find_sessions."
     )
     synonyms = ("sessions", "activity", "retention", "materialized", "会话存储")
     rules = ("SS2", "SS3")
@@ -27,8 +27,8 @@ class StoreSession(StoreNode):
     retention = optional(
         Duration(
             "Retention",
-            "How long sessions are kept, by stream time; at least gap and grace. "
-            "Without it, exactly these.",
+            "How long sessions are kept, in stream time; at least gap plus grace period, which is "
+            "the default.",
             required=False,
         )
     )

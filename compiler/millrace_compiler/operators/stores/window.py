@@ -8,15 +8,15 @@ from millrace_compiler.ports import OutPort
 
 
 class StoreWindow(StoreNode):
-    """Values by key and start of window, kept for a while."""
+    "Stores values by key and window start for a retention time."
 
     kind = "store.window"
     title = "Window store"
     icon = "calendar-stats"
     place = 2
     help = (
-        "Names the state of a windowed aggregation, or gives processors a store by key and time. "
-        "Rows older than the retention are gone."
+        "Names the state of a windowed aggregation, or provides a store by key and time for "
+        "processors. Rows older than the retention are removed."
     )
     synonyms = ("windowed", "time", "retention", "materialized", "窗口存储")
     rules = ("SS2", "SS3")
@@ -27,16 +27,16 @@ class StoreWindow(StoreNode):
     retention = optional(
         Duration(
             "Retention",
-            "How long rows are kept, by stream time; at least window and grace. "
-            "Without it, exactly these.",
+            "How long rows are kept, in stream time; at least window size plus grace period, "
+            "which is the default.",
             required=False,
         )
     )
     window_size = optional(
-        Duration("Window size", "Length of the windows; needed for processors.", required=False)
+        Duration("Window size", "Size of the windows. Required for processors.", required=False)
     )
     retain_duplicates = Flag(
-        "Keep duplicates", "Keep several values of one key and start.", default=False
+        "Keep duplicates", "Keep several values for the same key and window start.", default=False
     )
 
     def summary(self) -> str:

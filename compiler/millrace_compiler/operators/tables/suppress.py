@@ -10,18 +10,20 @@ from millrace_compiler.lowering import Handle, NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.parameters import Choice, DependsOn, Duration, Whole, optional
 from millrace_compiler.ports import InPort, OutPort
+from millrace_compiler.program.words import Call, call, duration
 
 
 class Suppress(Operator):
-    """Holds updates of a table back and passes on the last one."""
+    "Buffers the updates of a table and forwards the last one."
 
     kind = "suppress"
     title = "Suppress"
     icon = "hourglass"
     place = 3
     help = (
-        "With “window_closes” each window gives one final result, once stream time has passed its "
-        "end and grace [KT7]. With “time_limit” each key gives at most one update per limit [KT5]."
+        "With “window_closes”, each window emits one final result when stream time passes its end "
+        "plus grace period [KT7]. With “time_limit”, each key emits at most one update per "
+        "interval [KT5]."
     )
     synonyms = ("final result", "debounce", "throttle", "rate limit", "buffer", "抑制", "最终结果")
     rules = ("KT5", "KT6", "KT7", "KT8", "KT9")
@@ -30,28 +32,33 @@ class Suppress(Operator):
     stateful = True
     reads_clock = True
 
-    until = Choice("Until", "What an update waits for.", ("window_closes", "time_limit"))
+    until = Choice("Until", "When to emit.", ("window_closes", "time_limit"))
     limit = optional(
         Duration(
             "Limit",
-            "How long the first update of a key is held back, by stream time.",
+            "How long the first update of a key is buffered, in stream time.",
             required=False,
             depends_on=DependsOn("until", ("time_limit",)),
         )
     )
     max_records = optional(
-        Whole("Most records", "Keys held back at most; empty: no limit.", required=False)
+        Whole(
+            "Most records", ("Maximum number of buffered keys. Default: unlimited."), required=False
+        )
     )
     max_bytes = optional(
         Whole(
-            "Most bytes", "Bytes held back at most; empty: no limit.", required=False, unit="bytes"
+            "Most bytes",
+            ("Maximum size of the buffer in bytes. Default: unlimited."),
+            required=False,
+            unit="bytes",
         )
     )
     when_full = optional(
         Choice(
             "When full",
-            "Emit the oldest early, or stop the job. Default: emit with a time limit, fail with "
-            "window_closes, which promises final results.",
+            "What to do when the buffer is full: emit the oldest record early, or fail. Default: "
+            "emit with time_limit, fail with window_closes.",
             ("emit", "fail"),
             required=False,
         )
@@ -89,6 +96,16 @@ class Suppress(Operator):
             stores=(f"{self.id}-store",),
         )
         return {"out": handle}
+
+    def words(self) -> list[Call]:
+        limits = {
+            "max_records": self.max_records,
+            "max_bytes": self.max_bytes,
+            "when_full": self.when_full,
+        }
+        if self.until == "window_closes":
+            return [call("suppress", call("until_window_closes", **limits))]
+        return [call("suppress", call("until_time_limit", duration(self.limit), **limits))]
 
     def summary(self) -> str:
         if self.until == "window_closes":

@@ -12,14 +12,15 @@ from millrace_compiler.ports import InPort
 
 
 class ToStream(Operator):
-    """Every update of a table as a record."""
+    "Turns a table into a stream of its updates."
 
     kind = "to_stream"
     title = "To stream"
     icon = "table-export"
     place = 2
     help = (
-        "Each change of a row becomes a record with the row's key and new value; a delete a null."
+        "Each change of a row becomes a record with the row's key and new value; a delete becomes "
+        "a null value."
     )
     synonyms = ("changelog", "updates", "changes", "cdc", "变更流")
     in_ports = (InPort("in", ("table",)),)

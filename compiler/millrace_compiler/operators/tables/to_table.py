@@ -12,16 +12,16 @@ from millrace_compiler.ports import OutPort, Port
 
 
 class ToTable(Operator):
-    """The latest value of each key of a stream."""
+    "Turns a stream into a table: the latest value for each key."
 
     kind = "to_table"
     title = "To table"
     icon = "table-plus"
     place = 1
     help = (
-        "Takes each record as the new row of its key; a null value deletes the row. If the key was "
-        "changed before, the stream is repartitioned first [RP1]. Records without a "
-        "key are dropped."
+        "Each record becomes the new row of its key; a null value deletes the row. If the key was "
+        "changed before, the stream is repartitioned first [RP1]. Records with a null key are "
+        "dropped."
     )
     synonyms = ("latest", "dedupe", "distinct", "last value", "upsert", "去重", "最新值")
     rules = ("KT1", "KT2", "RP1")

@@ -1,6 +1,11 @@
 /** What both editors have in common: looks from the tokens, errors under exact characters, keys. */
 
-import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import {
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+  completionStatus,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
@@ -9,6 +14,7 @@ import { drawSelection, EditorView, keymap, placeholder } from "@codemirror/view
 import { tags } from "@lezer/highlight";
 import { openDialog } from "../../commands/dialogs";
 import type { Diagnostic } from "../../designer/compile";
+import { OWN_ESCAPE } from "../../ui/useEscape";
 import { offsetOf } from "../problems";
 
 const highlight = HighlightStyle.define([
@@ -144,6 +150,11 @@ export function baseExtensions(options: {
     placeholder(options.placeholder),
     EditorState.readOnly.of(options.readOnly),
     EditorView.contentAttributes.of({ "aria-labelledby": options.labelId, spellcheck: "false" }),
+    // While completions are open Escape closes them, not the window around the editor.
+    EditorView.contentAttributes.of(
+      (view): Record<string, string> =>
+        completionStatus(view.state) === null ? {} : { [OWN_ESCAPE]: "true" },
+    ),
     keymap.of([
       {
         // The editor would delete to the end of the line.
@@ -179,7 +190,7 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
     return {
       from: from === to && from > 0 ? from - 1 : from,
       to: from === to && from === 0 ? Math.min(1, length) : to,
-      severity: each.severity,
+      severity: each.severity === "difference" ? "info" : each.severity,
       message: [each.message, each.hint ?? ""].filter((part) => part !== "").join("\n"),
     };
   });

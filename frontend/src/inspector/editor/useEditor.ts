@@ -5,7 +5,7 @@ import type { Diagnostic } from "../../designer/compile";
 import { showDiagnostics } from "./base";
 
 /**
- * An editor in a box: made once, told of text that changed elsewhere (undo, another view) without
+ * An editor in an element: created once, updated with text that changed elsewhere (undo, another view) without
  * losing the cursor, and of what is wrong.
  */
 export function useEditor(

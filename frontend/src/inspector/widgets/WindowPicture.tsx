@@ -1,6 +1,5 @@
 import type { Json } from "../../graph/document";
-import { milliseconds } from "../../graph/durations";
-import { span } from "../../ui/format";
+import { durationText, milliseconds } from "../../graph/durations";
 import { t } from "../texts";
 import { asText } from "./widget";
 
@@ -15,7 +14,7 @@ function ms(value: Json | undefined): number {
 }
 
 function label(milliseconds: number): string {
-  return milliseconds === 0 ? "0" : span(milliseconds);
+  return milliseconds === 0 ? "0" : durationText(milliseconds);
 }
 
 interface Bar {
@@ -155,7 +154,7 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
             y={Math.max(9, top - 4)}
             textAnchor={picture.end > 0.75 ? "end" : "middle"}
           >
-            {t("lateUntil", { grace: span(grace) })}
+            {t("lateUntil", { grace: durationText(grace) })}
           </text>
         ) : null}
       </svg>

@@ -1,15 +1,16 @@
 /** Widgets for one plain value. */
 
 import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/core";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { isMissing } from "../../designer/compile";
+import { durationText, milliseconds } from "../../graph/durations";
 import { at } from "../problems";
 import { t } from "../texts";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
 
 function useWrong({ diagnostics, path }: WidgetProps): boolean {
-  // What is only missing is said below the field; it is not painted as a mistake.
+  // A missing value is mentioned below the field, but not marked as an error.
   return at(diagnostics, path).some((each) => each.severity === "error" && !isMissing(each));
 }
 
@@ -65,23 +66,6 @@ export function NumberWidget(props: WidgetProps) {
 
 const UNITS = ["ms", "seconds", "minutes", "hours", "days"];
 
-/** Milliseconds as the text people would have written: 3600000 is `1 hour`. */
-export function durationText(milliseconds: number): string {
-  const table: [number, string][] = [
-    [86_400_000, "day"],
-    [3_600_000, "hour"],
-    [60_000, "minute"],
-    [1000, "second"],
-  ];
-  for (const [size, name] of table) {
-    if (milliseconds !== 0 && milliseconds % size === 0) {
-      const count = milliseconds / size;
-      return `${count} ${name}${Math.abs(count) === 1 ? "" : "s"}`;
-    }
-  }
-  return `${milliseconds} ms`;
-}
-
 function suggestions(text: string): string[] {
   const number = /^\s*(-?\d+)\s*([a-z]*)\s*$/i.exec(text);
   if (number === null) return text.trim() === "" ? ["1 second", "1 minute", "1 hour", "1 day"] : [];
@@ -91,10 +75,12 @@ function suggestions(text: string): string[] {
   );
 }
 
-/** A length of time: typed as `5 minutes`, `250 ms` or a whole number of milliseconds. */
+/** A length of time, typed as `5 minutes`, `1h` or a number of milliseconds; kept in the document's words. */
 export function DurationWidget(props: WidgetProps) {
   const { labelId, onChange, onDone, readOnly, value } = props;
-  const shown = typeof value === "number" ? durationText(value) : asText(value);
+  const kept = typeof value === "number" ? durationText(value) : asText(value);
+  const [typed, setTyped] = useState<string | null>(null);
+  const shown = typed ?? kept;
   const { default: fallback } = props.parameter;
   const data = useMemo(() => suggestions(shown), [shown]);
   return (
@@ -111,11 +97,12 @@ export function DurationWidget(props: WidgetProps) {
       className="m-figures"
       onChange={(text) => {
         if (text === shown) return;
-        onChange(text === "" ? undefined : text);
+        setTyped(text);
+        const length = milliseconds(text);
+        onChange(text === "" ? undefined : length === null ? text : durationText(length));
       }}
       onBlur={() => {
-        const text = asText(value).trim();
-        if (/^-?\d+$/.test(text)) onChange(Number(text));
+        setTyped(null);
         onDone();
       }}
     />

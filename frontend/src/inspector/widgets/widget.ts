@@ -2,7 +2,7 @@ import type { Diagnostic } from "../../designer/compile";
 import type { Parameter } from "../../graph/catalogue";
 import type { DocumentNode, Json } from "../../graph/document";
 
-/** What every widget gets. A widget keeps in the document whatever was typed, right or wrong. */
+/** Props of every widget. A widget stores what was typed, valid or not, in the document. */
 export interface WidgetProps {
   readonly parameter: Parameter;
   readonly value: Json | undefined;

@@ -1,0 +1,112 @@
+"""What the admin of the installation sees and sets, across all workspaces."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from millrace_backend.errors import NotFound
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import actions
+from accounts.api import serializers as shapes
+from accounts.models import AuditEntry, User, Workspace
+from accounts.permissions import require_installation_admin
+
+
+class InstallationView(ApiView):
+    """A view for the admin of the installation."""
+
+    def check_permissions(self, request: Request) -> None:
+        """Raises Forbidden for everybody else."""
+        super().check_permissions(request)
+        require_installation_admin(self.person)
+
+
+class WorkspacesView(InstallationView):
+    """All workspaces."""
+
+    @extend_schema(
+        responses=shapes.WorkspaceSettingsSerializer(many=True),
+        operation_id="installation_workspace_list",
+    )
+    def get(self, request: Request) -> Response:
+        """With the prefixes of their topics (admin of the installation)."""
+        rows = Workspace.objects.all()
+        return Response(shapes.WorkspaceSettingsSerializer(rows, many=True).data)
+
+
+class WorkspaceSettingsView(InstallationView):
+    """One workspace."""
+
+    session_only = frozenset({"PUT"})
+
+    @extend_schema(
+        request=shapes.WorkspaceSettingsSerializer,
+        responses=shapes.WorkspaceSettingsSerializer,
+        operation_id="installation_workspace_set",
+    )
+    def put(self, request: Request, workspace: str) -> Response:
+        """Set which topics its people may use (admin of the installation)."""
+        row = Workspace.objects.filter(slug=workspace).first()
+        if row is None:
+            raise NotFound("not_found", f"There is no workspace {workspace!r}.")
+        given = shapes.WorkspaceSettingsSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.set_topic_prefixes(self.person, row, given.validated_data["topic_prefixes"])
+        return Response(shapes.WorkspaceSettingsSerializer(row).data)
+
+
+class AccountsView(InstallationView):
+    """All accounts."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.AccountOverviewSerializer),
+        operation_id="installation_account_list",
+    )
+    def get(self, request: Request) -> Response:
+        """By name, with their workspaces (admin of the installation)."""
+        rows = User.objects.filter(is_active=True).order_by("username")
+        return self.page(
+            rows.prefetch_related("memberships__workspace"),
+            shapes.AccountOverviewSerializer,
+            search=["username", "display_name"],
+        )
+
+
+class AccountLinkView(InstallationView):
+    """A sign-in link for an account."""
+
+    session_only = frozenset({"POST"})
+
+    @extend_schema(
+        request=None,
+        responses={201: shapes.LinkSerializer},
+        operation_id="installation_account_link",
+    )
+    def post(self, request: Request, account: int) -> Response:
+        """Make the link; earlier ones end (admin of the installation)."""
+        row = User.objects.filter(pk=account).first()
+        if row is None:
+            raise NotFound("not_found", f"There is no account {account}.")
+        link = actions.link_for_account(self.person, row)
+        return Response({"sign_in_link": link}, status=201)
+
+
+class InstallationAuditView(InstallationView):
+    """What happened outside of workspaces: sign-ins, accounts, tokens."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.AuditEntrySerializer),
+        operation_id="installation_audit_list",
+    )
+    def get(self, request: Request) -> Response:
+        """The newest first (admin of the installation)."""
+        return self.page(
+            AuditEntry.objects.filter(workspace=None),
+            shapes.AuditEntrySerializer,
+            search=["actor_name", "action", "address"],
+        )

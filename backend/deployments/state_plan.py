@@ -1,0 +1,244 @@
+"""What deploying a version does to the state of the deployment, before anything stops."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from accounts.models import Workspace
+from millrace_backend.errors import ApiError, Conflict, Unavailable
+from redis.exceptions import RedisError
+from topologies.compiling import analyzer, state_of
+from topologies.models import Version
+
+from deployments.cluster import list_topics
+from deployments.models import Deployment
+from deployments.runtime import read_runtime
+
+if TYPE_CHECKING:
+    from millrace_compiler.state_changes import StateChange, StoreChange
+
+#: what the driver keeps beside its checkpoint
+NOTES = "stores.json"
+
+
+#: by store: ``reset``, ``drop``, or ``{"convert": expression over old}``
+Decisions = Mapping[str, str | dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What the driver reported last; ``as_of`` in ISO 8601, None where nothing is known.
+
+    ``stores``: rows and bytes by the store's id; ``places``: by topic and partition the offset of
+    the record to come and how many records lie from there to the end (None: unknown).
+    """
+
+    as_of: str | None = None
+    stores: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    places: Mapping[str, Mapping[int, tuple[int, int | None]]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(report: Mapping[str, Any]) -> Figures:
+        """From a driver's report. Of a partition that several tasks read the furthest counts."""
+        places: dict[str, dict[int, tuple[int, int | None]]] = {}
+        for task in report["tasks"]:
+            for place in task["topic_partitions"]:
+                mine = places.setdefault(place["topic"], {})
+                found = (place["offset"] + 1, place["lag"])
+                mine[place["partition"]] = max(
+                    found, mine.get(place["partition"], found), key=lambda each: each[0]
+                )
+        stores = {store["node"]: (store["rows"], store["bytes"]) for store in report["stores"]}
+        return Figures(report["as_of"], stores, places)
+
+
+@dataclass(frozen=True)
+class StatePlan:
+    """The verdicts on stores and sources; ``before`` is the number of the version that wrote."""
+
+    before: int
+    version: int
+    change: StateChange
+    figures: Figures = field(default_factory=Figures)
+
+    def to_json(self) -> dict[str, Any]:
+        """As the API shows it: that of ``compare-state``, with names and types."""
+        from millrace_compiler.state_changes import convertible
+
+        stores = [
+            {
+                **store.to_json(),
+                "convertible": convertible(store),
+                "name": (store.new or store.old or {}).get("name", store.id),
+                **self._size(store.id),
+                "old": _texts(store.old),
+                "new": _texts(store.new),
+            }
+            for store in self.change.stores
+        ]
+        return {
+            "before": self.before,
+            "version": self.version,
+            **self.change.to_json(),
+            "stores": stores,
+            "sources": [
+                {"topic": topic, "verdict": verdict, "partitions": self._places(topic, verdict)}
+                for topic, verdict in self.change.sources
+            ],
+            "as_of": self.figures.as_of,
+        }
+
+    def _size(self, store: str) -> dict[str, int | None]:
+        rows, size = self.figures.stores.get(store, (None, None))
+        return {"rows": rows, "bytes": size}
+
+    def _places(self, topic: str, verdict: str) -> list[dict[str, int | None]]:
+        """Where the new version goes on with a topic, by partition."""
+        if verdict != "continues":
+            return []
+        return [
+            {"partition": partition, "offset": offset, "lag": lag}
+            for partition, (offset, lag) in sorted(self.figures.places.get(topic, {}).items())
+        ]
+
+    def require(self, decisions: Decisions) -> None:
+        """Raises Conflict with the whole plan where a decision is missing.
+
+        ApiError for an expression that does not convert a store's values to their new type,
+        Unavailable where the analyzer does not answer.
+        """
+        missing = [store.id for store in self.change.undecided if store.id not in decisions]
+        if missing:
+            raise Conflict(
+                "state_undecided",
+                f"Version {self.version} cannot take over the state of {', '.join(missing)}.",
+                "Decide for each of these stores: reset it, or drop it.",
+                missing=missing,
+                **self.to_json(),
+            )
+        for store in self.change.undecided:
+            decision = decisions[store.id]
+            if not isinstance(decision, str):
+                _require_conversion(store, decision["convert"])
+
+
+def _require_conversion(store: StoreChange, text: str) -> None:
+    from millrace_compiler.analysis import AnalyzerUnavailable, ExpressionRequest, SocketAnalyzer
+    from millrace_compiler.state_changes import convertible, type_text
+
+    name = (store.new or store.old or {}).get("name", store.id)
+    if not convertible(store):
+        raise ApiError(
+            "state_not_convertible",
+            f"The store {name} cannot be converted: more than the type of its values changed.",
+            "Reset it.",
+            store=store.id,
+        )
+    old, new = (store.old or {})["values"], (store.new or {})["values"]
+    pairs = {(type_text(old[part]), type_text(new[part])) for part in old.keys() & new.keys()}
+    requests = [
+        ExpressionRequest(text, (("old", before),), after)
+        for before, after in sorted(pairs)
+        if before != after
+    ]
+    host, _, port = analyzer().rpartition(":")
+    try:
+        results = SocketAnalyzer(host, int(port)).analyze(requests)
+    except AnalyzerUnavailable as error:
+        raise Unavailable(
+            "analyzer_unreachable", str(error), "Try again in some seconds."
+        ) from None
+    for request, result in zip(requests, results, strict=True):
+        if result.error is not None:
+            raise ApiError(
+                "conversion_invalid",
+                f"The expression for {name} is refused: {result.error.message}",
+                f"Write a SQL expression over old ({request.columns[0][1]}) that gives "
+                f"{request.expects}.",
+                store=store.id,
+                start=result.error.start,
+                stop=result.error.stop,
+            )
+
+
+def state_plan(row: Deployment, version: Version) -> StatePlan | None:
+    """The plan of deploying a version; None where the deployment has no state yet.
+
+    Raises Unavailable where the analyzer does not answer, ApiError for a version that does not
+    compile.
+    """
+    from millrace_compiler.state_schema import compare_schemas
+
+    notes = _notes(row)
+    if notes is None:
+        return None
+    run = row.runs.select_related("version").first()
+    before = row.version if run is None else run.version
+    old = notes.get("state") or _schema(before, row.workspace)
+    new = _schema(version, row.workspace)
+    figures = Figures() if run is None else _figures(row, run.report_id)
+    return StatePlan(before.number, version.number, compare_schemas(old, new), figures)
+
+
+def _figures(row: Deployment, report_id: str) -> Figures:
+    """What the last driver reported last; nothing where Redis does not answer."""
+    try:
+        found = read_runtime(row.pk, report_id, time.time() * 1000)
+    except RedisError:
+        return Figures()
+    return Figures() if found is None else Figures.of(found)
+
+
+def _notes(row: Deployment) -> dict[str, Any] | None:
+    """What the driver noted when it last committed a batch; None before the first start."""
+    try:
+        found = json.loads((row.directory / "checkpoint" / NOTES).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _schema(version: Version, workspace: Workspace) -> dict[str, Any]:
+    document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
+    found, diagnostics = state_of(document, workspace)
+    if found is None:
+        first = next(each for each in diagnostics if each["severity"] == "error")
+        text = " ".join(part for part in (first["node"], first["message"], first["hint"]) if part)
+        if first["code"] == "analyzer":
+            raise Unavailable("analyzer_unreachable", text, "Try again in some seconds.")
+        raise ApiError(
+            "not_compiled",
+            f"Version {version.number} does not compile: {text}",
+            "Correct it and save a new version.",
+        )
+    return found
+
+
+def _as_on_the_cluster(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any]:
+    """The document with the partitions that its topics really have, as a driver takes them."""
+    topics = {name: dict(entry) for name, entry in (document.get("topics") or {}).items()}
+    try:
+        for topic in list_topics(prefixes):
+            topics[topic["name"]] = {"partitions": topic["partitions"]}
+    except Unavailable:
+        return dict(document)
+    return {**document, "topics": topics}
+
+
+def _texts(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A store's schema for people."""
+    from millrace_compiler.state_changes import type_text
+
+    if schema is None:
+        return None
+    return {
+        "kind": schema["kind"],
+        "key": type_text(schema["key"]),
+        "values": [type_text(type_) for type_ in schema["values"].values()],
+        "windows": schema["windows"],
+        "tasks": schema["tasks"],
+    }

@@ -1,0 +1,174 @@
+"""Clients of the Kafka cluster, with bounded waits and errors for people.
+
+The process has one admin client and a few consumers. The consumers are members of no group and
+commit nothing: reading leaves no trace on the cluster.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from django.conf import settings
+
+from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
+
+ANSWER_SECONDS = 5.0
+#: consumers at a time, and how long a request waits for one
+READERS, WAIT_SECONDS = 4, 5.0
+#: nobody's offsets are kept under it; the client insists on a name
+GROUP = "millrace-page"
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_DENIED = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+}
+_REFUSED = {
+    KafkaError.POLICY_VIOLATION,
+    KafkaError.INVALID_CONFIG,
+    KafkaError.INVALID_REQUEST,
+    KafkaError.TOPIC_EXCEPTION,
+    KafkaError.INVALID_PARTITIONS,
+    KafkaError.TOPIC_DELETION_DISABLED,
+    KafkaError.MSG_SIZE_TOO_LARGE,
+}
+
+
+def configuration() -> dict[str, Any]:
+    """Settings of every client."""
+    return {
+        "bootstrap.servers": settings.KAFKA_BOOTSTRAP_SERVERS,
+        # librdkafka would print each refused connection itself; the error is raised instead.
+        "log_level": 0,
+        "error_cb": lambda _error: None,
+        "socket.timeout.ms": int(ANSWER_SECONDS * 1000),
+        "reconnect.backoff.max.ms": 1_000,
+    }
+
+
+def admin() -> AdminClient:
+    """The admin client of this process."""
+    return _admin(settings.KAFKA_BOOTSTRAP_SERVERS)
+
+
+@lru_cache(maxsize=2)
+def _admin(_servers: str) -> AdminClient:
+    return AdminClient(configuration())
+
+
+def answers(futures: Mapping[K, Future[V]]) -> dict[K, V]:
+    """The results of one request of an admin client, by what was asked.
+
+    Raises the ApiError of :func:`failure`.
+    """
+    until = time.monotonic() + ANSWER_SECONDS
+    with failures():
+        return {
+            asked: future.result(max(until - time.monotonic(), 0.01) + 0.5)
+            for asked, future in futures.items()
+        }
+
+
+@contextmanager
+def failures() -> Iterator[None]:
+    """Raise what a client raises as an ApiError."""
+    try:
+        yield
+    except (KafkaException, TimeoutError) as error:
+        raise failure(error) from error
+
+
+def failure(error: KafkaException | TimeoutError) -> ApiError:
+    """Unavailable where the cluster does not answer, else what it answered."""
+    reason = error.args[0] if error.args else None
+    text = reason.str() if isinstance(reason, KafkaError) else str(reason or "no answer in time")
+    code = reason.code() if isinstance(reason, KafkaError) else None
+    if code == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        return NotFound("no_such_topic", "The cluster has no such topic or partition.")
+    if code in _DENIED:
+        return ApiError(
+            "kafka_denied",
+            f"Kafka does not permit this: {text}",
+            "The cluster's ACLs decide; ask its administrator.",
+        )
+    if code in _REFUSED:
+        return ApiError("kafka_refused", f"Kafka refused this: {text}")
+    # A client that met a broker that hung may go on failing; the next request gets a new one.
+    _admin.cache_clear()
+    return Unavailable(
+        "kafka_unreachable",
+        f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not answer: {text}",
+        "Check that the broker runs and that KAFKA_BOOTSTRAP_SERVERS names it.",
+    )
+
+
+class Readers:
+    """Idle consumers, and how many there may be in all."""
+
+    def __init__(self, most: int) -> None:
+        self._places = threading.BoundedSemaphore(most)
+        self._idle: list[tuple[str, Consumer]] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[Consumer]:
+        """A consumer without an assignment; closed where its use failed.
+
+        Raises TooMany where all are in use for some seconds.
+        """
+        if not self._places.acquire(timeout=WAIT_SECONDS):
+            raise TooMany(
+                "readers_busy",
+                "Too many people are reading topics at this moment.",
+                "Try again in some seconds.",
+            )
+        try:
+            consumer = self._take()
+            try:
+                yield consumer
+                consumer.unassign()
+            except BaseException:
+                consumer.close()
+                raise
+            with self._lock:
+                self._idle.append((settings.KAFKA_BOOTSTRAP_SERVERS, consumer))
+        finally:
+            self._places.release()
+
+    def _take(self) -> Consumer:
+        with self._lock:
+            if self._idle:
+                servers, consumer = self._idle.pop()
+                if servers == settings.KAFKA_BOOTSTRAP_SERVERS:
+                    return consumer
+                consumer.close()
+        return Consumer(
+            {
+                **configuration(),
+                "group.id": GROUP,
+                "enable.auto.commit": False,
+                "enable.auto.offset.store": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "error",
+                "isolation.level": "read_committed",
+                # The end of a partition is known after one empty fetch.
+                "fetch.wait.max.ms": 50,
+                # What is fetched ahead and thrown away stays small.
+                "queued.min.messages": 1_000,
+                "queued.max.messages.kbytes": 16 * 1024,
+            }
+        )
+
+
+readers = Readers(READERS)

@@ -1,0 +1,124 @@
+"""The only code that changes topics and writes records, for people of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User, Workspace
+from accounts.permissions import require
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from deployments.choices import Desired
+from deployments.models import Deployment
+from millrace_backend import kafka
+from millrace_backend.errors import ApiError, Conflict, NotFound
+from millrace_compiler.needs import topics_of
+
+from records.choices import RecordFormat
+from records.codecs import Undecodable, encode
+from records.topics import check_allowed, described
+
+
+def produce(
+    actor: User, workspace: Workspace, topic: str, record: Mapping[str, Any]
+) -> dict[str, int | None]:
+    """Write a record and wait until the cluster has it; its partition and offset.
+
+    Without a partition it goes where the key puts it, as Kafka's own clients do. Raises ApiError
+    for a text that is not of its format, NotFound for a topic or partition that is not there.
+    """
+    require(actor, workspace.pk, Role.OPERATOR)
+    check_allowed(workspace, topic)
+    key, value = (_encoded(record.get(part), part) for part in ("key", "value"))
+    headers = _headers(record.get("headers") or [])
+    partitions = len(described(topic).partitions)
+    partition = record.get("partition")
+    if partition is not None and partition >= partitions:
+        raise NotFound(
+            "no_such_partition",
+            f"{topic} has no partition {partition}.",
+            f"It has {partitions}, counted from 0.",
+            fields={"partition": ["There is no such partition."]},
+        )
+    written = _deliver(
+        topic,
+        key=key,
+        value=value,
+        headers=headers,
+        **({} if partition is None else {"partition": partition}),
+        **({"timestamp": record["timestamp"]} if record.get("timestamp") is not None else {}),
+    )
+    place = {"partition": written.partition(), "offset": written.offset()}
+    audit(actor, workspace.pk, "record.produce", "topic", None, name=topic, **place)
+    return place
+
+
+def delete_topic(actor: User, workspace: Workspace, topic: str) -> None:
+    """Delete a topic with its records.
+
+    Raises NotFound where there is none, Conflict where a deployment that should run uses it.
+    """
+    require(actor, workspace.pk, Role.ADMIN)
+    check_allowed(workspace, topic)
+    described(topic)
+    running = Deployment.objects.filter(desired=Desired.RUNNING).select_related(
+        "version", "topology"
+    )
+    for each in running.iterator(chunk_size=20):
+        if topic in {need.topic for need in topics_of(each.version.document)}:
+            own = each.workspace_id == workspace.pk
+            user = f"“{each.topology.name}”" if own else "a deployment of another workspace"
+            raise Conflict(
+                "topic_in_use",
+                f"The topic {topic} is in use by {user}.",
+                "Stop the deployment first.",
+                deployment=each.pk if own else None,
+            )
+    kafka.answers(
+        kafka.admin().delete_topics(
+            [topic], operation_timeout=kafka.ANSWER_SECONDS, request_timeout=kafka.ANSWER_SECONDS
+        )
+    )
+    audit(actor, workspace.pk, "topic.delete", "topic", None, name=topic)
+
+
+def _encoded(part: Mapping[str, str] | None, name: str) -> bytes | None:
+    if part is None:
+        return None
+    try:
+        return encode(part["text"], part["format"])
+    except Undecodable as error:
+        raise ApiError(
+            "invalid", f"The {name} cannot be written: {error}", fields={name: [str(error)]}
+        ) from error
+
+
+def _headers(headers: Sequence[Mapping[str, str]]) -> list[tuple[str, bytes]]:
+    return [(each["key"], encode(each["text"], RecordFormat.STRING)) for each in headers]
+
+
+def _deliver(topic: str, **record: Any) -> Message:
+    """Write a record and wait for the leader's answer."""
+    producer = Producer(
+        {
+            **kafka.configuration(),
+            "partitioner": "murmur2_random",
+            "message.timeout.ms": int(kafka.ANSWER_SECONDS * 1000),
+            "linger.ms": 0,
+        }
+    )
+    answers: list[tuple[KafkaError | None, Message]] = []
+    with kafka.failures():
+        try:
+            producer.produce(topic, on_delivery=lambda *answer: answers.append(answer), **record)
+        except BufferError as error:
+            raise TimeoutError("its queue is full") from error
+        producer.flush(kafka.ANSWER_SECONDS + 1)
+        if not answers:
+            raise TimeoutError("no answer in time")
+        failed, message = answers[0]
+        if failed is not None:
+            raise KafkaException(failed)
+    return message

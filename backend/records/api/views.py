@@ -1,0 +1,132 @@
+"""Topics with their records and consumer groups."""
+
+from __future__ import annotations
+
+from accounts.choices import Role
+from accounts.models import Workspace
+from accounts.permissions import workspace_for
+from deployments.cluster import list_topics
+from drf_spectacular.utils import extend_schema
+from millrace_backend.paging import Paging
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from records import actions, topics
+from records.api import serializers as shapes
+from records.filters import read_filter
+from records.queries import Asked, read_one, read_page
+
+
+class TopicFiguresView(ApiView):
+    """The topics that a workspace may use, with figures."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.TopicFiguresSerializer),
+        operation_id="topic_figures_list",
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """One page by name, read from Kafka now; 503 if it does not respond."""
+        found = workspace_for(self.person, workspace)
+        words = request.query_params.get("search", "").lower().split()
+        named = [
+            each
+            for each in list_topics(found.topic_prefixes)
+            if all(word in each["name"].lower() for word in words)
+        ]
+        paging = Paging()
+        page = paging.paginate_queryset(named, request, view=self)
+        rows = topics.figures({each["name"]: each["partitions"] for each in page or []})
+        return paging.get_paginated_response(shapes.TopicFiguresSerializer(rows, many=True).data)
+
+
+class TopicApiView(ApiView):
+    """A view of one topic."""
+
+    def workspace_of(self, workspace: str, topic: str, needed: Role = Role.VIEWER) -> Workspace:
+        """The workspace, if the person has the role in it and it may use the topic."""
+        found = workspace_for(self.person, workspace, needed)
+        topics.check_allowed(found, topic)
+        return found
+
+
+class TopicView(TopicApiView):
+    """One topic."""
+
+    @extend_schema(responses=shapes.TopicDetailSerializer, operation_id="topic_get")
+    def get(self, request: Request, workspace: str, topic: str) -> Response:
+        """Its partitions with their offsets, and its configuration."""
+        self.workspace_of(workspace, topic)
+        return Response(shapes.TopicDetailSerializer(topics.detail(topic)).data)
+
+    @extend_schema(responses={204: None}, operation_id="topic_delete")
+    def delete(self, request: Request, workspace: str, topic: str) -> Response:
+        """Delete it with its records (admin); 409 where a deployment uses it."""
+        found = self.workspace_of(workspace, topic, Role.ADMIN)
+        actions.delete_topic(self.person, found, topic)
+        return Response(status=204)
+
+
+class GroupsView(TopicApiView):
+    """Who else reads a topic."""
+
+    @extend_schema(responses=shapes.ConsumerGroupsSerializer, operation_id="consumer_group_list")
+    def get(self, request: Request, workspace: str, topic: str) -> Response:
+        """The consumer groups that committed offsets of it, with their lag."""
+        self.workspace_of(workspace, topic)
+        return Response(shapes.ConsumerGroupsSerializer(topics.groups(topic)).data)
+
+
+class RecordsView(TopicApiView):
+    """The records of a topic."""
+
+    @extend_schema(
+        parameters=[shapes.RecordsQuerySerializer],
+        responses=shapes.RecordPageSerializer,
+        operation_id="record_list",
+    )
+    def get(self, request: Request, workspace: str, topic: str) -> Response:
+        """One page; what one request scans is limited, and `next` goes on from there."""
+        self.workspace_of(workspace, topic)
+        given = shapes.RecordsQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        asked = dict(given.validated_data)
+        wanted = read_filter(*(asked.pop(name) for name in ("contains", "field", "equals")))
+        page = read_page(topic, Asked(**asked, filter=wanted))
+        return Response(shapes.RecordPageSerializer(page).data)
+
+    @extend_schema(
+        request=shapes.NewRecordSerializer,
+        responses={201: shapes.RecordPlaceSerializer},
+        operation_id="record_produce",
+    )
+    def post(self, request: Request, workspace: str, topic: str) -> Response:
+        """Write a record (operator)."""
+        found = self.workspace_of(workspace, topic, Role.OPERATOR)
+        given = shapes.NewRecordSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        place = actions.produce(self.person, found, topic, given.validated_data)
+        return Response(shapes.RecordPlaceSerializer(place).data, status=201)
+
+
+class RecordView(TopicApiView):
+    """One record."""
+
+    @extend_schema(
+        parameters=[shapes.FormatsQuerySerializer],
+        responses=shapes.RawRecordSerializer,
+        operation_id="record_get",
+    )
+    def get(
+        self, request: Request, workspace: str, topic: str, partition: int, offset: int
+    ) -> Response:
+        """The record at an offset, whole, with its bytes."""
+        self.workspace_of(workspace, topic)
+        given = shapes.FormatsQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        formats = (given.validated_data["key_format"], given.validated_data["value_format"])
+        return Response(
+            shapes.RawRecordSerializer(read_one(topic, partition, offset, formats)).data
+        )

@@ -1,0 +1,48 @@
+"""Fixed sets of words about records."""
+
+from django.db import models
+
+
+class RecordFormat(models.TextChoices):
+    """How bytes of a key or a value are read."""
+
+    AUTO = "auto", "Guessed"
+    STRING = "string", "Text"
+    JSON = "json", "JSON"
+    INTEGER = "integer", "Integer"
+    LONG = "long", "Long"
+    FLOAT = "float", "Float"
+    DOUBLE = "double", "Double"
+    BOOLEAN = "boolean", "Boolean"
+    BYTES = "bytes", "Bytes"
+
+
+class Start(models.TextChoices):
+    """Where reading begins, and in which direction it goes."""
+
+    LATEST = "latest", "Newest first"
+    EARLIEST = "earliest", "From the beginning"
+    OFFSET = "offset", "From an offset"
+    TIME = "time", "From a time"
+
+
+class Stopped(models.TextChoices):
+    """Why a page of records ended."""
+
+    END = "end", "Nothing is left"
+    FULL = "full", "The page is full"
+    SCANNED = "scanned", "As many records were scanned as one request may"
+    SECONDS = "seconds", "Reading took as long as one request may"
+
+
+class GroupState(models.TextChoices):
+    """Kafka's states of a consumer group."""
+
+    UNKNOWN = "unknown", "Unknown"
+    PREPARING_REBALANCING = "preparing_rebalancing", "Preparing a rebalance"
+    COMPLETING_REBALANCING = "completing_rebalancing", "Completing a rebalance"
+    ASSIGNING = "assigning", "Assigning"
+    RECONCILING = "reconciling", "Reconciling"
+    STABLE = "stable", "Stable"
+    EMPTY = "empty", "Empty"
+    DEAD = "dead", "Dead"

@@ -1,0 +1,178 @@
+"""Bytes of keys and values as texts for people, and back.
+
+The formats are those of the topology document (`millrace_compiler.formats`). A format is guessed
+from the bytes where none is chosen.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from records.choices import RecordFormat
+
+#: characters of a text that a list of records shows
+SHOWN = 2_000
+_NUMBERS = {
+    RecordFormat.INTEGER: ">i",
+    RecordFormat.LONG: ">q",
+    RecordFormat.FLOAT: ">f",
+    RecordFormat.DOUBLE: ">d",
+}
+#: a number of eight bytes that is larger is hardly meant as a whole one
+_PLAUSIBLE = 1 << 53
+_BLANKS = "\t\n\r"
+#: what a schema registry's serializers put before a value: a zero and the schema's id
+_SCHEMA_HEADER = struct.Struct(">bI")
+
+
+class Undecodable(ValueError):
+    """The bytes are not of the format; the message says why."""
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A key or a value: its format, and its text, None for null."""
+
+    format: str
+    text: str | None
+    size: int
+    error: str | None = None
+    #: id of the schema that the bytes name, where they seem to
+    schema_id: int | None = None
+
+    @property
+    def value(self) -> Any:
+        """What a JSON path looks into."""
+        if self.text is None or self.format in {RecordFormat.STRING, RecordFormat.BYTES}:
+            return self.text
+        try:
+            return json.loads(self.text)
+        except (ValueError, RecursionError):
+            return self.text
+
+
+def decode(raw: bytes | None, chosen: str = RecordFormat.AUTO) -> Decoded:
+    """The bytes in a format; as hexadecimal digits with the reason where they are not of it."""
+    if raw is None:
+        return Decoded("null", None, 0)
+    if chosen == RecordFormat.AUTO:
+        return _guessed(raw)
+    try:
+        return Decoded(chosen, _text(raw, chosen), len(raw))
+    except Undecodable as error:
+        return Decoded(RecordFormat.BYTES, raw.hex(), len(raw), str(error))
+
+
+def _text(raw: bytes, format: str) -> str:
+    if format in _NUMBERS:
+        return _number(raw, format)
+    if format == RecordFormat.BOOLEAN:
+        if raw not in {b"\x00", b"\x01"}:
+            raise Undecodable("A boolean is one byte, 0 or 1.")
+        return "true" if raw == b"\x01" else "false"
+    if format == RecordFormat.BYTES:
+        return raw.hex()
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise Undecodable(f"No UTF-8: byte {error.start} is not valid.") from None
+    if format == RecordFormat.JSON:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise Undecodable(f"No JSON: {error}.") from None
+    return text
+
+
+def _number(raw: bytes, format: str) -> str:
+    layout = _NUMBERS[RecordFormat(format)]
+    size = struct.calcsize(layout)
+    if len(raw) != size:
+        raise Undecodable(f"The format {format} has {size} bytes, found {len(raw)}.")
+    return str(struct.unpack(layout, raw)[0])
+
+
+def _guessed(raw: bytes) -> Decoded:
+    size = len(raw)
+    try:
+        text: str | None = raw.decode()
+    except UnicodeDecodeError:
+        text = None
+    if text is not None and all(each.isprintable() or each in _BLANKS for each in text):
+        return Decoded(RecordFormat.JSON if _is_json(text) else RecordFormat.STRING, text, size)
+    if size == 4:
+        return Decoded(RecordFormat.INTEGER, _text(raw, RecordFormat.INTEGER), size)
+    if size == 8:
+        whole = abs(struct.unpack(">q", raw)[0]) < _PLAUSIBLE
+        number = RecordFormat.LONG if whole else RecordFormat.DOUBLE
+        return Decoded(number, _text(raw, number), size)
+    if raw in {b"\x00", b"\x01"}:
+        return Decoded(RecordFormat.BOOLEAN, _text(raw, RecordFormat.BOOLEAN), size)
+    schema_id = None
+    if size > _SCHEMA_HEADER.size:
+        magic, found = _SCHEMA_HEADER.unpack_from(raw)
+        schema_id = found if magic == 0 else None
+    return Decoded(RecordFormat.BYTES, raw.hex(), size, schema_id=schema_id)
+
+
+def _is_json(text: str) -> bool:
+    if not text.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def encode(text: str, format: str) -> bytes:
+    """The bytes of a text in a format; of ``bytes``, hexadecimal digits.
+
+    Raises Undecodable with the reason where the text is not of the format.
+    """
+    if format in _NUMBERS:
+        return _packed(text, format)
+    if format == RecordFormat.BOOLEAN:
+        if text not in {"true", "false"}:
+            raise Undecodable("A boolean is true or false.")
+        return b"\x01" if text == "true" else b"\x00"
+    if format == RecordFormat.BYTES:
+        try:
+            return binascii.unhexlify("".join(text.split()))
+        except ValueError as error:
+            raise Undecodable(f"No hexadecimal digits: {error}.") from None
+    if format == RecordFormat.JSON:
+        try:
+            json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise Undecodable(f"No JSON: {error}.") from None
+    return text.encode()
+
+
+def _packed(text: str, format: str) -> bytes:
+    layout = _NUMBERS[RecordFormat(format)]
+    read: Callable[[str], float] = int if layout in {">i", ">q"} else float
+    try:
+        return struct.pack(layout, read(text))
+    except (ValueError, struct.error, OverflowError):
+        raise Undecodable(
+            f"{text[:40]!r} is no {format} of {struct.calcsize(layout)} bytes."
+        ) from None
+
+
+def cut(text: str | None, most: int = SHOWN) -> tuple[str | None, bool]:
+    """The beginning of a text, and whether something is missing."""
+    if text is None or len(text) <= most:
+        return text, False
+    return text[:most], True
+
+
+def as_base64(raw: bytes | None, most: int) -> str | None:
+    """The first bytes for JSON."""
+    return None if raw is None else base64.b64encode(raw[:most]).decode()

@@ -1,0 +1,1 @@
+"""What happens to topics is Kafka's to keep; pages ask again."""

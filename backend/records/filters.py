@@ -1,0 +1,87 @@
+"""Which records a reader wants to see."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from millrace_backend.errors import ApiError
+
+from records.codecs import Decoded
+
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A text that key or value contains, and a field that has a value.
+
+    ``steps``: names and indexes behind ``key`` or ``value``, with ``part`` saying of which.
+    """
+
+    contains: str = ""
+    part: str = ""
+    steps: tuple[str | int, ...] = ()
+    equals: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.contains or self.part)
+
+    def accepts(self, key: Decoded, value: Decoded) -> bool:
+        """Whether the record is wanted."""
+        if self.contains and not any(
+            each.text is not None and self.contains in each.text.casefold() for each in (key, value)
+        ):
+            return False
+        if not self.part:
+            return True
+        found = _at((key if self.part == "key" else value).value, self.steps)
+        if found is _MISSING:
+            return False
+        return self.equals == found or _same(self.equals, found)
+
+
+def read_filter(contains: str, field: str, equals: str) -> Filter:
+    """A filter as a request has it. Raises ApiError for a field that is no path."""
+    if not field:
+        return Filter(contains.casefold())
+    steps: list[str | int] = []
+    at = 0
+    while at < len(field):
+        found = _STEP.match(field, at)
+        if found is None:
+            break
+        steps.append(found[1] if found[2] is None else int(found[2]))
+        at = found.end()
+    if at < len(field) or steps[0] not in {"key", "value"}:
+        raise ApiError(
+            "invalid",
+            f"“{field[:80]}” is no path of a field.",
+            "Begin with key or value, for instance value.customer.id or value.items[0].price.",
+            fields={"field": ["Not a path."]},
+        )
+    return Filter(contains.casefold(), str(steps[0]), tuple(steps[1:]), equals)
+
+
+def _at(value: Any, steps: tuple[str | int, ...]) -> Any:
+    for step in steps:
+        if isinstance(value, dict) and str(step) in value:
+            value = value[str(step)]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return _MISSING
+    return value
+
+
+def _same(text: str, found: Any) -> bool:
+    """Whether a text is this value as JSON writes it: `12`, `true`, `null`, `{"a": 1}`."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    # True equals 1 in Python, and in JSON it does not.
+    return isinstance(told, bool) == isinstance(found, bool) and bool(told == found)

@@ -1,0 +1,1 @@
+"""The records app keeps nothing in the database."""

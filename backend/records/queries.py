@@ -1,0 +1,190 @@
+"""What a request asks of a topic's records, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from millrace_backend import kafka
+from millrace_backend.errors import ApiError, NotFound
+
+from records.choices import RecordFormat, Start
+from records.codecs import Decoded, as_base64, cut, decode
+from records.filters import Filter
+from records.reading import Page, Raw, Scan
+from records.topics import Ends, described, ends_of, offsets_at
+
+#: bytes of a key or a value that a single record's answer has
+MOST_BYTES = 1_000_000
+#: headers of a record that are shown
+MOST_HEADERS = 100
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Where to begin, in which formats to read, and what is wanted."""
+
+    start: str = Start.LATEST
+    partition: int | None = None
+    offset: int = 0
+    #: milliseconds since the epoch
+    time: int = 0
+    limit: int = 50
+    key_format: str = RecordFormat.AUTO
+    value_format: str = RecordFormat.AUTO
+    filter: Filter = field(default_factory=Filter)
+    #: from an answer: `partition:offset`, separated by commas
+    cursor: str = ""
+
+
+def read_page(topic: str, asked: Asked) -> dict[str, Any]:
+    """One page of records. Raises ApiError for a partition or a cursor that is none."""
+    numbers = [each.id for each in described(topic).partitions]
+    if asked.partition is not None:
+        if asked.partition not in numbers:
+            raise _no_partition(topic, asked.partition, len(numbers))
+        numbers = [asked.partition]
+    ends = {number: each for (_, number), each in ends_of((topic, n) for n in numbers).items()}
+    backwards = asked.start == Start.LATEST
+    ranges = _ranges(topic, asked, ends, backwards=backwards)
+
+    def take(record: Raw) -> dict[str, Any] | None:
+        key = decode(record.key, asked.key_format)
+        value = decode(record.value, asked.value_format)
+        if asked.filter and not asked.filter.accepts(key, value):
+            return None
+        return shown(record, key, value)
+
+    with kafka.failures(), kafka.readers.one() as consumer:
+        page = Scan(consumer, topic, take).page(ranges, asked.limit, backwards=backwards)
+    return {
+        "records": [row.content for row in page.rows],
+        "scanned": page.scanned,
+        "stopped": page.stopped.value,
+        "next": _cursor(_following(page, ends)),
+        "ends": _cursor({number: each.latest for number, each in ends.items()}),
+    }
+
+
+def read_one(topic: str, partition: int, offset: int, formats: tuple[str, str]) -> dict[str, Any]:
+    """A record with its raw bytes. Raises NotFound where the partition has none at the offset."""
+    count = len(described(topic).partitions)
+    if not 0 <= partition < count:
+        raise _no_partition(topic, partition, count)
+    ends = ends_of([(topic, partition)])[topic, partition]
+    found: list[Raw] = []
+
+    def take(record: Raw) -> object | None:
+        found.append(record)
+        return record
+
+    with kafka.failures(), kafka.readers.one() as consumer:
+        Scan(consumer, topic, take).page(
+            {partition: (max(offset, ends.earliest), min(offset + 1, ends.latest))},
+            1,
+            backwards=False,
+        )
+    if not found:
+        raise NotFound(
+            "no_such_record",
+            f"Partition {partition} of {topic} has no record at offset {offset}.",
+            f"It has offsets from {ends.earliest} to {ends.latest - 1}; records in between may "
+            "have been compacted away or belong to an aborted transaction."
+            if ends.latest > ends.earliest
+            else "It is empty now: its records were deleted or have expired.",
+        )
+    record = found[0]
+    key, value = decode(record.key, formats[0]), decode(record.value, formats[1])
+    return {
+        **shown(record, key, value, most=MOST_BYTES),
+        "raw_key": as_base64(record.key, MOST_BYTES),
+        "raw_value": as_base64(record.value, MOST_BYTES),
+    }
+
+
+def shown(record: Raw, key: Decoded, value: Decoded, **most: int) -> dict[str, Any]:
+    """A record as the API has it."""
+    return {
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "log_append_time": record.log_append_time,
+        "size": key.size + value.size,
+        "key": _part(key, **most),
+        "value": _part(value, **most),
+        "headers": [
+            {"key": name, **_part(decode(raw), **most)}
+            for name, raw in record.headers[:MOST_HEADERS]
+        ],
+    }
+
+
+def _part(decoded: Decoded, **most: int) -> dict[str, Any]:
+    text, is_cut = cut(decoded.text, **most)
+    return {
+        "format": decoded.format,
+        "text": text,
+        "size": decoded.size,
+        "cut": is_cut,
+        "error": decoded.error,
+        "schema_id": decoded.schema_id,
+    }
+
+
+def _ranges(
+    topic: str, asked: Asked, ends: Mapping[int, Ends], *, backwards: bool
+) -> dict[int, tuple[int, int]]:
+    """What is left to read of each partition."""
+    begin: dict[int, int | None] = {}
+    if asked.cursor:
+        begin = dict(_read_cursor(asked.cursor, ends))
+    elif asked.start == Start.OFFSET:
+        begin = dict.fromkeys(ends, asked.offset)
+    elif asked.start == Start.TIME:
+        begin = dict(offsets_at(topic, ends, asked.time))
+    elif asked.start == Start.EARLIEST:
+        begin = {number: each.earliest for number, each in ends.items()}
+    ranges = {}
+    for number, each in ends.items():
+        at = begin.get(number)
+        at = each.latest if at is None else min(max(at, each.earliest), each.latest)
+        ranges[number] = (each.earliest, at) if backwards else (at, each.latest)
+    return ranges
+
+
+def _following(page: Page, ends: Mapping[int, Ends]) -> dict[int, int]:
+    return {number: page.next.get(number, each.latest) for number, each in ends.items()}
+
+
+def _cursor(offsets: Mapping[int, int]) -> str:
+    return ",".join(f"{number}:{offset}" for number, offset in sorted(offsets.items()))
+
+
+def _read_cursor(text: str, ends: Iterable[int]) -> dict[int, int]:
+    """The offsets of a cursor; a partition that was added since has none."""
+    known, found = set(ends), {}
+    for pair in text.split(","):
+        number, _, offset = pair.partition(":")
+        if not (_is_number(number) and _is_number(offset)):
+            raise ApiError(
+                "invalid",
+                "“cursor” is no place in a topic.",
+                "Send the “next” or “ends” of an answer, or nothing.",
+                fields={"cursor": ["Not a place in a topic."]},
+            )
+        if int(number) in known:
+            found[int(number)] = int(offset)
+    return found
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 19
+
+
+def _no_partition(topic: str, partition: int, count: int) -> NotFound:
+    return NotFound(
+        "no_such_partition",
+        f"{topic} has no partition {partition}.",
+        f"It has {count}, counted from 0.",
+    )

@@ -1,0 +1,159 @@
+"""Shapes of a simulation: input lines, and what became of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from topologies.api.compile_serializers import DiagnosticSerializer
+from topologies.api.fields import DocumentField
+from topologies.simulating import MOST_INPUTS, MOST_STEPS
+
+
+class SimulationRequestSerializer(serializers.Serializer[Any]):
+    """A document that need not be saved, and the input lines in their order."""
+
+    document = DocumentField()
+    inputs = serializers.ListField(
+        child=serializers.JSONField(),
+        max_length=MOST_INPUTS,
+        help_text='{"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; '
+        '{"advance_wall_clock": ms}: the wall clock moves on.',
+    )
+    steps = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_STEPS,
+        default=MOST_STEPS,
+        required=False,
+        help_text="So many steps of records are answered; all records are counted.",
+    )
+
+
+class SimulatedOutputSerializer(serializers.Serializer[Any]):
+    """A record written to a topic; `after` is the number of its input line, from 1."""
+
+    after = serializers.IntegerField()
+    topic = serializers.CharField()
+    key = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField(allow_null=True)
+    timestamp = serializers.IntegerField()
+    headers = serializers.DictField(child=serializers.CharField(allow_null=True), required=False)
+
+
+class NodeCountSerializer(serializers.Serializer[Any]):
+    """Records into and out of a node, and those that ended there by reason."""
+
+    out = serializers.IntegerField()
+    dropped = serializers.DictField(child=serializers.IntegerField())
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``in``, which is no name in Python."""
+        return {"in": serializers.IntegerField(), **super().get_fields()}
+
+
+class StepRecordSerializer(serializers.Serializer[Any]):
+    """A record as it enters a node; `old` is the former value of a table's update."""
+
+    key = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField(allow_null=True)
+    old = serializers.JSONField(allow_null=True, required=False)
+    timestamp = serializers.IntegerField()
+    headers = serializers.DictField(child=serializers.CharField(allow_null=True))
+
+
+class StoreRowSerializer(serializers.Serializer[Any]):
+    """A row of a store; without a value it was deleted."""
+
+    key = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField(allow_null=True)
+    timestamp = serializers.IntegerField(allow_null=True)
+
+
+class SimulationStepSerializer(serializers.Serializer[Any]):
+    """One step of a simulation. Which fields it has depends on `event`."""
+
+    seq = serializers.IntegerField()
+    after = serializers.IntegerField(help_text="The number of its input line, from 1.")
+    event = serializers.CharField(help_text="record, drop, store or punctuate")
+    node = serializers.CharField()
+    task = serializers.CharField(required=False)
+    stream_time = serializers.IntegerField(allow_null=True, required=False)
+    port = serializers.CharField(allow_null=True, required=False)
+    input = serializers.IntegerField(required=False, help_text="0: the first, or left, input.")
+    edge = serializers.IntegerField(
+        allow_null=True, required=False, help_text="The index of the document's edge."
+    )
+    record = StepRecordSerializer(required=False)
+    reason = serializers.CharField(required=False)
+    dead_letter = serializers.BooleanField(required=False)
+    window_start = serializers.IntegerField(required=False)
+    window_end = serializers.IntegerField(required=False)
+    closed_until = serializers.IntegerField(
+        required=False, help_text="Windows that end before this time, in ms, are closed."
+    )
+    time = serializers.IntegerField(required=False)
+    kept_from = serializers.IntegerField(required=False)
+    store = serializers.CharField(required=False)
+    row = StoreRowSerializer(required=False)
+    clock = serializers.CharField(required=False)
+    now = serializers.IntegerField(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``from``, which is no name in Python, and ``parent``, which a field has taken."""
+        parent = serializers.IntegerField(allow_null=True, help_text="The step that caused it.")
+        origin = serializers.CharField(allow_null=True, required=False)
+        return {"parent": parent, **super().get_fields(), "from": origin}
+
+
+class SimulationLogSerializer(serializers.Serializer[Any]):
+    """What a node printed."""
+
+    level = serializers.CharField()
+    node = serializers.CharField()
+    message = serializers.CharField()
+
+
+class SimulationErrorSerializer(serializers.Serializer[Any]):
+    """Why the job stopped, at the input line `after`."""
+
+    kind = serializers.CharField()
+    code = serializers.CharField(allow_null=True)
+    message = serializers.CharField()
+    node = serializers.CharField(allow_null=True, required=False)
+    parameter = serializers.CharField(allow_null=True, required=False)
+    after = serializers.IntegerField()
+
+
+class SimulationResultSerializer(serializers.Serializer[Any]):
+    """What became of the input lines."""
+
+    outputs = SimulatedOutputSerializer(many=True)
+    output_count = serializers.IntegerField()
+    dropped = serializers.IntegerField()
+    edges = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Records over each edge of the document."
+    )
+    nodes = serializers.DictField(child=NodeCountSerializer())
+    stores = serializers.DictField(child=StoreRowSerializer(many=True))
+    steps = SimulationStepSerializer(many=True)
+    truncated = serializers.BooleanField(help_text="More steps happened than are answered.")
+    logs = SimulationLogSerializer(many=True)
+    error = SimulationErrorSerializer(allow_null=True)
+
+
+class SimulationSerializer(serializers.Serializer[Any]):
+    """The compiler's diagnostics; without a result the document was refused, or nothing ran yet."""
+
+    state = serializers.ChoiceField(
+        choices=[("done", "done"), ("starting", "starting")],
+        help_text="starting: the simulator is starting; ask again in a second.",
+    )
+    diagnostics = DiagnosticSerializer(many=True)
+    result = SimulationResultSerializer(allow_null=True)
+
+
+class SimulatorSerializer(serializers.Serializer[Any]):
+    """Whether a simulation would run at once."""
+
+    state = serializers.ChoiceField(choices=[("ready", "ready"), ("starting", "starting")])

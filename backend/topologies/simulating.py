@@ -1,0 +1,118 @@
+"""The backend's entry point to the simulator, which runs documents in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from accounts.choices import Role
+from accounts.models import User, Workspace
+from accounts.permissions import role_in
+from django.conf import settings
+from millrace_backend.errors import ApiError, Conflict, Forbidden, TooMany, Unavailable
+
+from topologies.models import Version, hash_of
+
+#: input lines of one simulation, and steps of records that its answer has
+MOST_INPUTS, MOST_STEPS = 2_000, 20_000
+#: seconds until the simulator must have answered: it ends what takes longer than its own limits
+PATIENCE = 120.0
+
+#: kinds of nodes that are code of a person
+PROCESSORS = frozenset({"process", "process_values"})
+
+_CLASSES: dict[str, type[ApiError]] = {
+    "simulator_busy": TooMany,
+    "simulation_cancelled": Conflict,
+}
+
+
+def simulated(
+    document: Mapping[str, Any],
+    inputs: Sequence[Any],
+    person: User,
+    workspace: Workspace,
+    *,
+    steps: int,
+) -> dict[str, Any]:
+    """The diagnostics and the result of a document's run on input lines; None where refused.
+
+    `state` is `starting` where nothing ran because a simulator is starting.
+    Raises Forbidden for a viewer's document that is no saved version of the workspace and for code
+    of somebody who may not deploy, Unavailable
+    where the simulator does not answer, ApiError for what went wrong.
+    """
+    role = role_in(person, workspace.pk)
+    runs_code = any(node["kind"] in PROCESSORS for node in document["nodes"])
+    if runs_code and (role is None or not role.allows(Role.OPERATOR)):
+        raise Forbidden(
+            "role_too_small",
+            "Simulating a topology with Python processors runs their code on the server: "
+            "this needs the role operator, as deploying does.",
+            "Ask an admin for the role operator, or an operator to simulate it.",
+        )
+    if role is None or not role.allows(Role.EDITOR):
+        saved = Version.objects.filter(topology__workspace=workspace, hash=hash_of(document))
+        if not saved.exists():
+            raise Forbidden(
+                "role_too_small",
+                "A viewer can simulate saved versions only.",
+                "Open a saved version, or ask an admin for the role editor.",
+            )
+    answer = _ask(
+        {
+            "do": "simulate",
+            "owner": _owner(person),
+            "document": document,
+            "inputs": inputs,
+            "trace": steps,
+        }
+    )
+    if answer.get("state") == "starting":
+        return {"state": "starting", "diagnostics": [], "result": None}
+    return {"state": "done", "diagnostics": answer["diagnostics"], "result": answer["result"]}
+
+
+def prepare() -> str:
+    """`ready` or `starting`: a simulator that is not there is started."""
+    return str(_ask({"do": "prepare"})["state"])
+
+
+def cancel(person: User) -> bool:
+    """End the simulations of a person; whether there were any."""
+    return bool(_ask({"do": "cancel", "owner": _owner(person)})["cancelled"])
+
+
+def _owner(person: User) -> str:
+    return f"person {person.pk}"
+
+
+def _ask(request: Mapping[str, Any]) -> dict[str, Any]:
+    address = settings.MILLRACE_SIMULATOR
+    if not address:
+        raise Unavailable(
+            "simulator_unreachable",
+            "No simulator is set: nothing can be simulated.",
+            "Start Millrace by `./millrace up`, or name a running simulator in MILLRACE_SIMULATOR.",
+        )
+    host, _, port = str(address).rpartition(":")
+    try:
+        with socket.create_connection((host or "127.0.0.1", int(port)), PATIENCE) as connection:
+            connection.sendall(json.dumps(request).encode() + b"\n")
+            with connection.makefile("rb") as stream:
+                line = stream.readline()
+        answer: dict[str, Any] = json.loads(line)
+    except (OSError, ValueError):
+        raise Unavailable(
+            "simulator_unreachable",
+            f"The simulator at {address} does not answer.",
+            "See the log of the service simulator; it is restarted by itself.",
+        ) from None
+    error = answer.get("error")
+    if error:
+        refuse = _CLASSES.get(error["code"], ApiError)
+        data = {name: error[name] for name in ("node", "parameter") if error.get(name)}
+        raise refuse(error["code"], error["message"], error.get("hint") or "", **data)
+    return answer

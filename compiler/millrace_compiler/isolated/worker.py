@@ -1,0 +1,124 @@
+"""The process that compiles: ``python -m millrace_compiler.isolated.worker MEGABYTES``.
+
+It reads requests from standard input and writes answers to standard output (:mod:`frames`). A
+request names what to do, the document, the analyzer's address and its seconds. ``compile`` gives
+the answer of the compile endpoint, ``bundle`` writes the files of the job into a folder, ``state``
+gives the schema of its state. The kernel ends the process some seconds after the deadline, whatever
+it does by then, also where its parent is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
+from millrace_compiler.bundle import bundle_files
+from millrace_compiler.compilation import Compilation, compile_document
+from millrace_compiler.isolated import frames
+from millrace_compiler.registries import DEFAULT, Unasked
+from millrace_compiler.state_schema import state_schema
+
+#: seconds after the deadline at which the kernel ends the process, if nobody has done it
+LAST_RESORT = 2.0
+
+
+@cache
+def analyzer_at(address: str, timeout: float) -> Analyzer:
+    """The analyzer at ``host:port``, with what it answered before."""
+    host, _, port = address.rpartition(":")
+    return CachingAnalyzer(SocketAnalyzer(host or "127.0.0.1", int(port), timeout))
+
+
+def compilation_of(request: dict[str, Any]) -> Compilation:
+    """What the compiler finds out about the document of a request."""
+    analyzer = analyzer_at(request["analyzer"], request["seconds"])
+    schemas = DEFAULT if request["registries"] else Unasked()
+    return compile_document(
+        request["document"],
+        analyzer,
+        schemas,
+        real_time=request["real_time"],
+        dialect=request["dialect"],
+    )
+
+
+def bundle(request: dict[str, Any]) -> dict[str, Any]:
+    """Write the files of the job into a folder; the answer has the diagnostics."""
+    compilation = compilation_of(request)
+    if compilation.ok:
+        jar = request["operator_jar"]
+        files = bundle_files(compilation, Path(request["runtime"]), Path(jar) if jar else None)
+        for path, content in files.items():
+            target = Path(request["directory"], path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    return {"diagnostics": [each.to_json() for each in compilation.diagnostics]}
+
+
+def state(request: dict[str, Any]) -> dict[str, Any]:
+    """The schema of the job's state (None where it is refused) and the diagnostics."""
+    compilation = compilation_of(request)
+    return {
+        "state": state_schema(compilation) if compilation.ok else None,
+        "diagnostics": [each.to_json() for each in compilation.diagnostics],
+    }
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request, the limit that it exceeds, or why files cannot be written."""
+    try:
+        if request["do"] == "bundle":
+            return {"answer": bundle(request)}
+        if request["do"] == "state":
+            return {"answer": state(request)}
+        return {"answer": compilation_of(request).to_json()}
+    except MemoryError:
+        return {"exceeded": "memory"}
+    except OSError as error:
+        return {"os_error": [error.errno, error.strerror, error.filename]}
+
+
+def limit_memory(megabytes: int) -> None:
+    """No more data than that; where the system knows no such limit, there is none."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def main() -> int:
+    """Answers until standard input ends."""
+    limit_memory(int(sys.argv[1]))
+    requests = sys.stdin.buffer
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # What prints by mistake must not end up between the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    answers.write(frames.encode({"answer": {}}))
+    answers.flush()
+    while (request := frames.read(requests)) is not None:
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"] + LAST_RESORT)
+        found = answer(request)
+        try:
+            encoded = frames.encode(found)
+        except MemoryError:
+            encoded = frames.encode({"exceeded": "memory"})
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(encoded)
+        answers.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # the process that asked has ended
+        os._exit(0)

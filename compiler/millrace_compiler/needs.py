@@ -1,0 +1,51 @@
+"""What a document needs of the cluster it is deployed to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Need:
+    """A topic, and who asks for it."""
+
+    topic: str
+    partitions: int
+    node: str | None
+    parameter: str
+    #: the document declares a number of partitions
+    assumed: bool
+
+
+def topics_of(document: Mapping[str, Any]) -> list[Need]:
+    """Every topic that the document names: read, written, or for dead letters."""
+    assumed: Mapping[str, Any] = document.get("topics") or {}
+    found: dict[str, Need] = {}
+
+    def need(topic: object, node: str | None, parameter: str) -> None:
+        if isinstance(topic, str) and topic not in found:
+            partitions = (assumed.get(topic) or {}).get("partitions")
+            found[topic] = Need(topic, partitions or 1, node, parameter, partitions is not None)
+
+    for node in document.get("nodes", []):
+        params = node.get("params") or {}
+        if params.get("reader") is not None:
+            continue  # its records come from elsewhere
+        if node["kind"].startswith("source."):
+            for topic in params.get("topics") or []:
+                need(topic, node["id"], "topics")
+            need(params.get("topic"), node["id"], "topic")
+        elif node["kind"] == "sink.topic":
+            need(params.get("topic"), node["id"], "topic")
+    need((document.get("settings") or {}).get("dead_letter_topic"), None, "dead_letter_topic")
+    return list(found.values())
+
+
+def with_partitions(document: dict[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
+    """The document with the partitions that the cluster really has: the cluster overrules."""
+    topics = {name: dict(entry) for name, entry in (document.get("topics") or {}).items()}
+    for name, count in partitions.items():
+        topics.setdefault(name, {})["partitions"] = count
+    return {**document, "topics": topics}

@@ -1,0 +1,149 @@
+"""The plain program's text: what is between Kafka and the topology, and the topology."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+from millrace_compiler.analysis import Analyzer
+from millrace_compiler.diagnostics import Report
+from millrace_compiler.graph import Graph
+from millrace_compiler.infer import Ports
+from millrace_compiler.layout import WIDTH
+from millrace_compiler.names import Names
+from millrace_compiler.operator import Store
+from millrace_compiler.plain.nodes import WITHOUT, WRITERS
+from millrace_compiler.plain.program import CannotSay, Program, mentioned
+from millrace_compiler.plain.template import HEAD, TAIL
+from millrace_compiler.plain.text import flat, statement
+from millrace_compiler.program.text import Span
+from millrace_compiler.program.writer import PROGRAM, Written
+
+_RESERVED = {
+    "F",
+    "Kafka",
+    "DataFrame",
+    "DataStreamWriter",
+    "SparkSession",
+    "kafka",
+    "topology",
+    "main",
+    "argparse",
+}
+
+
+def emit_plain(
+    graph: Graph,
+    ports: Ports,
+    settings: Mapping[str, object],
+    report: Report,
+    analyzer: Analyzer,
+) -> Written | None:
+    """The program, or ``None`` if a node is refused; the report then contains the reason.
+
+    Notes in the report what differs from Kafka Streams, for a program that comes out and for one
+    that does not.
+    """
+    program = Program(
+        graph, ports, settings, report, analyzer, Names(set(_RESERVED)), mentioned(graph)
+    )
+    _check_settings(program)
+    for id_ in graph.order:
+        _write(program, id_)
+    return None if report.failed else _text(program)
+
+
+def _check_settings(program: Program) -> None:
+    settings, report = program.settings, program.report
+    for name in ("deserialization_handler", "processing_handler"):
+        if settings.get(name) == "dead_letter":
+            report.add("plain_handler", None, name, reason="nothing sends it to another topic")
+    if settings.get("processing_guarantee") == "exactly_once":
+        report.add("plain_at_least_once", None, "processing_guarantee")
+
+
+def _write(program: Program, id_: str) -> None:
+    node = program.graph.operators[id_]
+    if isinstance(node, Store):
+        return
+    if node.kind in WITHOUT:
+        reason, instead = WITHOUT[node.kind]
+        program.refuse("plain_kind", node, reason=reason, instead=instead)
+        return
+    try:
+        made = WRITERS[node.kind](program, node)
+    except CannotSay:
+        return
+    for port, frame in made.items():
+        program.frames[id_, port] = frame
+    if program.settings.get("processing_handler") == "continue" and node.kind in _FAILING:
+        program.differs("plain_processing_handler", node)
+
+
+_FAILING = {
+    "filter", "filter_not", "map", "map_values", "select_key", "flat_map", "flat_map_values",
+    "split", "reduce", "aggregate", "cogroup", "count", "join.stream_stream", "join.stream_table",
+    "join.stream_global_table", "sink.topic",
+}  # fmt: skip
+
+
+def _text(program: Program) -> Written:
+    document = program.graph.document
+    about = document.name.strip() or "A topology"
+    description = (document.description or "").strip()
+    lines = _docstring(about, description, program.between)
+    lines += HEAD.replace("APP_NAME", flat(document.name)).split("\n")
+    lines += ["def topology(kafka: Kafka) -> None:"]
+    lines += [f'    """{_plain(about)}."""' if about else ""]
+    spans: list[Span] = []
+    previous = ""
+    needed = program.needed()
+    for each in needed:
+        if each.node != previous:
+            lines += ["", *_comment(program, each.node)]
+            previous = each.node
+        start = len(lines) + 1
+        lines += statement(each.target, each.expr).split("\n")
+        spans.append(Span(each.node, PROGRAM, start, len(lines)))
+    if not needed:
+        lines += ["    return"]
+    lines += TAIL.split("\n")
+    return Written({PROGRAM: "\n".join(lines)}, spans)
+
+
+def _plain(text: str) -> str:
+    """Text that may stand in a docstring or comment."""
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(shown.replace("\\", "/").replace('"""', "'''").split()).strip('"')
+
+
+def _docstring(about: str, description: str, between: list[str]) -> list[str]:
+    lines = [f'"""{_plain(about)}, as Spark Structured Streaming.', ""]
+    if description:
+        lines += [*textwrap.wrap(_plain(description), WIDTH - 2), ""]
+    lines += [
+        "Run it with Spark's Kafka package:",
+        "",
+        "    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \\",
+        "        --bootstrap-servers HOST:PORT --checkpoint FOLDER",
+        *(_between(between) if between else ()),
+        '"""',
+    ]
+    lines[0] = "r" + lines[0]
+    return lines
+
+
+def _between(topics: list[str]) -> list[str]:
+    text = (
+        "A streaming query keeps state in one step; between its queries the program writes and "
+        f"reads topics of its own, which must be there: {', '.join(topics)}."
+    )
+    return ["", *textwrap.wrap(text, WIDTH - 2)]
+
+
+def _comment(program: Program, node_id: str) -> list[str]:
+    node = program.graph.operators[node_id].node
+    text = ": ".join(
+        part for part in (_plain(node.label or ""), _plain(node.description or "")) if part
+    )
+    return [f"    # {line}" for line in textwrap.wrap(text, WIDTH - 8)]

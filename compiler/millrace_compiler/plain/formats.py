@@ -1,0 +1,150 @@
+"""Kafka's bytes to Spark's types and back, in Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from millrace_compiler.formats import Format
+from millrace_compiler.types import BIGINT, STRING, DataType, quote
+
+#: Formats that need a package beside pyspark, or a registry.
+FOREIGN = ("avro", "protobuf")
+CORRUPT = "_corrupt_record"
+_HEX_DIGITS = {"integer": 8, "long": 16, "float": 8, "double": 16}
+_KEEP_NULLS = "map('ignoreNullFields', 'false')"
+
+
+def sql_text(text: str) -> str:
+    """A string literal of Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def has_time(type_: DataType) -> bool:
+    """Whether a TIMESTAMP is in a type."""
+    return type_.name == "TIMESTAMP" or any(has_time(inner) for inner in type_.inner)
+
+
+def decode(column: str, format_: Format, *, keep_corrupt: bool = False) -> str:
+    """Expression over a BINARY column of Kafka that gives the format's type.
+
+    ``keep_corrupt``: JSON that does not fit gives null and its text in a field ``_corrupt_record``
+    in place of an error; only for a STRUCT.
+    """
+    name = format_.name
+    if name == "string":
+        return f"CAST({column} AS STRING)"
+    if name == "bytes":
+        return column
+    if name == "boolean":
+        return f"{column} = X'01'"
+    if name == "json":
+        return _read_json(column, format_.type or STRING, keep_corrupt=keep_corrupt)
+    length = _HEX_DIGITS[name] // 2
+    bits = f"CAST(conv(hex({column}), 16, -10) AS BIGINT)"
+    if length == 4:
+        bits = f"CAST(shiftright(shiftleft({bits}, 32), 32) AS INT)"
+    if name in ("float", "double"):
+        java = {"float": ("Float", "intBitsToFloat"), "double": ("Double", "longBitsToDouble")}
+        owner, method = java[name]
+        bits = f"CAST(java_method('java.lang.{owner}', '{method}', {bits}) AS {name.upper()})"
+        return f"CASE WHEN length({column}) = {length} THEN {bits} END"
+    wrong = f"raise_error('{column} is not {length} bytes long')"
+    right = f"WHEN length({column}) = {length} THEN {bits}"
+    return f"CASE {right} WHEN {column} IS NOT NULL THEN {wrong} END"
+
+
+def _read_json(column: str, type_: DataType, *, keep_corrupt: bool) -> str:
+    text = f"CAST({column} AS STRING)"
+    raw = _time_as_text(type_)
+    mode = ", map('mode', 'FAILFAST')"
+    if type_.name == "STRUCT":
+        schema = raw.schema
+        if keep_corrupt:
+            schema, mode = f"{schema}, {CORRUPT} STRING", ""
+        parsed = f"from_json({text}, {sql_text(schema)}{mode})"
+    else:
+        schema = f"ARRAY<{raw.text}>"
+        parsed = f"from_json('[' || {text} || ']', {sql_text(schema)}{mode})[0]"
+    return _convert(parsed, raw, type_, _text_to_time) if raw != type_ else parsed
+
+
+def _time_as_text(type_: DataType) -> DataType:
+    if type_.name == "TIMESTAMP":
+        return STRING
+    inner = tuple(_time_as_text(each) for each in type_.inner)
+    return DataType(type_.name, type_.numbers, inner, type_.fields)
+
+
+def _text_to_time(value: str) -> str:
+    return f"coalesce(timestamp_millis(try_cast({value} AS BIGINT)), CAST({value} AS TIMESTAMP))"
+
+
+def _convert(
+    value: str, found: DataType, wanted: DataType, leaf: Callable[[str], str], depth: int = 0
+) -> str:
+    """Applies ``leaf`` wherever a TIMESTAMP is on one of the sides."""
+    if found == wanted:
+        return value
+    name = wanted.name if wanted.name in ("STRUCT", "ARRAY", "MAP") else found.name
+    inner = list(zip(found.inner, wanted.inner, strict=False))
+    if name == "STRUCT":
+        parts = ", ".join(
+            f"{sql_text(field)}, {_convert(f'{value}.{quote(field)}', a, b, leaf, depth)}"
+            for field, (a, b) in zip(wanted.fields, inner, strict=True)
+        )
+        return f"if({value} IS NULL, NULL, named_struct({parts}))"
+    item = f"item{depth or ''}"
+    if name == "ARRAY":
+        each = _convert(item, *inner[0], leaf, depth + 1)
+        return f"transform({value}, {item} -> {each})"
+    if name == "MAP":
+        each = _convert(item, *inner[1], leaf, depth + 1)
+        return f"transform_values({value}, (name{depth or ''}, {item}) -> {each})"
+    return leaf(value)
+
+
+def _time_as_number(type_: DataType) -> DataType:
+    if type_.name == "TIMESTAMP":
+        return BIGINT
+    inner = tuple(_time_as_number(each) for each in type_.inner)
+    return DataType(type_.name, type_.numbers, inner, type_.fields)
+
+
+def json_text(value: str, type_: DataType) -> str:
+    """Expression for the JSON text of a value: null fields are kept, times are milliseconds."""
+    plain = _time_as_number(type_)
+    prepared = _convert(value, type_, plain, lambda each: f"unix_millis({each})")
+    if type_.name in ("STRUCT", "ARRAY", "MAP"):
+        return f"to_json({prepared}, {_KEEP_NULLS})"
+    if plain.name in ("TINYINT", "SMALLINT", "INT", "BIGINT", "BOOLEAN"):
+        return f"CAST({prepared} AS STRING)"
+    return f"regexp_extract(to_json(array({prepared})), '(?s)^\\\\[(.*)\\\\]$', 1)"
+
+
+def windowed_text(value: str, key: DataType) -> str:
+    """Expression for the JSON text of the key of a windowed table; ``key`` is the type within."""
+    inner = _convert(f"{value}.key", key, _time_as_number(key), lambda each: f"unix_millis({each})")
+    times = ", ".join(f"'{end}', unix_millis({value}.window.{end})" for end in ("start", "end"))
+    return f"to_json(named_struct('key', {inner}, 'window', named_struct({times})), {_KEEP_NULLS})"
+
+
+def encode(value: str, format_: Format, found: DataType) -> str:
+    """Expression for the STRING or BINARY that Kafka is to have for a value of a type."""
+    type_ = format_.type or found
+    if found != type_:
+        value = f"CAST({value} AS {type_.text})"
+    name = format_.name
+    if name in ("string", "bytes"):
+        return value
+    if name == "json":
+        return json_text(value, type_)
+    if name == "boolean":
+        return f"CASE WHEN {value} THEN X'01' WHEN NOT {value} THEN X'00' END"
+    digits = _HEX_DIGITS[name]
+    if name == "float":
+        value = f"CAST(java_method('java.lang.Float', 'floatToIntBits', {value}) AS BIGINT)"
+    if name == "double":
+        value = f"CAST(java_method('java.lang.Double', 'doubleToLongBits', {value}) AS BIGINT)"
+    if digits == 8:
+        return f"unhex(right(lpad(hex({value}), 16, '0'), 8))"
+    return f"unhex(lpad(hex({value}), 16, '0'))"

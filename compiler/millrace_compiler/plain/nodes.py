@@ -1,0 +1,60 @@
+"""Which function writes which kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from millrace_compiler.plain import aggregates, joins, sinks, sources, stateless, tables
+from millrace_compiler.plain.program import Frame, Program
+
+Writer = Callable[[Program, Any], Mapping[str, Frame]]
+
+WRITERS: dict[str, Writer] = {
+    "source.stream": sources.stream,
+    "source.table": sources.stream,
+    "source.global_table": sources.global_table,
+    "filter": stateless.filter_,
+    "filter_not": stateless.filter_,
+    "map": stateless.map_,
+    "map_values": stateless.map_values,
+    "select_key": stateless.select_key,
+    "flat_map": stateless.flat_map,
+    "flat_map_values": stateless.flat_map_values,
+    "peek": stateless.peek,
+    "merge": stateless.merge,
+    "split": stateless.split,
+    "repartition": stateless.repartition,
+    "to_table": tables.to_table,
+    "to_stream": tables.to_stream,
+    "suppress": tables.suppress,
+    "count": aggregates.aggregation,
+    "reduce": aggregates.aggregation,
+    "aggregate": aggregates.aggregation,
+    "cogroup": aggregates.cogroup,
+    "join.stream_stream": joins.stream_stream,
+    "join.stream_table": joins.stream_table,
+    "join.stream_global_table": joins.stream_global_table,
+    "sink.topic": sinks.topic,
+    "sink.print": sinks.print_,
+}
+
+#: Kinds that are always refused: the reason, and an alternative.
+WITHOUT: dict[str, tuple[str, str]] = {
+    "join.table_table": (
+        "a streaming query joins streams; it has no changing table whose rows could be joined",
+        "join one of them as a topic that a stream looks into",
+    ),
+    "join.foreign_key": (
+        "a streaming query joins streams; it has no changing table whose rows could be joined",
+        "join the right table as a topic that a stream looks into",
+    ),
+    "process": (
+        "the Processor API's stores, clocks and forwards belong to a task, and Spark has none",
+        "rewrite it with transformWithState",
+    ),
+    "process_values": (
+        "the Processor API's stores, clocks and forwards belong to a task, and Spark has none",
+        "rewrite it with transformWithState",
+    ),
+}

@@ -1,0 +1,206 @@
+"""The program under construction: ordered statements, frames, and findings about nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from millrace_compiler.analysis import Analyzer, ExpressionRequest
+from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.durations import show_duration
+from millrace_compiler.graph import Graph
+from millrace_compiler.names import Names
+from millrace_compiler.operator import Operator, Store
+from millrace_compiler.operators.processors.base import ProcessorNode
+from millrace_compiler.plain.text import Call, Chain, Expr, Name, names_in
+from millrace_compiler.ports import Port
+from millrace_compiler.types import DataType, parse_type
+
+Mode = Literal["append", "update"]
+METADATA = ("headers", "topic", "partition", "offset")
+HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
+
+
+class CannotSay(Exception):
+    """A node that plain Spark has no words for; the diagnostic is in the report."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A DataFrame variable with the columns key, value, timestamp, and those of `columns`.
+
+    ``mode`` is the output mode that its query needs. ``stateful``: one of its steps keeps state,
+    so that no second one may follow in the same query.
+    """
+
+    variable: str
+    port: Port
+    columns: tuple[str, ...] = ()
+    mode: Mode = "append"
+    stateful: bool = False
+
+    def to(self, variable: str, port: Port) -> Frame:
+        """The same after a stateless step."""
+        return replace(self, variable=variable, port=port)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An assignment of a node, or an expression by itself where there is no ``target``."""
+
+    node: str
+    target: str | None
+    expr: Expr
+
+
+@dataclass
+class Program:
+    """What the modules of this package write into.
+
+    ``between`` are the topics between two queries of the program, ``metadata`` the metadata columns
+    that expressions read.
+    """
+
+    graph: Graph
+    ports: Mapping[tuple[str, str], Port]
+    settings: Mapping[str, object]
+    report: Report
+    analyzer: Analyzer
+    names: Names
+    metadata: frozenset[str] = frozenset()
+    statements: list[Statement] = field(default_factory=list)
+    frames: dict[tuple[str, str], Frame] = field(default_factory=dict)
+    between: list[str] = field(default_factory=list)
+    #: Variables of tables that joins look into, by the node.
+    tables: dict[str, str] = field(default_factory=dict)
+
+    # ---- frames -----------------------------------------------------------------------------
+
+    def inputs(self, node: Operator, port: str = "in") -> list[Frame]:
+        """What ends at a port, in the order of the edges."""
+        found = []
+        for edge in self.graph.inputs[node.id][port]:
+            frame = self.frames.get((edge.source, edge.source_port))
+            if frame is None:
+                raise CannotSay(edge.source)
+            found.append(frame)
+        return found
+
+    def input(self, node: Operator, port: str = "in") -> Frame:
+        """The one frame at a port."""
+        return self.inputs(node, port)[0]
+
+    def port(self, node: Operator, port: str = "out") -> Port:
+        """The inferred types of an output."""
+        return self.ports[node.id, port]
+
+    def type_of(self, text: str, port: Port) -> DataType:
+        """The type of an expression over records of a port, which was found sound before."""
+        columns = tuple((name, type_.text) for name, type_ in port.record() if type_)
+        [found] = self.analyzer.analyze([ExpressionRequest(text, columns)])
+        return parse_type(found.type or "BIGINT")
+
+    def writes_headers(self, source: Operator) -> bool:
+        """Whether records of a source reach a topic with their headers."""
+        found, waiting = {source.id}, [source.id]
+        while waiting:
+            for edge in self.graph.outgoing[waiting.pop()]:
+                target = self.graph.operators[edge.target]
+                if target.kind == "sink.topic":
+                    return True
+                others = target.family == "aggregations" or target.kind == "join.stream_stream"
+                looked_up = target.family == "joins" and edge.target_port == "right"
+                if target.id not in found and not others and not looked_up:
+                    found.add(target.id)
+                    waiting.append(target.id)
+        return False
+
+    # ---- statements -------------------------------------------------------------------------
+
+    def variable(self, node: Operator, suffix: str = "") -> str:
+        """A new variable named after a node."""
+        label = (node.node.label or "").strip()
+        words = [label, node.id] if not suffix else [f"{label} {suffix}", f"{node.id} {suffix}"]
+        return self.names.take(*(word for word in words if word.strip()))
+
+    def assign(self, node: Operator, expr: Expr, suffix: str = "") -> str:
+        """Writes an assignment; gives its variable."""
+        name = self.variable(node, suffix)
+        self.statements.append(Statement(node.id, name, expr))
+        return name
+
+    def say(self, node: Operator, expr: Expr) -> None:
+        """Writes an expression statement."""
+        self.statements.append(Statement(node.id, None, expr))
+
+    def needed(self) -> list[Statement]:
+        """The statements that lead to a write."""
+        used: set[str] = set()
+        found = []
+        for each in reversed(self.statements):
+            if each.target is None or each.target in used:
+                used |= names_in(each.expr)
+                found.append(each)
+        return found[::-1]
+
+    def step(self, node: Operator, frame: Frame, *calls: Call, suffix: str = "") -> str:
+        """Assigns method calls on a frame; gives the variable."""
+        return self.assign(node, Chain(Name(frame.variable), calls), suffix)
+
+    # ---- findings about nodes --------------------------------------------------------------
+
+    def differs(self, code: str, node: Operator, **data: object) -> None:
+        """Notes a difference from Kafka Streams at a node."""
+        self.report.put(Diagnostic(code, node.id, data=data))
+
+    def refuse(
+        self, code: str, node: Operator, parameter: str | None = None, **data: object
+    ) -> CannotSay:
+        """Record why a node is refused; returns the exception to raise."""
+        self.report.put(Diagnostic(code, node.id, parameter or "kind", data=data))
+        return CannotSay(node.id)
+
+    def drops_nulls(self, node: Operator, what: str) -> None:
+        """Notes that records are left out without being counted."""
+        self.differs("plain_drops", node, what=what)
+
+
+def mentioned(graph: Graph) -> frozenset[str]:
+    """Metadata columns that expressions of the topology name."""
+    words: set[str] = set()
+    for operator in graph.operators.values():
+        if not isinstance(operator, ProcessorNode | Store):
+            for text in _texts(operator.node.params):
+                words.update(re.findall(r"[A-Za-z_]\w*", text))
+    return frozenset(words & set(METADATA))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            if name not in ("topic", "format", "schema", "dead_letter_topic"):
+                yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+def reads(text: str, column: str) -> bool:
+    """Whether an expression names a column."""
+    return re.search(rf"\b{column}\b", text) is not None
+
+
+def known(type_: DataType | None) -> DataType:
+    """A type of a graph without errors, where all types are known."""
+    if type_ is None:
+        raise ValueError("the type is not known")
+    return type_
+
+
+def interval(milliseconds: int) -> str:
+    """A duration as Spark reads it."""
+    return show_duration(milliseconds).replace(" ms", " milliseconds")

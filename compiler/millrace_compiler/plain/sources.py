@@ -1,0 +1,147 @@
+"""Topics as DataFrames: `kafka.read` for streams and tables, `kafka.table` for lookups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.formats import Format
+from millrace_compiler.operators.sources.base import Source, TimedSource
+from millrace_compiler.operators.sources.global_table import SourceGlobalTable
+from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_compiler.plain.formats import CORRUPT, FOREIGN, decode
+from millrace_compiler.plain.program import Frame, Program
+from millrace_compiler.plain.text import Call, Chain, Expr, call
+from millrace_compiler.types import TIMESTAMP
+
+_PARTS = ("key", "value")
+
+
+def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
+    """``source.stream`` and ``source.table``: the records of topics, a table's as its changes."""
+    _check(program, node)
+    kept = program.metadata | ({"headers"} if program.writes_headers(node) else set())
+    columns = tuple(sorted(kept, key=lambda name: (name != "headers", name)))
+    steps = [
+        _decoded(program, node, ("timestamp", *columns)),
+        *_readable(program, node),
+        *_timed(program, node),
+    ]
+    if node.kind == "source.table":
+        steps.append(call("where", "key IS NOT NULL"))
+        program.drops_nulls(node, "a null key")
+        if node.store is not None and node.store.kind == "store.versioned":
+            raise program.refuse(
+                "plain_kind",
+                node,
+                "store",
+                reason="tables have no versions",
+                instead="a store.key_value",
+            )
+    variable = program.assign(node, Chain(_read(node), tuple(steps)))
+    program.differs("plain_failed_batch", node)
+    return {"out": Frame(variable, program.port(node), columns)}
+
+
+def table_now(program: Program, node: Source) -> str:
+    """The latest row of each key of a source's topic, read anew in each micro-batch."""
+    [topic] = node.topic_names()
+    steps = [
+        _decoded(program, node, ("offset",)),
+        call("where", "key IS NOT NULL"),
+        call("groupBy", "key"),
+        call("agg", Chain(call("F.max_by", "value", "offset"), (call("alias", "value"),))),
+        call("where", "value IS NOT NULL"),
+    ]
+    return program.assign(node, Chain(call("kafka.table", topic), tuple(steps)), "now")
+
+
+def global_table(program: Program, node: SourceGlobalTable) -> Mapping[str, Frame]:
+    """``source.global_table``: nothing is read before a join looks into it."""
+    _check_formats(program, node)
+    return {"out": Frame("", program.port(node))}
+
+
+def _check(program: Program, node: TimedSource) -> None:
+    _check_formats(program, node)
+    if node.read_by():
+        reason = "a program of the plain dialect reads topics"
+        raise program.refuse("plain_source", node, "reader", reason=reason, instead="read a topic")
+    if node.invalid_timestamp == "partition_time":
+        reason = "no step knows the highest time seen on a partition"
+        raise program.refuse(
+            "plain_source", node, "invalid_timestamp", reason=reason, instead="choose skip"
+        )
+
+
+def _check_formats(program: Program, node: Source) -> None:
+    for part in _PARTS:
+        format_: Format = getattr(node, part)
+        if format_.name in FOREIGN:
+            raise program.refuse("plain_format", node, part, format=format_.name)
+
+
+def _read(node: Source) -> Call:
+    options: dict[str, Expr] = {}
+    if isinstance(node, TimedSource) and node.start != "earliest":
+        options["starting"] = node.start
+    if isinstance(node, SourceStream) and node.topic_pattern:
+        return call("kafka.read", pattern=node.topic_pattern, **options)
+    return call("kafka.read", *node.topic_names(), **options)
+
+
+def _decoded(program: Program, node: Source, columns: tuple[str, ...]) -> Call:
+    kept = [
+        "map_from_entries(headers) AS headers"
+        if name == "headers" and "headers" in program.metadata
+        else name
+        for name in columns
+    ]
+    decoded = []
+    for part in _PARTS:
+        format_: Format = getattr(node, part)
+        text = decode(part, format_, keep_corrupt=_continues(program) and _is_struct(format_))
+        decoded.append(text if text == part else f"{text} AS {part}")
+    return call("selectExpr", *decoded, *kept)
+
+
+def _continues(program: Program) -> bool:
+    return program.settings.get("deserialization_handler") == "continue"
+
+
+def _is_struct(format_: Format) -> bool:
+    return format_.name == "json" and format_.type is not None and format_.type.name == "STRUCT"
+
+
+def _readable(program: Program, node: Source) -> list[Call]:
+    """Drop unreadable records if the handler is `continue`."""
+    if not _continues(program):
+        return []
+    steps = []
+    for part in _PARTS:
+        format_: Format = getattr(node, part)
+        if _is_struct(format_):
+            steps.append(call("where", f"{part}.{CORRUPT} IS NULL"))
+            dropped = Chain(call("F.col", part), (call("dropFields", CORRUPT),))
+            steps.append(call("withColumn", part, dropped))
+        elif format_.name not in ("string", "bytes", "boolean"):
+            raise program.refuse(
+                "plain_handler", node, part, reason=f"a {format_.name} that fails stops the query"
+            )
+    program.drops_nulls(node, "bytes that cannot be read")
+    return steps
+
+
+def _timed(program: Program, node: TimedSource) -> list[Call]:
+    """The record's own time, where an expression gives it."""
+    if not node.timestamp:
+        return []
+    text = node.timestamp
+    if program.type_of(text, program.port(node)) != TIMESTAMP:
+        text = f"timestamp_millis({text})"
+    valid = "timestamp >= timestamp_millis(0)"
+    steps = [call("withColumn", "timestamp", call("F.expr", text))]
+    if node.invalid_timestamp == "skip":
+        program.drops_nulls(node, "an invalid timestamp")
+        return [*steps, call("where", valid)]
+    wrong = "raise_error('The timestamp is null or negative.')"
+    return [*steps, call("where", f"if(coalesce({valid}, false), true, {wrong})")]

@@ -1,0 +1,157 @@
+"""Python statements as text within 100 columns: calls, chains of calls and string literals."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from millrace_compiler.layout import WIDTH, literal
+
+_STEP = 4
+
+
+@dataclass(frozen=True)
+class Name:
+    """Python source that is written as it stands: a variable, a number, an attribute."""
+
+    source: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call; a method call where it is a part of a :class:`Chain`."""
+
+    function: str
+    args: tuple[Expr, ...] = ()
+    keywords: tuple[tuple[str, Expr], ...] = ()
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A dictionary of column names to expressions."""
+
+    items: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Method calls one after the other on a variable or a call."""
+
+    base: Name | Call
+    calls: tuple[Call, ...]
+
+
+Expr = str | Name | Call | Columns | Chain
+
+
+def call(function: str, *args: Expr, **keywords: Expr) -> Call:
+    """A call with positional and keyword arguments; a ``str`` is a string literal."""
+    return Call(function, args, tuple(keywords.items()))
+
+
+def flat(expr: Expr) -> str:
+    """An expression on one line."""
+    match expr:
+        case str():
+            return literal(expr)
+        case Name(source):
+            return source
+        case Call(function, args, keywords):
+            items = [flat(arg) for arg in args]
+            items += [f"{name}={flat(value)}" for name, value in keywords]
+            return f"{function}({', '.join(items)})"
+        case Columns(pairs):
+            return "{" + ", ".join(f"{literal(name)}: {flat(value)}" for name, value in pairs) + "}"
+        case Chain(base, calls):
+            return ".".join([flat(base), *(flat(each) for each in calls)])
+
+
+def names_in(expr: Expr) -> set[str]:
+    """The variables that an expression uses."""
+    match expr:
+        case Name(source):
+            return {source}
+        case Call(_, args, keywords):
+            found = [names_in(each) for each in (*args, *(value for _, value in keywords))]
+            return set().union(*found)
+        case Columns(pairs):
+            return set().union(*(names_in(value) for _, value in pairs))
+        case Chain(base, calls):
+            return names_in(base).union(*(names_in(each) for each in calls))
+    return set()
+
+
+def statement(target: str | None, expr: Expr, indent: int = _STEP) -> str:
+    """An assignment, or an expression by itself, at an indent."""
+    before = f"{target} = " if target else ""
+    return " " * indent + layout(expr, indent, before)
+
+
+def layout(expr: Expr, indent: int, before: str = "", after: str = "") -> str:
+    """An expression at an indent, with the text before and after it on its lines."""
+    one_line = f"{before}{flat(expr)}{after}"
+    if indent + len(one_line) <= WIDTH:
+        return one_line
+    match expr:
+        case str():
+            return _long_text(expr, indent, before, after)
+        case Call(function):
+            return f"{before}{function}({_arguments(expr, indent)}{after}"
+        case Columns(pairs):
+            pad = " " * (indent + _STEP)
+            lines = [
+                pad + layout(value, indent + _STEP, f"{literal(name)}: ", ",")
+                for name, value in pairs
+            ]
+            return "\n".join([f"{before}{{", *lines, " " * indent + f"}}{after}"])
+        case Chain(base, calls):
+            return _chain(base, calls, indent, before, after)
+    return one_line
+
+
+def _arguments(expr: Call, indent: int) -> str:
+    """Arguments one to a line, and the closing bracket."""
+    pad = " " * (indent + _STEP)
+    items = [("", arg) for arg in expr.args]
+    items += [(f"{name}=", value) for name, value in expr.keywords]
+    together = ", ".join(name + flat(value) for name, value in items)
+    if len(pad) + len(together) <= WIDTH:
+        return f"\n{pad}{together}\n{' ' * indent})"
+    comma = "" if len(items) == 1 and not isinstance(items[0][1], str) else ","
+    lines = [pad + layout(value, indent + _STEP, name, comma) for name, value in items]
+    return "\n".join(["", *lines, " " * indent + ")"])
+
+
+def _chain(base: Name | Call, calls: tuple[Call, ...], indent: int, before: str, after: str) -> str:
+    """Calls one below the other; a single one, or the first one on a variable, stays with it."""
+    head, rest = base, calls
+    if isinstance(base, Name) or len(calls) == 1:
+        first = calls[0]
+        head = Call(f"{flat(base)}.{first.function}", first.args, first.keywords)
+        rest = calls[1:]
+    if not rest:
+        return layout(head, indent, before, after)
+    inner = indent + _STEP
+    pad = " " * inner
+    lines = [layout(head, inner)]
+    lines += [layout(Call(f".{c.function}", c.args, c.keywords), inner) for c in rest]
+    return "\n".join([f"{before}(", *(pad + line for line in lines), " " * indent + f"){after}"])
+
+
+def _long_text(text: str, indent: int, before: str, after: str) -> str:
+    """Literals one below the other, broken behind spaces; Python joins them."""
+    room = WIDTH - indent - len(before) - len(after) - 2
+    pieces = [""]
+    for word in _words(text, room):
+        if pieces[-1] and len(literal(pieces[-1] + word)) > room:
+            pieces.append("")
+        pieces[-1] += word
+    joined = ("\n" + " " * (indent + len(before))).join(literal(piece) for piece in pieces)
+    return f"{before}{joined}{after}"
+
+
+def _words(text: str, room: int) -> list[str]:
+    """A text cut behind its spaces, and within words that are longer than a line."""
+    half = max(room // 2, 1)
+    words = re.findall(r"[^ ]* ?", text)
+    return [word[at : at + half] for word in words for at in range(0, len(word), half)]

@@ -1,0 +1,169 @@
+"""The source of a processor class: the class and what it uses of the module it stands in."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import symtable
+from typing import TypeGuard
+
+#: What a processor's code sees without importing it.
+GIVEN = ("STREAM_TIME", "WALL_CLOCK_TIME", "Processor", "Record")
+# Modules of Python whose import has no effect that anybody could see.
+_HARMLESS = (
+    "base64", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal", "functools",
+    "hashlib", "heapq", "itertools", "json", "math", "operator", "random", "re", "statistics",
+    "string", "time", "typing", "urllib", "uuid", "zlib",
+)  # fmt: skip
+
+
+def own_code(source: str, class_name: str) -> str | None:
+    """The class with the imports, constants, functions and classes at the top that it needs.
+
+    Imports of the runtime are left out. Blank lines between statements that follow each other
+    stay, so that the lines of errors are those of the source. ``None`` where there is no such
+    class, or where the source is no Python.
+    """
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return None
+    makes = {index: _bound(item) for index, item in enumerate(body)}
+    start = [i for i, item in enumerate(body) if _is_class(item, class_name)]
+    if not start:
+        return None
+    wanted, open_ = set(start), list(start)
+    while open_:
+        used = _used(body[open_.pop()])
+        for index, names in makes.items():
+            if index not in wanted and names & used and not _of_runtime(body[index]):
+                wanted.add(index)
+                open_.append(index)
+    lines = source.split("\n")
+    text = ""
+    last: ast.stmt | None = None
+    for index in sorted(wanted):
+        item = body[index]
+        first = _first(item, lines)
+        if last is not None:
+            blank = 2 if _is_block(item) or _is_block(last) else 0
+            between = lines[last.end_lineno : first - 1]
+            if not any(line.strip() for line in between):
+                blank = len(between)
+            text += "\n" * (blank + 1)
+        text += "\n".join(lines[first - 1 : item.end_lineno])
+        last = item
+    return text + "\n"
+
+
+def is_same(a: str, b: str) -> bool:
+    """Whether two sources are equal but for white space at the ends of lines and of the source."""
+    return [x.rstrip() for x in a.rstrip().split("\n")] == [
+        x.rstrip() for x in b.rstrip().split("\n")
+    ]
+
+
+def is_plain(code: str) -> bool:
+    """Whether running the code only defines things: nothing in it can fail or have an effect."""
+    try:
+        body = ast.parse(code).body
+    except SyntaxError:
+        return False
+    known = bound_names(code) | set(dir(builtins)) | set(GIVEN)
+    bases = {b.id for c in body if isinstance(c, ast.ClassDef) for b in c.bases if _is_name(b)}
+    return bases <= known and all(_defines(item) for item in body)
+
+
+def _is_name(item: ast.expr) -> TypeGuard[ast.Name]:
+    return isinstance(item, ast.Name)
+
+
+def bound_names(code: str) -> set[str]:
+    """Names that the code defines at its top."""
+    return {name for item in ast.parse(code).body for name in _bound(item)}
+
+
+def _is_class(item: ast.stmt, name: str) -> bool:
+    return isinstance(item, ast.ClassDef) and item.name == name
+
+
+def _is_block(item: ast.stmt) -> bool:
+    return isinstance(item, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def _first(item: ast.stmt, lines: list[str]) -> int:
+    """The first line of a statement: its decorators and the comment above it belong to it."""
+    decorators = item.decorator_list if isinstance(item, ast.ClassDef | ast.FunctionDef) else []
+    first = min([item.lineno, *(each.lineno for each in decorators)])
+    while first > 1 and lines[first - 2].startswith("#"):
+        first -= 1
+    return first
+
+
+def _bound(item: ast.stmt) -> set[str]:
+    if isinstance(item, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return {item.name}
+    if isinstance(item, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in item.names}
+    return {
+        found.id
+        for found in ast.walk(item)
+        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store)
+    }
+
+
+def _used(item: ast.stmt) -> set[str]:
+    """Names that a statement takes from its module; local variables of its functions are not."""
+    text = ast.unparse(ast.Module([item], []))
+    return _taken(symtable.symtable(text, "<program>", "exec"))
+
+
+def _taken(table: symtable.SymbolTable) -> set[str]:
+    at_top = table.get_type() == "module"
+    own = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if (symbol.is_referenced() if at_top else symbol.is_global())
+    }
+    return own.union(*(_taken(child) for child in table.get_children()))
+
+
+def _of_runtime(item: ast.stmt) -> bool:
+    if isinstance(item, ast.ImportFrom):
+        return (item.module or "").partition(".")[0] in ("millrace_runtime", "__future__")
+    return isinstance(item, ast.Import) and item.names[0].name == "millrace_runtime"
+
+
+def _defines(item: ast.stmt) -> bool:
+    match item:
+        case ast.Import(names=names):
+            return all(n.name in _HARMLESS for n in names)
+        case ast.ImportFrom(module=str(module), level=0) if module in _HARMLESS:
+            return all(hasattr(importlib.import_module(module), n.name) for n in item.names)
+        case ast.FunctionDef():
+            return _simple_function(item)
+        case ast.ClassDef(bases=bases, keywords=[], decorator_list=[]):
+            return all(isinstance(base, ast.Name) for base in bases) and all(
+                _defines(each) or isinstance(each, ast.Pass) for each in item.body
+            )
+        case ast.Assign(targets=targets, value=value):
+            return all(isinstance(t, ast.Name) for t in targets) and _is_literal(value)
+        case ast.Expr(value=ast.Constant()):
+            return True
+    return False
+
+
+def _simple_function(item: ast.FunctionDef) -> bool:
+    given = [*item.args.defaults, *(d for d in item.args.kw_defaults if d is not None)]
+    everything = [*item.args.posonlyargs, *item.args.args, *item.args.kwonlyargs]
+    noted = any(a.annotation for a in everything) or item.returns is not None
+    return not item.decorator_list and not noted and all(_is_literal(each) for each in given)
+
+
+def _is_literal(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        return False
+    return True

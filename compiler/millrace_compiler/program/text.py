@@ -1,0 +1,163 @@
+"""Lines of a program: statements laid out as ruff would, and whose lines they are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from millrace_compiler.layout import WIDTH, flat, layout
+
+
+@dataclass(frozen=True)
+class Span:
+    """Lines of a file that a node is responsible for; 1-based, inclusive."""
+
+    node: str
+    path: str
+    start: int
+    end: int
+
+    def to_json(self) -> dict[str, object]:
+        """As the compile endpoint shows it."""
+        return {"node": self.node, "path": self.path, "start": self.start, "end": self.end}
+
+
+@dataclass
+class Link:
+    """One call of a chain: the tree of the call alone, the comment above it, its node."""
+
+    call: ast.Call
+    comment: list[str]
+    node: str
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        function = self.call.func
+        return function.attr if isinstance(function, ast.Attribute) else flat(function)
+
+
+Line = tuple[str, list[str]]
+
+
+@dataclass
+class Lines:
+    """Lines with the nodes that they belong to."""
+
+    lines: list[str] = field(default_factory=list)
+    owners: dict[int, list[str]] = field(default_factory=dict)
+    _after_chain: bool = False
+
+    def add(self, lines: Sequence[Line] | Sequence[str]) -> None:
+        """Adds lines, each with its owners or without any."""
+        for line in lines:
+            text, owners = (line, []) if isinstance(line, str) else line
+            self.lines.append(text)
+            if owners:
+                self.owners[len(self.lines)] = [owner for owner in owners if owner]
+
+    def statement(self, lines: list[Line]) -> None:
+        """Adds a statement; an empty line stands around chains of several lines."""
+        chain = any(text.startswith("    .") for text, _ in lines)
+        if self.lines and (chain or self._after_chain):
+            self.blank()
+        self.add(lines)
+        self._after_chain = chain
+
+    def append(self, other: Lines) -> None:
+        """Adds the lines of another part."""
+        shift = len(self.lines)
+        self.lines += other.lines
+        self.owners |= {number + shift: owners for number, owners in other.owners.items()}
+
+    def blank(self) -> None:
+        """An empty line, unless there is one."""
+        if self.lines and self.lines[-1]:
+            self.lines.append("")
+
+    def spans(self, path: str) -> list[Span]:
+        """Neighbouring lines of one node as one span, in their order."""
+        found: list[Span] = []
+        open_: dict[str, int] = {}
+        for number in sorted(self.owners):
+            for node in dict.fromkeys(self.owners[number]):
+                at = open_.get(node)
+                if at is not None and found[at].end + 1 == number:
+                    found[at] = Span(node, path, found[at].start, number)
+                else:
+                    open_[node] = len(found)
+                    found.append(Span(node, path, number, number))
+        return found
+
+
+def statement_lines(links: list[Link], variable: str) -> list[Line]:
+    """A statement: on one line, broken in its last call's brackets, or a call to a line."""
+    before = f"{variable} = " if variable else ""
+    nodes = list(dict.fromkeys(link.node for link in links))
+    whole = _joined(links)
+    one_line = before + flat(whole)
+    inner = any(link.comment for link in links if link.node != nodes[0])
+    last_only = not inner and not (len(nodes) > 1 and links[0].comment)
+    if last_only and len(one_line) <= WIDTH:
+        return [*_comment(links[0]), (one_line, nodes)]
+    if last_only and not is_fluent(links):
+        return [*_comment(links[0]), *((line, nodes) for line in _in_brackets(links, before))]
+    lines: list[Line] = [(f"{before}(", nodes[:1])]
+    root = _subscript(links[0])
+    if root is not None:
+        lines.append((f"    {flat(root)}", [links[0].node]))
+    for link in links:
+        lines += [(f"    {line}", [link.node]) for line in link.comment]
+        made = _link(link) if link is links[0] and root is None else _link(link, ".")
+        lines += [
+            (f"    {line}" if number == 0 else line, [link.node])
+            for number, line in enumerate(made.split("\n"))
+        ]
+    return [*lines, (")", nodes[-1:])]
+
+
+def _comment(link: Link) -> list[Line]:
+    return [(line, [link.node]) for line in link.comment]
+
+
+def is_fluent(links: list[Link]) -> bool:
+    """Whether ruff writes the calls line below line where they do not fit in one."""
+    return len(links) + (_subscript(links[0]) is not None) > 2
+
+
+def fits(links: list[Link], before: str) -> bool:
+    """Whether the calls fit on one line."""
+    return len(before + flat(_joined(links))) <= WIDTH
+
+
+def _subscript(link: Link) -> ast.expr | None:
+    """The root of a chain that begins with one of a node's output ports."""
+    function = link.call.func
+    root = function.value if isinstance(function, ast.Attribute) else None
+    return root if isinstance(root, ast.Subscript) else None
+
+
+def _link(link: Link, before: str = "") -> str:
+    """A call in a chain, without the root where that stands before it."""
+    call = link.call
+    if before:
+        call = ast.Call(ast.Name(link.name), call.args, call.keywords)
+    return layout(call, 4, before)
+
+
+def _in_brackets(links: list[Link], before: str) -> list[str]:
+    """One or two calls, broken in the brackets of the last, or of both."""
+    lines = layout(_joined(links), 0, before).split("\n")
+    if len(links) == 1 or len(lines[0]) <= WIDTH:
+        return lines
+    first = layout(links[0].call, 0, before).split("\n")
+    return [*first[:-1], *layout(links[1].call, 0, f"{first[-1]}.").split("\n")]
+
+
+def _joined(links: list[Link]) -> ast.expr:
+    """The calls as one tree."""
+    made: ast.expr = links[0].call
+    for link in links[1:]:
+        made = ast.Call(ast.Attribute(made, link.name), link.call.args, link.call.keywords)
+    return made

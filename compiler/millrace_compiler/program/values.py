@@ -1,0 +1,100 @@
+"""Values of a program as trees of :mod:`ast`: what stands in the brackets of its calls."""
+
+from __future__ import annotations
+
+import ast
+
+from millrace_compiler.graph import Graph
+from millrace_compiler.layout import block_text
+from millrace_compiler.names import Names
+from millrace_compiler.operator import Operator, Store
+from millrace_compiler.program.words import Call, Chain, Input, Processor
+
+
+class Values:
+    """Trees of values; notes what has to be imported and which texts need a constant."""
+
+    def __init__(self, graph: Graph, names: Names, classes: dict[tuple[str, str], str]) -> None:
+        self.graph, self.names, self.classes = graph, names, classes
+        self.imports: set[str] = set()
+        #: Variables of nodes and stores by id.
+        self.variables: dict[str, str] = {}
+        #: Calls of the stores that have no variable.
+        self.stores: dict[str, Call] = {}
+        #: Texts of several lines: name, literal, node.
+        self.constants: list[tuple[str, str, str | None]] = []
+        self._known: dict[tuple[str, str], str] = {}
+
+    def is_mapping(self, operator: Operator) -> bool:
+        """Whether a node's call gives its output ports by their names."""
+        if operator.dynamic_outputs is None:
+            return False
+        return operator.kind == "split" or operator.outputs() != ("out",)
+
+    def input(self, operator: Operator, port: str, index: int) -> ast.expr:
+        """The variable of what comes in at a port."""
+        edge = self.graph.inputs[operator.id][port][index]
+        name = ast.Name(self.variables[edge.source])
+        if self.is_mapping(self.graph.operators[edge.source]):
+            return ast.Subscript(name, ast.Constant(edge.source_port))
+        return name
+
+    def method(self, root: ast.expr | None, call: Call, operator: Operator) -> ast.Call:
+        """A call of a chain: on its root, or by its name alone."""
+        function = ast.Name(call.function) if root is None else ast.Attribute(root, call.function)
+        return self._call(function, call, operator)
+
+    def _call(self, function: ast.expr, call: Call, operator: Operator | None) -> ast.Call:
+        args = [self.tree(arg, operator, "expression") for arg in call.args]
+        keywords = [ast.keyword(k, self.tree(v, operator, k)) for k, v in call.keywords]
+        return ast.Call(function, args, keywords)
+
+    def call(self, call: Call, operator: Operator | None) -> ast.Call:
+        """A call of a function that is imported."""
+        self.imports.add(call.function)
+        return self._call(ast.Name(call.function), call, operator)
+
+    def tree(self, value: object, operator: Operator | None, hint: str) -> ast.expr:
+        """Any value of a call's words."""
+        match value:
+            case ast.expr():
+                return value
+            case Input(port=port, index=index) if operator is not None:
+                return self.input(operator, port, index)
+            case Chain(start=start, calls=calls):
+                made = self.tree(start, operator, hint)
+                for call in calls:
+                    made = self._call(ast.Attribute(made, call.function), call, operator)
+                return made
+            case Processor(code=code, class_name=name):
+                place = self.classes[code, name]
+                return ast.Constant(place) if ":" in place else ast.Name(place)
+            case Store() if value.id in self.variables:
+                return ast.Name(self.variables[value.id])
+            case Store():
+                return self.tree(self.stores[value.id], value, hint)
+            case Call():
+                return self.call(value, operator)
+            case str() if "\n" in value.strip():
+                return self._constant(value, operator, hint)
+            case str() | bool() | int() | float() | None:
+                return ast.Constant(value)
+            case list() | tuple():
+                return ast.List([self.tree(item, operator, hint) for item in value])
+            case dict():
+                keys = [ast.Constant(key) for key in value]
+                return ast.Dict([*keys], [self.tree(v, operator, hint) for v in value.values()])
+        raise TypeError(f"no words for {type(value).__name__}")
+
+    def _constant(self, text: str, operator: Operator | None, hint: str) -> ast.expr:
+        """A text of several lines, as a constant above the topology."""
+        owner = operator.id if operator else ""
+        key = (owner, text)
+        if key not in self._known:
+            base = self.names.take(f"{owner} {hint}").upper()
+            while base in self.names.taken:
+                base += "_"
+            self.names.taken.add(base)
+            self._known[key] = base
+            self.constants.append((base, block_text(text), owner or None))
+        return ast.Name(self._known[key])

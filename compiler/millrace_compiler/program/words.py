@@ -1,0 +1,123 @@
+"""How a node is written in a program: calls, and what stands in their brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from millrace_compiler.durations import show_duration
+
+if TYPE_CHECKING:
+    from millrace_compiler.formats import Format
+    from millrace_compiler.operator import Operator, Store
+    from millrace_compiler.windows import Window
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call by name: a method of a chain, or a function such as ``json("a INT")``."""
+
+    function: str
+    args: tuple[object, ...] = ()
+    keywords: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True)
+class Input:
+    """What comes in at a port: ``index`` is the place of the edge at this port."""
+
+    port: str
+    index: int = 0
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Calls on what comes in at a port, as an argument."""
+
+    start: Input
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True)
+class Processor:
+    """A class of the user's Python."""
+
+    code: str
+    class_name: str
+
+
+def call(function: str, *args: object, **keywords: object) -> Call:
+    """A call; keywords that are ``None`` are left out."""
+    return Call(function, args, tuple((k, v) for k, v in keywords.items() if v is not None))
+
+
+def with_keywords(made: Call, **keywords: object) -> Call:
+    """The call with further keywords; those that are ``None`` are left out."""
+    more = tuple((k, v) for k, v in keywords.items() if v is not None)
+    return Call(made.function, made.args, made.keywords + more)
+
+
+def duration(milliseconds: int | None) -> object:
+    """A duration in words; 0 stays a number."""
+    return show_duration(milliseconds) if milliseconds else milliseconds
+
+
+_FUNCTIONS = {"float": "float_", "bytes": "bytes_"}
+
+
+def format_words(format_: Format | None) -> Call | None:
+    """``string()``, ``json("a INT")``, ``avro(registry=..., subject=...)``."""
+    if format_ is None:
+        return None
+    function = _FUNCTIONS.get(format_.name, format_.name)
+    properties = dict(format_.properties)
+    if format_.name == "json":
+        return Call("json", (properties["schema"],) if "schema" in properties else ())
+    return Call(function, (), tuple(properties.items()))
+
+
+def window_words(window: Window) -> Call:
+    """``tumbling("1 hour", grace="10 minutes")``."""
+    names = [name for name, _ in window.parts]
+    first = names[0] if names[0] not in ("grace", "start") else None
+    args = (duration(window.part(first)),) if first else ()
+    keywords = {name: duration(ms) for name, ms in window.parts if name != first and ms}
+    function = "sessions" if window.type == "session" else window.type
+    return Call(function, args, tuple(keywords.items()))
+
+
+def parameter_words(operator: Operator, *skipped: str) -> dict[str, object]:
+    """The parameters that differ from their defaults, as they are written."""
+    from millrace_compiler.parameters import Duration
+
+    found: dict[str, object] = {}
+    for name, parameter in operator.parameters.items():
+        value = operator.values[name]
+        if name in skipped or value is None or value == parameter.default:
+            continue
+        found[name] = duration(value) if isinstance(parameter, Duration) else value  # type: ignore[arg-type]
+    return found
+
+
+def store_words(store: Store) -> Call:
+    """``window_store("per-hour", retention="1 day")``; without its id."""
+    keywords = parameter_words(store, "name")
+    for name, value in keywords.items():
+        raw = store.node.params.get(name)
+        if name in ("key_type", "value_type"):
+            keywords[name] = raw
+        elif isinstance(value, tuple):
+            keywords[name] = dict(value)
+    function = store.kind.removeprefix("store.") + "_store"
+    return Call(function, (store.store_name(),), tuple(keywords.items()))
+
+
+def typed(operator: Operator, name: str) -> object:
+    """The text of a type or an expression as the document has it."""
+    return operator.node.params.get(name)
+
+
+def parts(raw: Mapping[str, object] | object, name: str) -> object:
+    """A part of a parameter, if it is there."""
+    return raw.get(name) if isinstance(raw, Mapping) else None

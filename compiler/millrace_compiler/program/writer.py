@@ -1,0 +1,342 @@
+"""A graph as a program: its nodes as statements, in the order in which they are lowered.
+
+The order of the calls is the order of the nodes, so a program gives back a document whose nodes,
+children and sub-topologies come in the same order.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from millrace_compiler.graph import Graph
+from millrace_compiler.layout import WIDTH
+from millrace_compiler.names import Names
+from millrace_compiler.operator import Operator, Store
+from millrace_compiler.program.classes import GIVEN, bound_names, is_plain, is_same, own_code
+from millrace_compiler.program.comments import write_comment
+from millrace_compiler.program.identities import Identities, base_of, slug
+from millrace_compiler.program.text import Lines, Link, Span, fits, is_fluent, statement_lines
+from millrace_compiler.program.values import Values
+from millrace_compiler.program.words import Call, Processor, with_keywords
+
+PROGRAM = "job.py"
+_LONGEST_CHAIN = 7
+# Functions and classes that a program may import; its own names must differ.
+API = frozenset(
+    {
+        "Topology", "avro", "boolean", "bytes_", "double", "float_", "hopping", "integer", "json",
+        "key_value_store", "long", "protobuf", "reader", "session_store", "sessions", "sliding",
+        "string", "topology", "tumbling", "unlimited", "until_time_limit", "until_window_closes",
+        "versioned_store", "window_store", "within", *GIVEN,
+    }
+)  # fmt: skip
+
+
+@dataclass
+class Written:
+    """The files of a program by their path, and which lines belong to which node."""
+
+    files: dict[str, str]
+    spans: list[Span]
+
+
+def write_program(graph: Graph, settings: Mapping[str, object]) -> Written:
+    """The program of a graph without errors."""
+    return _Writer(graph, settings).run()
+
+
+@dataclass
+class _Statement:
+    """Nodes whose calls hang together; the last one's result has the variable."""
+
+    nodes: list[Operator] = field(default_factory=list)
+
+
+class _Writer:
+    def __init__(self, graph: Graph, settings: Mapping[str, object]) -> None:
+        self.graph, self.settings = graph, settings
+        self.order = [graph.operators[id_] for id_ in graph.order]
+        self.uses = self._uses()
+        self.shown_ids = self._ids()
+        self.classes: dict[tuple[str, str], str] = {}
+        self.code: list[tuple[str, list[str]]] = []
+        self.files: dict[str, str] = {}
+        self.names = Names(set(API))
+        self._place_classes()
+        self.body = Lines()
+        self.values = Values(self.graph, self.names, self.classes)
+
+    # ---- comments of each node ----------------------------------------------------------
+
+    def _uses(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for operator in self.order:
+            for edges in self.graph.inputs[operator.id].values():
+                found.update(edge.source for edge in edges)
+            found.update(store.id for store in operator.stores)
+        return found
+
+    def _ids(self) -> dict[str, str | None]:
+        """The ids that the program must say; ``None``: the node gets its id by itself."""
+        ids, found = Identities(), dict[str, str | None]()
+        for operator in self.order:
+            topics = [t for t in self._topics(operator) if t]
+            default = ids.default(base_of(operator.kind, topics))
+            found[operator.id] = None if ids.take(operator.id) == default else operator.id
+            for store in operator.stores:
+                if store.id not in found:
+                    self._store_id(store, ids, found)
+        for operator in self.graph.operators.values():
+            if isinstance(operator, Store) and operator.id not in found:
+                self._store_id(operator, ids, found)
+        return found
+
+    @staticmethod
+    def _store_id(store: Store, ids: Identities, found: dict[str, str | None]) -> None:
+        default = ids.default_of_store(store.store_name())
+        found[store.id] = None if ids.take(store.id) == default else store.id
+
+    @staticmethod
+    def _topics(operator: Operator) -> list[str]:
+        topics = operator.values.get("topics")
+        one = operator.values.get("topic")
+        if isinstance(topics, tuple):
+            return [str(topic) for topic in topics]
+        return [str(one)] if one else []
+
+    def _comment(self, operator: Operator, indent: int) -> list[str] | None:
+        label = (operator.node.label or "").strip() or None
+        description = (operator.node.description or "").strip() or None
+        return write_comment(label, description, WIDTH - indent)
+
+    def _commented(self, operator: Operator) -> bool:
+        return bool(operator.node.label or operator.node.description)
+
+    def _about(self, operator: Operator) -> dict[str, object]:
+        """Keywords that say name, label and description where nothing else does."""
+        about: dict[str, object] = {"name": self.shown_ids[operator.id]}
+        if isinstance(operator, Store):
+            about = {"id": self.shown_ids[operator.id]}
+        if self._comment(operator, 8) is None:
+            about["label"] = (operator.node.label or "").strip() or None
+            about["description"] = (operator.node.description or "").strip() or None
+        return about
+
+    # ---- processors ---------------------------------------------------------------------------
+
+    def _place_classes(self) -> None:
+        """Processor classes stand in the program where they only define; else beside it."""
+        for operator in self.order:
+            for call in operator.words():
+                for arg in call.args:
+                    if isinstance(arg, Processor):
+                        self._place_class(arg, operator)
+
+    def _place_class(self, found: Processor, operator: Operator) -> None:
+        key = (found.code, found.class_name)
+        if key in self.classes:
+            return
+        for code, owners in self.code:
+            if code == found.code and is_same(own_code(code, found.class_name) or "", code):
+                self.classes[key] = found.class_name
+                owners.append(operator.id)
+                return
+        if self._fits(found):
+            self.classes[key] = found.class_name
+            self.code.append((found.code, [operator.id]))
+            self.names.taken |= bound_names(found.code)
+            return
+        stem = self.names.take(slug(operator.id).replace("-", "_") or "processor")
+        path = f"{stem}.py"
+        while path == PROGRAM or path in self.files:
+            path = f"{PurePath(path).stem}_.py"
+        self.files[path] = found.code
+        self.classes[key] = f"{path}:{found.class_name}"
+
+    def _fits(self, found: Processor) -> bool:
+        made = own_code(found.code, found.class_name)
+        if made is None or not is_same(made, found.code) or not is_plain(found.code):
+            return False
+        names = bound_names(found.code)
+        free = names.isdisjoint(self.names.taken) and names.isdisjoint(self.names.words)
+        return free and all(x.isprintable() or x == "\n" for x in found.code)
+
+    # ---- statements -----------------------------------------------------------------------------
+
+    def _statements(self) -> list[_Statement]:
+        statements: list[_Statement] = []
+        for index, operator in enumerate(self.order):
+            before = self.order[index - 1] if index else None
+            if before and self._continues(before, operator, statements[-1]):
+                statements[-1].nodes.append(operator)
+            else:
+                statements.append(_Statement([operator]))
+        return statements
+
+    def _continues(self, before: Operator, operator: Operator, statement: _Statement) -> bool:
+        """Whether a node continues the chain of the one before."""
+        ports = operator.inputs()
+        if not ports or before.family == "sources" or self.uses[before.id] != 1:
+            return False
+        edges = self.graph.inputs[operator.id][ports[0].name]
+        first = edges[0] if edges else None
+        if first is None or first.source != before.id or self.values.is_mapping(before):
+            return False
+        # A person names what is counted, and what has a comment before it is written.
+        table = before.family == "aggregations" and operator.kind != "suppress"
+        said = len(statement.nodes) == 1 and operator.family == "sinks" and self._commented(before)
+        return not table and not said and len(statement.nodes) < _LONGEST_CHAIN
+
+    def run(self) -> Written:
+        statements = self._statements()
+        for statement in statements:
+            self._stores(statement)
+            self._statement(statement)
+        for store in self.graph.operators.values():
+            if isinstance(store, Store) and not self.uses[store.id]:
+                self._store_variable(store)
+                name = ast.Name(self.values.variables[store.id])
+                call = ast.Call(ast.Attribute(ast.Name("topology"), "add_store"), [name], [])
+                self.body.statement(statement_lines([Link(call, [], store.id)], ""))
+        return self._file()
+
+    def _stores(self, statement: _Statement) -> None:
+        """Variables of the stores that are shared, have a comment, or belong to processors."""
+        for operator in statement.nodes:
+            for store in operator.stores:
+                said = bool(self._comment(store, 0))
+                if store.id in self.values.variables or store.id in self.values.stores:
+                    continue
+                call = with_keywords(store.words()[0], **self._about(store))
+                if said or operator.many_stores or self.uses[store.id] > 1:
+                    self._store_variable(store)
+                else:
+                    self.values.stores[store.id] = call
+
+    def _store_variable(self, store: Store) -> None:
+        call = with_keywords(store.words()[0], **self._about(store))
+        value = self.values.call(call, store)
+        name = self.names.take(f"{store.store_name()} store", store.id, "store")
+        self.values.variables[store.id] = name
+        lines = statement_lines([Link(value, self._comment(store, 0) or [], store.id)], name)
+        self.body.statement(lines)
+
+    def _statement(self, statement: _Statement) -> None:
+        links = self._links(statement)
+        last = statement.nodes[-1]
+        before = "x" * 20 if self.uses[last.id] else ""
+        first, *rest = statement.nodes
+        alone = len(rest) == 1 and not is_fluent(links) and not fits(links, before)
+        # A comment above a line of several calls would be the last one's.
+        others = any(link.comment for link in links if link.node != first.id)
+        alone = alone or bool(links[0].comment and not others and fits(links, " " * 4))
+        if rest and alone:
+            self._statement(_Statement([first]))
+            self._statement(_Statement(rest))
+            return
+        variable = ""
+        if self.uses[last.id]:
+            default = self.shown_ids[last.id] is None and last.family != "sources"
+            words = (last.node.label or "", last.id) if default else (last.id, "")
+            variable = self.values.variables[last.id] = self.names.take(*words, "step")
+        self.body.statement(statement_lines(links, variable))
+
+    def _links(self, statement: _Statement) -> list[Link]:
+        links: list[Link] = []
+        for operator in statement.nodes:
+            calls = operator.words()
+            calls[-1] = with_keywords(calls[-1], **self._about(operator))
+            comment = self._comment(operator, 8 if len(statement.nodes) > 1 else 0) or []
+            for index, call in enumerate(calls):
+                root = None if links else self._root(operator)
+                tree = self.values.method(root, call, operator)
+                links.append(Link(tree, comment if index == 0 else [], operator.id))
+        return links
+
+    def _root(self, operator: Operator) -> ast.expr:
+        ports = operator.inputs()
+        if not ports:
+            return ast.Name("topology")
+        return self.values.input(operator, ports[0].name, 0)
+
+    # ---- the file -------------------------------------------------------------------------------
+
+    def _file(self) -> Written:
+        document = self.graph.document
+        keywords: dict[str, object] = {}
+        said, docstring = _docstring(document.name, document.description)
+        if said:
+            keywords["description"] = ast.Name("__doc__")
+        elif document.description and document.description.strip():
+            keywords["description"] = document.description
+        if document.topics:
+            keywords["partitions"] = dict(document.topics)
+        keywords |= {k: v for k, v in self.settings.items() if v is not None}
+        made = Call("Topology", (document.name,), tuple(keywords.items()))
+        head = self.values.call(made, None)
+        file = Lines()
+        file.add(docstring)
+        file.blank()
+        used = {name for code, _ in self.code for name in _names(code)} & set(GIVEN)
+        file.add(_import(self.values.imports | used))
+        for code, owners in self.code:
+            file.lines += ["", ""]
+            file.add([(line, owners) for line in _trimmed(code)])
+        if self.code:
+            file.lines.append("")
+            file.lines.append("")
+        file.blank()
+        for name, text, owner in self.values.constants:
+            file.add([(line, [owner] if owner else []) for line in f"{name} = {text}".split("\n")])
+            file.blank()
+        file.add(statement_lines([Link(head, [], "")], "topology"))
+        file.blank()
+        file.append(self.body)
+        file.lines += ["", "", 'if __name__ == "__main__":', "    topology.main()"]
+        files = {PROGRAM: "\n".join(file.lines) + "\n", **self.files}
+        spans = file.spans(PROGRAM)
+        for (code, class_name), place in self.classes.items():
+            if ":" in place:
+                spans += [
+                    Span(o.id, place.partition(":")[0], 1, code.count("\n") + 1)
+                    for o in self.order
+                    if (o.values.get("code"), o.values.get("class_name")) == (code, class_name)
+                ]
+        return Written(files, spans)
+
+
+def _names(code: str) -> set[str]:
+    return {item.id for item in ast.walk(ast.parse(code)) if isinstance(item, ast.Name)}
+
+
+def _trimmed(code: str) -> list[str]:
+    return [line.rstrip() for line in code.strip("\n").split("\n")]
+
+
+def _import(names: set[str]) -> list[str]:
+    ordered = sorted(names, key=lambda n: (not n.isupper(), not n[0].isupper(), n))
+    line = f"from millrace_runtime import {', '.join(ordered)}"
+    if len(line) <= WIDTH:
+        return [line]
+    return ["from millrace_runtime import (", *(f"    {name}," for name in ordered), ")"]
+
+
+def _docstring(name: str, description: str | None) -> tuple[bool, list[str]]:
+    """Whether the module's text can be the description, and its lines."""
+    from millrace_compiler.layout import block_text
+
+    text = (description or "").strip()
+    lines = text.split("\n")
+    good = text and all(line.isprintable() and line == line.strip() for line in lines)
+    if good and text == description:
+        made = block_text(text if len(lines) == 1 else f"{text}\n", opening="")
+        # A description of several lines ends with the line of the quotes, which is stripped.
+        if (len(lines) == 1 and len(made.split("\n")) == 1) or len(lines) > 1:
+            return True, made.split("\n")
+    shown = "".join(c if c.isprintable() else " " for c in name).strip()
+    first = block_text(f"The topology “{shown}”.", opening="")
+    return False, first.split("\n")

@@ -1,0 +1,210 @@
+"""What becomes of each store and each source when one version of a topology replaces another.
+
+The one place of this rule: the compiler states it before a deployment, the workers and the job
+apply it. The module works on plain JSON values and imports nothing but the standard library, so
+that a job can carry it along.
+
+A *state schema* is ``{"stores": [store], "topics": [name], "patterns": [regular expression],
+"known": [name]}``: what is read by name, by pattern, and further topics that a pattern may match.
+A store is ``{"id", "name", "kind", "key", "values", "windows", "tasks"}``: ``key`` and each of
+``values`` (by part: a join of streams has ``left`` and ``right``) are types as Spark writes them
+in JSON, ``windows`` is ``None`` or type, size, advance or gap in ms, ``tasks`` is ``None`` for a
+store that is whole on every task. ``duplicates`` is there for a window store that keeps several
+values of one key and time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Json = Mapping[str, Any]
+StoreVerdict = Literal["kept", "migrated", "incompatible", "new", "lost"]
+SourceVerdict = Literal["continues", "new", "gone"]
+Matches = Callable[[str, str], bool]
+
+INCOMPATIBLE = frozenset(
+    {"store_kind_changed", "key_type_changed", "value_type_changed", "windows_changed"}
+)
+_WIDER = (("byte", "short", "integer", "long"), ("float", "double"))
+_CHANGED = frozenset({"value_type_changed"})
+_SHORT = {"byte": "TINYINT", "short": "SMALLINT", "integer": "INT", "long": "BIGINT"}
+
+
+@dataclass(frozen=True)
+class StoreChange:
+    """The verdict on one store; ``old`` and ``new`` are its schemas, as far as it has them."""
+
+    id: str
+    kind: str
+    verdict: StoreVerdict
+    reasons: tuple[str, ...]
+    old: Json | None
+    new: Json | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``compare-state --json`` prints it."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+        }
+
+
+@dataclass(frozen=True)
+class StateChange:
+    """The whole answer: stores by id, topics of sources by name."""
+
+    stores: tuple[StoreChange, ...]
+    sources: tuple[tuple[str, SourceVerdict], ...]
+
+    @property
+    def undecided(self) -> tuple[StoreChange, ...]:
+        """Stores whose rows cannot be carried over: a person has to decide, by name."""
+        return tuple(s for s in self.stores if s.verdict in ("lost", "incompatible"))
+
+    @property
+    def accepted(self) -> bool:
+        """Whether nothing is lost."""
+        return not self.undecided
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``compare-state --json`` prints it."""
+        return {
+            "stores": [store.to_json() for store in self.stores],
+            "sources": [{"topic": topic, "verdict": verdict} for topic, verdict in self.sources],
+            "accepted": self.accepted,
+        }
+
+
+def compare(old: Json, new: Json, matches: Matches = lambda pattern, topic: False) -> StateChange:
+    """Compare two state schemas. ``matches``: whether a topic pattern matches a topic."""
+    before = {store["id"]: store for store in old["stores"]}
+    after = {store["id"]: store for store in new["stores"]}
+    stores = tuple(
+        _store(id_, before.get(id_), after.get(id_)) for id_ in sorted({*before, *after})
+    )
+    return StateChange(stores, _sources(old, new, matches))
+
+
+def _store(id_: str, old: Json | None, new: Json | None) -> StoreChange:
+    shown = new or old or {}
+    if old is None or new is None:
+        return StoreChange(id_, shown["kind"], "lost" if new is None else "new", (), old, new)
+    reasons = store_reasons(old, new)
+    verdict: StoreVerdict = "kept"
+    if reasons:
+        verdict = "incompatible" if INCOMPATIBLE & reasons else "migrated"
+    return StoreChange(id_, shown["kind"], verdict, tuple(sorted(reasons)), old, new)
+
+
+def convertible(store: StoreChange) -> bool:
+    """Whether an expression over the old values can make all that is incompatible fit."""
+    return INCOMPATIBLE & set(store.reasons) == _CHANGED
+
+
+def store_reasons(old: Json, new: Json) -> frozenset[str]:
+    """All that changed about a store that both versions have."""
+    found: set[str] = set()
+    if any(old.get(part) != new.get(part) for part in ("kind", "duplicates")):
+        found.add("store_kind_changed")
+    if not same_type(old["key"], new["key"]):
+        found.add("key_type_changed")
+    if old["windows"] != new["windows"]:
+        found.add("windows_changed")
+    if old["tasks"] != new["tasks"]:
+        found.add("tasks_changed")
+    before, after = old["values"], new["values"]
+    common = [part for part in before if part in after]
+    value = frozenset[str]().union(*(type_reasons(before[p], after[p]) for p in common))
+    return frozenset(found) | (_CHANGED if value & _CHANGED else value)
+
+
+# ---- types ---------------------------------------------------------------------------------
+
+
+def same_type(old: Any, new: Any) -> bool:
+    """Whether two types hold the same values. Names of fields are compared as Spark does."""
+    return not type_reasons(old, new)
+
+
+def type_reasons(old: Any, new: Any, *, in_key: bool = False) -> frozenset[str]:
+    """How values of one type become values of another; ``value_type_changed``: they do not.
+
+    ``in_key``: inside the key of a map, where two keys must never become one.
+    """
+    kind = _kind(old)
+    if kind != _kind(new):
+        return frozenset({"value_widened"}) if _widened(old, new) else _CHANGED
+    if kind == "struct":
+        found = _struct_reasons(old["fields"], new["fields"], in_key=in_key)
+    elif kind == "array":
+        found = type_reasons(old["elementType"], new["elementType"], in_key=in_key)
+    elif kind == "map":
+        found = type_reasons(old["keyType"], new["keyType"], in_key=True)
+        found |= type_reasons(old["valueType"], new["valueType"], in_key=in_key)
+    else:
+        return frozenset()
+    return _CHANGED if found & _CHANGED else found
+
+
+def _kind(type_: Any) -> str:
+    return type_["type"] if isinstance(type_, Mapping) else str(type_)
+
+
+def _widened(old: Any, new: Any) -> bool:
+    return any(
+        old in chain and new in chain and chain.index(old) < chain.index(new) for chain in _WIDER
+    )
+
+
+def _struct_reasons(old: list[Json], new: list[Json], *, in_key: bool) -> frozenset[str]:
+    before = {field["name"].lower(): field["type"] for field in old}
+    after = {field["name"].lower(): field["type"] for field in new}
+    common = [name for name in before if name in after]
+    found: set[str] = set()
+    for name in common:
+        found |= type_reasons(before[name], after[name], in_key=in_key)
+    if after.keys() - before.keys():
+        found.add("fields_added")
+    if before.keys() - after.keys():
+        found.add("value_type_changed" if in_key else "fields_removed")
+    if common != [name for name in after if name in before]:
+        found.add("fields_reordered")
+    return frozenset(found)
+
+
+def type_text(type_: Any) -> str:
+    """A type as people write it: ``STRUCT<a: INT, b: ARRAY<STRING>>``."""
+    kind = _kind(type_)
+    if kind == "struct":
+        fields = ", ".join(f"{f['name']}: {type_text(f['type'])}" for f in type_["fields"])
+        return f"STRUCT<{fields}>"
+    if kind == "array":
+        return f"ARRAY<{type_text(type_['elementType'])}>"
+    if kind == "map":
+        return f"MAP<{type_text(type_['keyType'])}, {type_text(type_['valueType'])}>"
+    return _SHORT.get(kind, kind.upper())
+
+
+# ---- sources -------------------------------------------------------------------------------
+
+
+def _sources(old: Json, new: Json, matches: Matches) -> tuple[tuple[str, SourceVerdict], ...]:
+    known = {*old["known"], *new["known"], *old["topics"], *new["topics"]}
+
+    def topics(schema: Json) -> set[str]:
+        """Topics that are read; a pattern that matches none of those known stands for itself."""
+        found = set(schema["topics"])
+        for pattern in schema["patterns"]:
+            found |= {topic for topic in known if matches(pattern, topic)} or {pattern}
+        return found
+
+    before, after = topics(old), topics(new)
+    verdicts: dict[str, SourceVerdict] = {}
+    for topic in sorted(before | after):
+        both = topic in before and topic in after
+        verdicts[topic] = "continues" if both else "new" if topic in after else "gone"
+    return tuple(verdicts.items())

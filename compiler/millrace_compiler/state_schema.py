@@ -1,0 +1,169 @@
+"""The state schema of a compiled document: its stores with their types, and what it reads.
+
+A store is known by the id of its store node, or, without one, by the id of the operator that needs
+it; buffers of joins and suppressions and subscriptions of foreign keys by that of their operator.
+See :mod:`millrace_compiler.state_changes` for the shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from millrace_compiler.compilation import Compilation
+from millrace_compiler.lowering import Step
+from millrace_compiler.operator import Operator, Store
+from millrace_compiler.plan import Plan
+from millrace_compiler.ports import Port
+from millrace_compiler.state_changes import StateChange, compare
+from millrace_compiler.topic_patterns import topic_pattern
+from millrace_compiler.types import BIGINT, BINARY, STRING, DataType, struct
+
+_SIMPLE = {
+    "TINYINT": "byte",
+    "SMALLINT": "short",
+    "INT": "integer",
+    "BIGINT": "long",
+    "INTERVAL YEAR TO MONTH": "interval year to month",
+}
+#: What a subscription of a foreign-key join keeps: which left row asks for which right row.
+_SUBSCRIPTION = struct(hash=BINARY, task=BIGINT)
+
+
+def state_schema(compilation: Compilation) -> dict[str, Any]:
+    """The state schema of a document. Raises :class:`Refused` where it is refused."""
+    plan = compilation.require().plan
+    if plan is None:
+        raise ValueError("a compiled document has a plan")
+    stores: dict[str, dict[str, Any]] = {}
+    for step in plan.physical.steps.values():
+        for store in _Schemas(compilation, plan, step).stores():
+            known = stores.setdefault(store["id"], store)
+            known["values"] = {**store["values"], **known["values"]}
+    sources = [step for step in plan.physical.steps.values() if step.source]
+    topics = (topic for step in sources for topic in step.topics)
+    return {
+        "stores": [stores[id_] for id_ in sorted(stores)],
+        "topics": sorted({topic for topic in topics if topic not in plan.physical.topics}),
+        "patterns": sorted({step.pattern for step in sources if step.pattern}),
+        "known": sorted(compilation.document.topics),
+    }
+
+
+def compare_state(old: Compilation, new: Compilation) -> StateChange:
+    """What becomes of stores and sources. Raises :class:`Refused` where a document is refused."""
+    return compare_schemas(state_schema(old), state_schema(new))
+
+
+def compare_schemas(old: Mapping[str, Any], new: Mapping[str, Any]) -> StateChange:
+    """The same for two state schemas."""
+    return compare(old, new, _matches)
+
+
+def _matches(pattern: str, topic: str) -> bool:
+    return topic_pattern(pattern).matches(topic)
+
+
+def spark_json(type_: DataType) -> Any:
+    """A type as ``DataType.json`` of Spark writes it."""
+    if type_.name == "STRUCT":
+        fields = zip(type_.fields, type_.inner, strict=True)
+        return {"type": "struct", "fields": [_field(name, inner) for name, inner in fields]}
+    if type_.name == "ARRAY":
+        return {"type": "array", "elementType": spark_json(type_.inner[0])}
+    if type_.name == "MAP":
+        key, value = type_.inner
+        return {"type": "map", "keyType": spark_json(key), "valueType": spark_json(value)}
+    name = _SIMPLE.get(type_.name, type_.name.lower())
+    return f"{name}({','.join(map(str, type_.numbers))})" if type_.numbers else name
+
+
+def _field(name: str, type_: DataType) -> dict[str, Any]:
+    return {"name": name, "type": spark_json(type_)}
+
+
+class _Schemas:
+    """The stores of one step."""
+
+    def __init__(self, compilation: Compilation, plan: Plan, step: Step) -> None:
+        self.compilation, self.step = compilation, step
+        self.operator = compilation.graph.operators[step.node]
+        whole = step.op == "global_table"
+        self.tasks = None if whole else plan.subtopologies[plan.of_step[step.id]].tasks
+        self.kept = bool(step.stores) or whole
+
+    def stores(self) -> Iterator[dict[str, Any]]:
+        """Their schemas; none for a step that keeps nothing."""
+        if not self.kept:
+            return
+        if self.operator.kind in ("process", "process_values"):
+            yield from map(self._of_processor, self.operator.stores)
+        elif self.operator.kind == "join.stream_stream":
+            left, right = self._input("left"), self._input("right")
+            values = {"left": left.value, "right": right.value}
+            yield self._store(self.operator, "join_buffer", left, values)
+        elif self.operator.kind == "join.stream_table":
+            left = self._input("left")
+            yield self._store(self.operator, "grace_buffer", left, {"value": left.value})
+        elif self.operator.kind == "suppress":
+            table = self._input("in")
+            yield self._store(self.operator, "suppress_buffer", table, {"value": table.value})
+        elif self.step.op == "foreign_key_lookup":
+            yield self._subscriptions()
+        else:
+            yield self._table()
+
+    def _input(self, port: str) -> Port:
+        edge = self.compilation.graph.inputs[self.operator.id][port][0]
+        return self.compilation.ports[edge.source, edge.source_port]
+
+    def _table(self) -> dict[str, Any]:
+        """What an operator keeps of its own result."""
+        out = self.compilation.ports[self.operator.id, "out"]
+        connected = self.operator.store
+        kind = "key_value" if out.window is None else "window"
+        if out.window is not None and out.window.type == "session":
+            kind = "session"
+        if connected:
+            kind = connected.kind.removeprefix("store.")
+        part = "row" if self.step.op == "foreign_key_resolve" and not connected else "value"
+        return self._store(connected or self.operator, kind, out, {part: out.value})
+
+    def _subscriptions(self) -> dict[str, Any]:
+        left, right = self._input("left"), self._input("right")
+        made = self._store(self.operator, "subscriptions", left, {"subscriber": _SUBSCRIPTION})
+        key = struct(foreign=_known(right.key), primary=_known(left.key))
+        return made | {"key": spark_json(key), "windows": None}
+
+    def _of_processor(self, store: Store) -> dict[str, Any]:
+        values = store.values
+        made = self._named(store, store.kind.removeprefix("store."))
+        if values.get("retain_duplicates"):
+            made["duplicates"] = True
+        size = values.get("window_size")
+        return made | {
+            "key": spark_json(_known(values.get("key_type"))),
+            "values": {"value": spark_json(_known(values.get("value_type")))},
+            "windows": {"size": size} if store.kind == "store.window" else None,
+        }
+
+    def _named(self, owner: Operator, kind: str) -> dict[str, Any]:
+        name = owner.store_name() if isinstance(owner, Store) else owner.id
+        return {"id": owner.id, "name": name, "kind": kind, "tasks": self.tasks}
+
+    def _store(
+        self, owner: Operator, kind: str, keyed: Port, values: Mapping[str, DataType | None]
+    ) -> dict[str, Any]:
+        """``keyed`` is the port whose key the rows have, with its windows."""
+        window = keyed.window
+        parts = [] if window is None else [part for part in window.parts if part[0] != "grace"]
+        return self._named(owner, kind) | {
+            "key": spark_json(_known(keyed.plain_key)),
+            "values": {part: spark_json(_known(type_)) for part, type_ in values.items()},
+            "windows": None if window is None else {"type": window.type, **dict(parts)},
+        }
+
+
+def _known(type_: object) -> DataType:
+    """A type of a document that compiled: all of them are known."""
+    return type_ if isinstance(type_, DataType) else STRING

@@ -1,0 +1,126 @@
+"""The task graph: what the stream-task operator runs, as JSON, from the plan.
+
+Its nodes come level by level and, in these, by sub-topology; where a step's children stand in
+another order than the one in which they get a record, ``children`` has it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from millrace_compiler.lowering import Partitions, Step
+from millrace_compiler.plan import Plan, Subtopology
+
+
+def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:
+    """The task graph of a plan.
+
+    ``tasks``: as many as the widest sub-topology or repartition topic has; ``subtopologies``: the
+    tasks of each. Durations are milliseconds.
+    """
+    return _Nodes(plan).graph(settings)
+
+
+class _Nodes:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.nodes: list[dict[str, Any]] = []
+        self.ids = set(plan.physical.steps)
+        self.globals: dict[str, str] = {}
+
+    def graph(self, settings: Mapping[str, object]) -> dict[str, Any]:
+        for level, sub in self._blocks():
+            steps = [step for step in sub.steps if self.plan.levels[step.id] == level]
+            copies = self._globals(level, sub, steps)
+            for step in steps:
+                self._add(step, level, sub, copies)
+        hops = [int(node["params"].get("partitions", 1)) for node in self.nodes]
+        return {
+            "tasks": max([self.plan.tasks, *hops]),
+            "subtopologies": {str(sub.id): sub.tasks for sub in self.plan.subtopologies},
+            "settings": {name: value for name, value in settings.items() if value is not None},
+            "nodes": self.nodes,
+            "children": self._children(),
+        }
+
+    def _blocks(self) -> list[tuple[int, Subtopology]]:
+        subs = self.plan.subtopologies
+        found = {(self.plan.levels[step.id], sub.id): sub for sub in subs for step in sub.steps}
+        if not found and self.plan.globals:
+            found[0, 0] = Subtopology(0, [])
+        return [(level, sub) for (level, _), sub in sorted(found.items(), key=lambda x: x[0])]
+
+    def _globals(self, level: int, sub: Subtopology, steps: list[Step]) -> dict[str, str]:
+        """Every block has global tables of its own; those that nothing joins go to the first."""
+        asked = {handle.step for step in steps for handle, _ in step.links}
+        used = {h.step for step in self.plan.physical.steps.values() for h, _ in step.links}
+        copies: dict[str, str] = {}
+        for step in self.plan.globals:
+            first = step.id not in self.globals
+            if step.id not in asked and not (first and step.id not in used):
+                continue
+            id_ = step.id if first else self._free_id(f"{step.id}-{sub.id}")
+            self.globals.setdefault(step.id, id_)
+            params = dict(step.params)
+            if not first:
+                params.pop("store", None)
+            copies[step.id] = id_
+            self._append(step, id_, level, sub, [], params)
+        return copies
+
+    def _free_id(self, wanted: str) -> str:
+        name, serial = wanted, 1
+        while name in self.ids:
+            serial += 1
+            name = f"{wanted}-{serial}"
+        self.ids.add(name)
+        return name
+
+    def _add(self, step: Step, level: int, sub: Subtopology, copies: Mapping[str, str]) -> None:
+        parents = [[copies.get(h.step, h.step), h.port] for h, _ in step.links]
+        self._append(step, step.id, level, sub, parents, dict(self._params(step)))
+
+    def _params(self, step: Step) -> Iterator[tuple[str, object]]:
+        for name, value in step.params.items():
+            if isinstance(value, Partitions):
+                yield name, self.plan.partitions[value.topic]
+            else:
+                yield name, value
+
+    def _append(
+        self,
+        step: Step,
+        id_: str,
+        level: int,
+        sub: Subtopology,
+        parents: list[list[str]],
+        params: dict[str, Any],
+    ) -> None:
+        self.nodes.append(
+            {
+                "id": id_,
+                "node": step.node,
+                "op": step.op,
+                "sub": sub.id,
+                "level": level,
+                "parents": parents,
+                "params": params,
+            }
+        )
+
+    def _children(self) -> dict[str, list[str]]:
+        """The children of the steps for which the order of the nodes is not that of records."""
+        known = set(self.plan.levels)
+        children: dict[str, dict[str, None]] = defaultdict(dict)
+        for step in self.plan.physical.steps.values():
+            for handle, _ in step.links:
+                if handle.step in known and step.id in known:
+                    children[handle.step][step.id] = None
+        place = {node["id"]: index for index, node in enumerate(self.nodes)}
+        return {
+            parent: list(found)
+            for parent, found in children.items()
+            if sorted(found, key=place.__getitem__) != list(found)
+        }

@@ -1,0 +1,141 @@
+"""Topic patterns: what Java and RE2 read alike, matched in time linear in the topic's name.
+
+A pattern comes from a document, so it must not be able to hold the process that matches it. RE2
+has no backreferences and no lookaround; what it reads otherwise than Java, which matches the topics
+of the running job, is refused as well.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+#: bytes that RE2 may use for one pattern, and characters that a pattern may have
+_MEMORY, _LONGEST = 1 << 20, 1000
+_GROUPS = {
+    "(?=": "lookahead “(?=”",
+    "(?!": "lookahead “(?!”",
+    "(?<=": "lookbehind “(?<=”",
+    "(?<!": "lookbehind “(?<!”",
+    "(?>": "an atomic group “(?>”",
+    "(?P": "“(?P”, which is not Java's",
+}
+#: Java's classes by name, as the ASCII characters that a topic's name can have
+_CLASSES = {
+    "Lower": "a-z",
+    "Upper": "A-Z",
+    "Alpha": "A-Za-z",
+    "Digit": "0-9",
+    "Alnum": "A-Za-z0-9",
+    "Punct": "._-",
+    "Graph": "A-Za-z0-9._-",
+    "Print": "A-Za-z0-9._-",
+    "ASCII": "A-Za-z0-9._-",
+    "XDigit": "0-9A-Fa-f",
+    "IsAlphabetic": "A-Za-z",
+    "IsLetter": "A-Za-z",
+    "IsDigit": "0-9",
+    "IsLowercase": "a-z",
+    "IsUppercase": "A-Z",
+    "IsPunctuation": "._-",
+    "javaLowerCase": "a-z",
+    "javaUpperCase": "A-Z",
+}
+_TOKEN = re.compile(
+    r"\\Q.*?(?:\\E|\Z)|\\[pP]\{(?P<named>\w+)\}|\\u(?P<code>[0-9A-Fa-f]{4})|\\(?P<escape>.)"
+    r"|(?P<group>\(\?(?:<[=!]|[=!>P]))|(?P<twice>(?:[*+?]|\{\d+(?:,\d*)?\})\+)"
+    r"|\{\d+(?:,\d*)?\}|&&|.",
+    re.DOTALL,
+)
+
+
+class NoPattern(ValueError):
+    """The text is not a supported pattern; the message contains the reason."""
+
+
+class TopicPattern:
+    """A pattern for whole names of topics. Raises :class:`NoPattern` for a text that is none."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > _LONGEST:
+            raise NoPattern(f"it has {len(text)} characters, {_LONGEST} are possible")
+        # Imported where a document has a pattern: other programs run without the package.
+        import re2
+
+        options = re2.Options()
+        options.max_mem, options.log_errors = _MEMORY, False
+        options.never_capture = True
+        try:
+            self._compiled = re2.compile(_for_re2(text), options)
+            self._whole = re2.compile(rf"\A(?:{_for_re2(text)})", options)
+        except re2.error as error:
+            reason = error.args[0] if error.args else "it cannot be read"
+            raise NoPattern(
+                reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+            ) from None
+
+    def matches(self, topic: str) -> bool:
+        """Whether the whole name of the topic fits."""
+        return self._compiled.fullmatch(topic) is not None
+
+    def begins_with(self, prefix: str) -> bool:
+        """Whether every name that fits begins with this prefix; False where RE2 cannot tell."""
+        import re2
+
+        try:
+            low, high = self._whole.possiblematchrange(len(prefix.encode()) + 1)
+        except re2.error:
+            return False
+        start = prefix.encode()
+        return bool(low.startswith(start) and high.startswith(start))
+
+
+@lru_cache(maxsize=256)
+def topic_pattern(text: str) -> TopicPattern:
+    """The pattern of a text, kept for the next call. Raises :class:`NoPattern`."""
+    return TopicPattern(text)
+
+
+def _for_re2(text: str) -> str:
+    """Java's text as RE2 has it. Raises :class:`NoPattern` for what they do not read alike."""
+    parts: list[str] = []
+    inside, first = False, -1
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        if found["named"] in _CLASSES:
+            part = _named_class(found["named"], negated=part[1] == "P", inside=inside)
+        elif found["code"]:
+            part = rf"\x{{{found['code']}}}"
+        elif inside:
+            if part.startswith("[") or part == "&&":
+                raise NoPattern(f"it has “{part}” within a class, which cannot be matched here")
+            # A “]” that comes first is a character of the class.
+            inside = part != "]" or found.start() == first
+        else:
+            _refuse(found)
+            inside = part == "["
+            first = found.end() + (text[found.end() : found.end() + 1] == "^")
+        parts.append(part)
+    return "".join(parts)
+
+
+def _refuse(found: re.Match[str]) -> None:
+    """Raise :class:`NoPattern` for what stands outside of classes and RE2 lacks."""
+    part = found[0]
+    if found["escape"] and found["escape"] in "123456789k":
+        raise NoPattern(f"it has a backreference “{part}”, which cannot be matched here")
+    if found["group"]:
+        raise NoPattern(f"it has {_GROUPS[part]}, which cannot be matched here")
+    if found["twice"]:
+        raise NoPattern(f"it has a possessive “{part}”, which cannot be matched here")
+    if part == "{":
+        raise NoPattern("a “{” counts nothing; write “\\{” for the character")
+
+
+def _named_class(name: str, *, negated: bool, inside: bool) -> str:
+    characters = _CLASSES[name]
+    if not inside:
+        return f"[{'^' if negated else ''}{characters}]"
+    if negated:
+        raise NoPattern(f"it has “\\P{{{name}}}” within a class, which cannot be matched here")
+    return characters

@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { NODE_HEIGHT } from "../graph/geometry";
+import { chipPlace } from "./wire";
+
+const from = { x: 216, y: 100 };
+const middle = { x: 248, y: 100 };
+
+test("a type stands on its wire where it has room, and above the nodes where it has none", () => {
+  const near = { x: 280, y: 100 };
+  const far = { x: 600, y: 100 };
+  expect(chipPlace("STRING → BIGINT", from, far, { x: 408, y: 100 })).toEqual({ x: 408, y: 100 });
+  const place = chipPlace("STRING → BIGINT", from, near, middle);
+  expect(place.x).toBe(248);
+  expect(place.y + 9).toBeLessThan(100 - NODE_HEIGHT / 2);
+});
+
+test("between two rows of nodes, and on a wire that goes back, a type stays on its wire", () => {
+  expect(chipPlace("STRING → BIGINT", from, { x: 280, y: 260 }, middle)).toEqual(middle);
+  expect(chipPlace("STRING → BIGINT", from, { x: 100, y: 120 }, middle, 12)).toEqual({
+    x: 248,
+    y: 88,
+  });
+});

@@ -1,0 +1,62 @@
+/** Which dialect the code panel shows, and the compiler's answer for the plain one. */
+
+import { useEffect } from "react";
+import { create } from "zustand";
+import type { CompileResult } from "../designer/compile";
+import type { DesignerServices } from "../designer/services";
+import { useDesigner } from "../designer/store";
+
+export type Dialect = "exact" | "plain";
+
+interface DialectState {
+  readonly dialect: Dialect;
+  /** The answer for the plain dialect; null until it was asked. */
+  readonly plain: CompileResult | null;
+  readonly failure: string | null;
+  choose(dialect: Dialect): void;
+}
+
+export const useDialect = create<DialectState>()((set) => ({
+  dialect: "exact",
+  plain: null,
+  failure: null,
+  choose: (dialect) => set({ dialect }),
+}));
+
+/** The file that is shown in the chosen dialect. */
+export function useJob(): string | null {
+  const dialect = useDialect((state) => state.dialect);
+  const plain = useDialect((state) => state.plain);
+  const exact = useDesigner((state) => state.result);
+  const code = (dialect === "plain" ? plain : exact)?.code;
+  return code?.files.find((file) => file.path === "job.py")?.text ?? null;
+}
+
+const PAUSE_MS = 200;
+
+/** Asks for the plain program of each revision while it is looked at. */
+export function usePlain(services: DesignerServices) {
+  const dialect = useDialect((state) => state.dialect);
+  const revision = useDesigner((state) => state.revision);
+  const topology = useDesigner((state) => state.topologyId);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a topology's own answer replaces another's
+  useEffect(() => useDialect.setState({ plain: null, failure: null }), [topology]);
+  useEffect(() => {
+    if (dialect !== "plain") return;
+    const asking = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const { document } = useDesigner.getState();
+        const plain = await services.compile(document, revision, asking.signal, "plain");
+        if (!asking.signal.aborted) useDialect.setState({ plain, failure: null });
+      } catch (error) {
+        if (asking.signal.aborted) return;
+        useDialect.setState({ failure: error instanceof Error ? error.message : String(error) });
+      }
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      asking.abort();
+    };
+  }, [dialect, revision, services]);
+}

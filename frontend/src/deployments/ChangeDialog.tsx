@@ -1,0 +1,201 @@
+import { Button, Modal, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { StoreChange } from "../api/types";
+import { t } from "../app/phrases";
+import { Note } from "../ui";
+import { bytes, exact } from "../ui/format";
+import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
+import classes from "./change.module.css";
+
+/** What a version does to the state of the one that runs, before anything stops. */
+export function ChangeDialog(props: Asked) {
+  const { plan, refused, answer } = props;
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [expressions, setExpressions] = useState(expressionsOf(refused?.decisions ?? {}));
+  const open = undecided(plan);
+  const converts = (store: StoreChange) => (expressions[store.id] ?? "").trim() !== "";
+  const decided = open.every((store) => converts(store) || typed[store.id] === store.name);
+  const lost = open.filter((store) => !converts(store));
+  const decision = (store: StoreChange): Decision =>
+    converts(store) ? { convert: expressions[store.id] ?? "" } : decisionOf(store);
+  const accept = () => answer(Object.fromEntries(open.map((store) => [store.id, decision(store)])));
+  const topics = plan.sources.filter((source) => source.verdict !== "continues");
+  const places = plan.sources.flatMap(({ topic, partitions }) =>
+    partitions.map((each) => ({ topic, ...each })),
+  );
+
+  return (
+    <Modal
+      opened
+      onClose={() => answer(null)}
+      title={t("What version {n} changes", { n: plan.version })}
+      size={640}
+    >
+      <div className={classes.body} data-testid="change-plan">
+        <p>{t("Version {n} runs until you accept.", { n: plan.before })}</p>
+        <div className={`${classes.list} m-scroll`}>
+          {plan.stores.map((store) => (
+            <Store
+              key={store.id}
+              store={store}
+              typed={typed[store.id] ?? ""}
+              onTyped={(text) => setTyped({ ...typed, [store.id]: text })}
+              expression={expressions[store.id] ?? ""}
+              onExpression={(text) => setExpressions({ ...expressions, [store.id]: text })}
+              refusal={refused?.error.data["store"] === store.id ? refused.error.message : null}
+            />
+          ))}
+          {topics.map((source) => (
+            <div key={source.topic} className={classes.row} data-testid="change-source">
+              <span className={classes.name}>{source.topic}</span>
+              <span>
+                {source.verdict === "new"
+                  ? t("This topic is read from now on.")
+                  : t("This topic is no longer read.")}
+              </span>
+            </div>
+          ))}
+        </div>
+        {places.length === 0 ? null : (
+          <table className={classes.places} data-testid="change-places">
+            <thead>
+              <tr>
+                <th>{t("Topic")}</th>
+                <th>{t("Partition")}</th>
+                <th>{t("Continues at")}</th>
+                <th>{t("Lag")}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {places.map(({ topic, partition, offset, lag }) => (
+                <tr key={`${topic} ${partition}`}>
+                  <td>{topic}</td>
+                  <td>{partition}</td>
+                  <td>{exact(offset)}</td>
+                  <td>{lag === null ? "?" : exact(lag)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )}
+        {lost.length === 0 ? null : (
+          <Note tone="degraded">
+            {t("The rows of these stores cannot be carried over. They are gone for good.")}
+          </Note>
+        )}
+        <div className={classes.end}>
+          <Button onClick={() => answer(null)}>{t("Cancel")}</Button>
+          <Button
+            variant="filled"
+            color={lost.length === 0 ? undefined : "red"}
+            disabled={!decided}
+            onClick={accept}
+            data-testid="change-accept"
+          >
+            {t("Accept and deploy")}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+/** The expressions among decisions, by store. */
+function expressionsOf(decisions: Decisions): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(decisions).flatMap(([id, each]) =>
+      typeof each === "string" ? [] : [[id, each.convert]],
+    ),
+  );
+}
+
+interface StoreProps {
+  readonly store: StoreChange;
+  readonly typed: string;
+  readonly onTyped: (text: string) => void;
+  readonly expression: string;
+  readonly onExpression: (text: string) => void;
+  readonly refusal: string | null;
+}
+
+function Store(props: StoreProps) {
+  const { store, expression } = props;
+  const needed = undecidedOne(store) && expression.trim() === "";
+  return (
+    <div className={classes.row} data-testid="change-store" data-verdict={store.verdict}>
+      <span className={classes.name}>{store.name}</span>
+      <div className={classes.what}>
+        <strong>{t(VERDICTS[store.verdict])}</strong>
+        {store.reasons.map((reason) => (
+          <span key={reason}>{t(REASONS[reason] ?? reason)}</span>
+        ))}
+        {types(store)}
+        {store.rows === null ? null : (
+          <span>
+            {t("{n} rows", { n: exact(store.rows) })}
+            {store.bytes === null ? "" : ` · ${bytes(store.bytes)}`}
+          </span>
+        )}
+        {store.convertible ? (
+          <TextInput
+            label={t("Convert its values by a SQL expression over old")}
+            placeholder={`CAST(old AS ${store.new?.values.join(", ") ?? ""})`}
+            value={expression}
+            error={props.refusal}
+            onChange={(event) => props.onExpression(event.currentTarget.value)}
+            autoComplete="off"
+          />
+        ) : null}
+        {needed ? (
+          <TextInput
+            label={
+              decisionOf(store) === "drop"
+                ? t("Type its name to drop it")
+                : t("Type its name to reset it")
+            }
+            placeholder={store.name}
+            value={props.typed}
+            onChange={(event) => props.onTyped(event.currentTarget.value)}
+            autoComplete="off"
+          />
+        ) : null}
+      </div>
+    </div>
+  );
+}
+
+function undecidedOne(store: StoreChange): boolean {
+  return store.verdict === "lost" || store.verdict === "incompatible";
+}
+
+/** The types of its values, before and after, where they differ. */
+function types(store: StoreChange) {
+  const before = store.old?.values.join(", ");
+  const after = store.new?.values.join(", ");
+  if (before === undefined || after === undefined || before === after) return null;
+  return (
+    <code className={classes.types}>
+      {before} → {after}
+    </code>
+  );
+}
+
+const VERDICTS: Readonly<Record<StoreChange["verdict"], string>> = {
+  kept: "Kept",
+  migrated: "Migrated",
+  incompatible: "Incompatible",
+  new: "New",
+  lost: "Lost",
+};
+
+const REASONS: Readonly<Record<string, string>> = {
+  value_widened: "A wider type holds all values.",
+  fields_added: "Fields are added; they are null in old rows.",
+  fields_reordered: "Fields are in another order.",
+  fields_removed: "Fields are removed.",
+  tasks_changed: "The number of tasks changes.",
+  store_kind_changed: "It becomes another kind of store.",
+  key_type_changed: "Its keys have another type.",
+  value_type_changed: "Its values have another type.",
+  windows_changed: "Its windows change.",
+};

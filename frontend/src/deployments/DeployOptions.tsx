@@ -1,0 +1,66 @@
+import { NumberInput, Select } from "@mantine/core";
+import type { DeploymentSettings } from "../api/types";
+import { t } from "../app/phrases";
+import classes from "./deployments.module.css";
+import { STARTS, startOf, withStart } from "./start";
+import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
+
+/** How a version runs; where it begins to read is asked only of a first run. */
+export function DeployOptions(props: {
+  values: DeploymentSettings;
+  fresh: boolean;
+  onChange: (values: DeploymentSettings) => void;
+}) {
+  const { values, fresh, onChange } = props;
+  const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
+  const trigger = triggerOf(values);
+  return (
+    <>
+      {fresh ? (
+        <Select
+          label={t("Start from")}
+          description={t(
+            "Where the first run begins to read streams and tables. Global tables are read whole.",
+          )}
+          value={startOf(values)}
+          onChange={(value) => onChange(withStart(values, value))}
+          data={STARTS.map((each) => ({ ...each, label: t(each.label) }))}
+          comboboxProps={{ withinPortal: false }}
+          data-testid="start-from"
+        />
+      ) : null}
+      <Select
+        label={t("Trigger")}
+        description={
+          trigger === "real-time"
+            ? t(
+                "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.",
+                { n: (values.real_time_ms ?? REAL_TIME_MS) / 1000 },
+              )
+            : t("How often a micro-batch starts.")
+        }
+        value={trigger}
+        onChange={(value) => onChange(withTrigger(values, value ?? "0"))}
+        data={TRIGGERS.map((each) => ({ ...each, label: t(each.label) }))}
+        comboboxProps={{ withinPortal: false }}
+      />
+      <div className={classes.pair}>
+        <NumberInput
+          label={t("Cores")}
+          min={1}
+          max={64}
+          value={values.cores ?? 2}
+          onChange={(value) => set({ cores: Number(value) || 1 })}
+        />
+        <NumberInput
+          label={t("Memory, MB")}
+          min={512}
+          max={65536}
+          step={256}
+          value={values.memory_mb ?? 1024}
+          onChange={(value) => set({ memory_mb: Number(value) || 1024 })}
+        />
+      </div>
+    </>
+  );
+}

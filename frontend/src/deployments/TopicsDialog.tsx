@@ -1,0 +1,133 @@
+import { Button, Modal, NumberInput, Select } from "@mantine/core";
+import { useState } from "react";
+import { createTopics } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { MissingTopic } from "../api/types";
+import { t } from "../app/phrases";
+import { useDesigner } from "../designer/store";
+import { findNode, labelOf } from "../graph/document";
+import { useEditing } from "../pages/editing";
+import { Note } from "../ui";
+import { deployNow } from "./deploy";
+import classes from "./deployments.module.css";
+import { newTopic, type Question, RETENTIONS, useQuestion, withTopic } from "./topics";
+
+interface Choice {
+  readonly partitions: number;
+  readonly retention: string;
+}
+
+/** Asks what to do about topics that do not exist: create them, or take one with a name like it. */
+export function TopicsDialog({ question }: { question: Question }) {
+  const { topics, settings } = question;
+  const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const close = () => useQuestion.setState({ question: null });
+  const choiceOf = (topic: MissingTopic): Choice =>
+    choices[topic.name] ?? { partitions: topic.partitions, retention: "" };
+  const create = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      const made = topics.map((topic) => {
+        const { partitions, retention } = choiceOf(topic);
+        return newTopic(topic.name, partitions, retention);
+      });
+      await createTopics(useEditing.getState().ws, made);
+      close();
+      await deployNow(settings);
+    } catch (failure) {
+      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal opened onClose={close} title={t("Topics that do not exist")} size={520}>
+      <div className={classes.topics} data-testid="missing-topics">
+        {topics.map((topic) => (
+          <TopicRow
+            key={topic.name}
+            topic={topic}
+            choice={choiceOf(topic)}
+            choose={(choice) => setChoices({ ...choices, [topic.name]: choice })}
+            close={close}
+          />
+        ))}
+        {error === null ? null : (
+          <Note tone="failed">
+            {error.message} {error.hint}
+          </Note>
+        )}
+        <div className={classes.topicsEnd}>
+          <Button onClick={close}>{t("Cancel")}</Button>
+          <Button
+            variant="filled"
+            loading={busy}
+            onClick={() => void create()}
+            data-testid="create-topics"
+          >
+            {topics.length === 1
+              ? t("Create the topic and deploy")
+              : t("Create {n} topics and deploy", { n: topics.length })}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}
+
+function TopicRow(props: {
+  topic: MissingTopic;
+  choice: Choice;
+  choose: (choice: Choice) => void;
+  close: () => void;
+}) {
+  const { topic, choice, choose } = props;
+  const node = useDesigner((state) =>
+    topic.node === null ? undefined : findNode(state.document, topic.node),
+  );
+  const take = (instead: string) => {
+    useDesigner
+      .getState()
+      .change(`Use topic ${instead}`, (document) => withTopic(document, topic, instead));
+    props.close();
+  };
+  return (
+    <section className={classes.topic}>
+      <div>
+        <strong className="m-mono">{topic.name}</strong>{" "}
+        <span className={classes.topicNode}>
+          {node === undefined ? t("dead letters") : labelOf(node)}
+        </span>
+      </div>
+      {topic.nearest.length === 0 ? null : (
+        <div className={classes.nearest}>
+          <span>{t("Similar names:")}</span>
+          {topic.nearest.map((name) => (
+            <Button key={name} variant="subtle" size="compact-sm" onClick={() => take(name)}>
+              {t("Use {name}", { name })}
+            </Button>
+          ))}
+        </div>
+      )}
+      <div className={classes.pair}>
+        <NumberInput
+          label={t("Partitions")}
+          min={1}
+          max={1000}
+          value={choice.partitions}
+          onChange={(value) => choose({ ...choice, partitions: Number(value) || 1 })}
+        />
+        <Select
+          label={t("Keep records for")}
+          value={choice.retention}
+          onChange={(value) => choose({ ...choice, retention: value ?? "" })}
+          data={RETENTIONS.map((each) => ({ ...each, label: t(each.label) }))}
+          comboboxProps={{ withinPortal: false }}
+        />
+      </div>
+    </section>
+  );
+}

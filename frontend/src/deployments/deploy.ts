@@ -1,0 +1,33 @@
+import type { DeploymentSettings } from "../api/types";
+import { notify, notifyError } from "../app/notify";
+import { t } from "../app/phrases";
+import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
+import { deployDrawing } from "../pages/editing";
+import { noneMissing } from "./topics";
+
+/** Errors of the drawing that keep it from being compiled or deployed. */
+function blockers(): number {
+  const diagnostics = useDesigner.getState().result?.diagnostics ?? [];
+  return diagnostics.filter((each) => each.severity === "error").length;
+}
+
+/** Saves if there are changes, then deploys. Used by the button and by the command. */
+export async function deployNow(settings: DeploymentSettings | null): Promise<void> {
+  const errors = blockers();
+  if (errors > 0) {
+    useView.getState().openBottom("problems");
+    notify(
+      errors === 1
+        ? t("1 problem prevents deployment.")
+        : t("{n} problems prevent deployment.", { n: errors }),
+    );
+    return;
+  }
+  try {
+    const ask = (topology: number, version: number) => noneMissing(topology, version, settings);
+    if ((await deployDrawing(settings, ask)) !== null) useDesigner.getState().setLayer("runtime");
+  } catch (error) {
+    notifyError(error, t("Could not deploy"));
+  }
+}

@@ -1,0 +1,27 @@
+/** Where a first run begins to read. */
+
+import type { Deployment, DeploymentSettings } from "../api/types";
+
+const BY_SOURCE = "source";
+
+export const STARTS = [
+  { value: BY_SOURCE, label: "As each source says" },
+  { value: "earliest", label: "Earliest record" },
+  { value: "latest", label: "Latest record" },
+];
+
+/** The choice that the settings stand for. */
+export function startOf(settings: DeploymentSettings): string {
+  return settings.start ?? BY_SOURCE;
+}
+
+/** The settings with another choice; the rest stays. */
+export function withStart(settings: DeploymentSettings, start: string | null): DeploymentSettings {
+  const { start: _, ...rest } = settings;
+  return start === "earliest" || start === "latest" ? { ...rest, start } : rest;
+}
+
+/** Whether the next run begins somewhere: one with a checkpoint goes on where the last one stopped. */
+export function beginsAnew(deployment: Deployment | null): boolean {
+  return deployment === null || (!deployment.has_checkpoint && deployment.run === null);
+}

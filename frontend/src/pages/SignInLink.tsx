@@ -1,0 +1,28 @@
+import { Button, CopyButton, Modal } from "@mantine/core";
+import { t } from "../app/phrases";
+import classes from "./pages.module.css";
+
+/** A one-time sign-in link, shown this once. */
+export function SignInLink(props: { title: string; link: string; onClose: () => void }) {
+  return (
+    <Modal opened onClose={props.onClose} title={props.title} size={460}>
+      <div className={classes.form}>
+        <p>{t("Share this link: it signs in once and is not shown again.")}</p>
+        <div className={classes.secret}>
+          <span data-testid="sign-in-link">{props.link}</span>
+          <span className={classes.space} />
+          <CopyButton value={props.link}>
+            {({ copied, copy }) => (
+              <Button onClick={copy}>{copied ? t("Copied") : t("Copy")}</Button>
+            )}
+          </CopyButton>
+        </div>
+        <div className={classes.formEnd}>
+          <Button variant="filled" onClick={props.onClose}>
+            {t("Done")}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,105 @@
+import { useMemo } from "react";
+import { useDesigner } from "../designer/store";
+import { edgeId } from "../graph/document";
+import { Empty } from "../ui";
+import classes from "./simulate.module.css";
+import { type Shown, useSimulation } from "./store";
+import { t } from "./texts";
+import { timeText, valueText } from "./words";
+
+interface RecordRow {
+  readonly id: number;
+  readonly after: number;
+  readonly topic?: string;
+  readonly key: unknown;
+  readonly value: unknown;
+  readonly timestamp: number;
+  /** The step that a click shows. */
+  readonly step: number | null;
+}
+
+/** Rows that are drawn; the counts name all of them. */
+const MOST_ROWS = 500;
+
+function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }) {
+  const { goTo, setView } = useSimulation.getState();
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          <th className={classes.right}>{t("input")}</th>
+          {topics ? <th>{t("topic")}</th> : null}
+          <th>{t("key")}</th>
+          <th>{t("value")}</th>
+          <th>{t("time")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, MOST_ROWS).map((row) => (
+          <tr key={row.id}>
+            <td className={`${classes.right} m-figures`}>
+              {row.step === null ? (
+                row.after
+              ) : (
+                <button
+                  type="button"
+                  className={classes.link}
+                  onClick={() => {
+                    setView("steps");
+                    goTo(row.step ?? 0);
+                  }}
+                >
+                  {row.after}
+                </button>
+              )}
+            </td>
+            {topics ? <td className="m-mono">{row.topic}</td> : null}
+            <td className={`${classes.cell} m-mono`}>{valueText(row.key)}</td>
+            <td className={`${classes.cell} m-mono`}>{valueText(row.value)}</td>
+            <td className="m-figures">{timeText(row.timestamp)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** What the sinks wrote; a click on the number of the input shows how it came there. */
+export function OutputsView({ shown }: { shown: Shown | null }) {
+  if (shown === null) return <Empty title={t("results")}>{t("noResult")}</Empty>;
+  const { outputs, steps } = shown.result;
+  if (outputs.length === 0) return <Empty title={t("results")}>{t("noOutput")}</Empty>;
+  const first = new Map<number, number>();
+  steps.forEach((step, index) => {
+    if (!first.has(step.after)) first.set(step.after, index);
+  });
+  return (
+    <div className={`${classes.scroll} m-scroll`} data-testid="simulation-outputs">
+      <Table
+        topics
+        rows={outputs.map((each, id) => ({ ...each, id, step: first.get(each.after) ?? null }))}
+      />
+    </div>
+  );
+}
+
+/** The records that went over the selected edge. */
+export function EdgeView({ shown }: { shown: Shown | null }) {
+  const selected = useDesigner((state) => state.selection.edges[0]);
+  const rows = useMemo((): readonly RecordRow[] | null => {
+    if (shown === null || selected === undefined) return null;
+    const index = shown.document.edges.findIndex((edge) => edgeId(edge) === selected);
+    return shown.result.steps.flatMap((step, at) =>
+      step.edge === index && step.record !== undefined
+        ? [{ ...step.record, id: step.seq, after: step.after, step: at }]
+        : [],
+    );
+  }, [shown, selected]);
+  if (rows === null) return <Empty title={t("edge")}>{t("noEdge")}</Empty>;
+  if (rows.length === 0) return <Empty title={t("edge")}>{t("noRecords")}</Empty>;
+  return (
+    <div className={`${classes.scroll} m-scroll`} data-testid="simulation-edge">
+      <Table topics={false} rows={rows} />
+    </div>
+  );
+}

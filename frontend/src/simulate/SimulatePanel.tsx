@@ -1,0 +1,183 @@
+import { Button, Switch } from "@mantine/core";
+import { useEffect, useMemo, useState } from "react";
+import { prepareSimulator } from "../api/calls";
+import { useDesigner } from "../designer/store";
+import { Empty, Note, Segments, Tip } from "../ui";
+import { GenerateDialog, PasteDialog } from "./Adding";
+import { InputsTable } from "./InputsTable";
+import { EdgeView, OutputsView } from "./Records";
+import { Stepper } from "./Stepper";
+import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
+import classes from "./simulate.module.css";
+import { runAndShow, useSimulation, type View } from "./store";
+import { t } from "./texts";
+
+/** How long nothing may change before a simulation runs again by itself, in milliseconds. */
+const QUIET_MS = 500;
+
+/** Runs again after each change of the document or the inputs, where the person wants it. */
+function useAuto(workspace: string) {
+  const auto = useSimulation((state) => state.auto);
+  const rows = useSimulation((state) => state.rows);
+  const revision = useDesigner((state) => state.revision);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change starts the wait anew
+  useEffect(() => {
+    if (!auto || rows.length === 0) return;
+    const timer = setTimeout(() => void useSimulation.getState().run(workspace), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, [auto, rows, revision, workspace]);
+}
+
+/** Records through the topology without a deployment: inputs, outputs, each step. */
+export function SimulatePanel({ topology, ws }: { topology: number; ws: string }) {
+  const document = useDesigner((state) => state.document);
+  const { rows, shown, view } = useSimulation();
+  const [dialog, setDialog] = useState<"paste" | "generate" | null>(null);
+  const sources = useMemo(() => sourcesOf(document), [document]);
+  const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
+  useEffect(() => {
+    useSimulation.getState().open(topology);
+    // So that the first run does not wait for it.
+    void prepareSimulator(ws).catch(() => undefined);
+  }, [topology, ws]);
+  useEffect(
+    () =>
+      useDesigner.subscribe((state, before) => {
+        const edge = state.selection.edges[0];
+        if (edge !== undefined && edge !== before.selection.edges[0]) {
+          if (useSimulation.getState().shown !== null) useSimulation.getState().setView("edge");
+        }
+      }),
+    [],
+  );
+  useAuto(ws);
+  if (sources.length === 0) return <Empty title={t("emptyTitle")}>{t("noSource")}</Empty>;
+  return (
+    <div className={classes.panel} data-testid="simulate">
+      <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
+      <Messages bad={bad.length} />
+      {view === "inputs" ? (
+        rows.length === 0 ? (
+          <Empty
+            title={t("emptyTitle")}
+            action={<Button onClick={() => setDialog("generate")}>{t("generate")}</Button>}
+          >
+            {t("emptyText")}
+          </Empty>
+        ) : (
+          <InputsTable bad={bad} />
+        )
+      ) : view === "results" ? (
+        <OutputsView shown={shown} />
+      ) : view === "edge" ? (
+        <EdgeView shown={shown} />
+      ) : (
+        <Stepper shown={shown} />
+      )}
+      {dialog === "paste" ? <PasteDialog onClose={() => setDialog(null)} /> : null}
+      {dialog === "generate" ? <GenerateDialog onClose={() => setDialog(null)} /> : null}
+    </div>
+  );
+}
+
+function Bar(props: { ws: string; bad: number; onDialog: (which: "paste" | "generate") => void }) {
+  const { bad, onDialog, ws } = props;
+  const { auto, phase, rows, setAuto, setView, view } = useSimulation();
+  const add = (topic: string, timestamp: string) =>
+    useSimulation.getState().setRows([...rows, newRow({ topic, timestamp })]);
+  const last = rows.filter((row) => row.topic !== CLOCK).at(-1);
+  const topic = last?.topic ?? sourcesOf(useDesigner.getState().document)[0]?.topic ?? "";
+  return (
+    <div className={classes.bar}>
+      <Segments<View>
+        label={t("views")}
+        value={view}
+        onChange={setView}
+        items={[
+          { id: "inputs", title: t("inputs") },
+          { id: "results", title: t("results") },
+          { id: "steps", title: t("steps") },
+          { id: "edge", title: t("edge") },
+        ]}
+      />
+      {view === "inputs" ? (
+        <>
+          <Button variant="subtle" onClick={() => add(topic, last?.timestamp ?? "0")}>
+            {t("add")}
+          </Button>
+          <Button variant="subtle" onClick={() => onDialog("generate")}>
+            {t("generate")}
+          </Button>
+          <Button variant="subtle" onClick={() => onDialog("paste")}>
+            {t("paste")}
+          </Button>
+          <Tip text={t("addClockHint")}>
+            <Button variant="subtle" onClick={() => add(CLOCK, "1000")}>
+              {t("addClock")}
+            </Button>
+          </Tip>
+          <Button
+            variant="subtle"
+            disabled={rows.length === 0}
+            onClick={() => useSimulation.getState().setRows([])}
+          >
+            {t("clear")}
+          </Button>
+        </>
+      ) : null}
+      <span className={classes.space} />
+      <Switch
+        size="xs"
+        label={t("auto")}
+        checked={auto}
+        onChange={(event) => setAuto(event.currentTarget.checked)}
+      />
+      {phase === "idle" ? null : (
+        <Button variant="default" onClick={() => useSimulation.getState().cancel(ws)}>
+          {t("cancel")}
+        </Button>
+      )}
+      <Tip text={t("run")} keys="Alt+R">
+        <Button
+          variant="filled"
+          loading={phase !== "idle"}
+          disabled={rows.length === 0 || bad > 0}
+          onClick={() => void runAndShow(ws)}
+          data-testid="simulate-run"
+        >
+          {t("run")}
+        </Button>
+      </Tip>
+    </div>
+  );
+}
+
+function Messages({ bad }: { bad: number }) {
+  const { diagnostics, failure, phase, shown } = useSimulation();
+  const error = shown?.result.error ?? null;
+  const refused = shown === null && diagnostics.some((each) => each.severity === "error");
+  return (
+    <div className={classes.messages} aria-live="polite">
+      {bad === 0 ? null : <Note tone="failed">{t("badCells", { n: bad })}</Note>}
+      {phase === "starting" ? <Note tone="starting">{t("starting")}</Note> : null}
+      {failure === null ? null : (
+        <Note tone="failed">{[failure.message, failure.hint ?? ""].join(" ").trim()}</Note>
+      )}
+      {refused ? <Note tone="failed">{t("refused")}</Note> : null}
+      {error === null ? null : (
+        <Note tone="failed">{t("stopped", { n: error.after, why: error.message })}</Note>
+      )}
+      {shown === null ? null : (
+        <span className={`${classes.summary} m-figures`} data-testid="simulation-summary">
+          {t("done", {
+            n: shown.lines,
+            m: shown.result.output_count,
+            d: shown.result.dropped,
+            s: shown.seconds.toFixed(2),
+          })}
+          {shown.result.truncated ? ` ${t("truncated")}` : ""}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+/** Steps forward and back through a simulation, by step, by record, to the next one that ended. */
+
+import type { SimulationStep } from "../api/types";
+import { useDesigner } from "../designer/store";
+import { childrenOf, endingOf, stopsOf } from "./steps";
+import { type Shown, useSimulation } from "./store";
+
+export type Move = "first" | "back" | "next" | "last" | "recordBack" | "recordNext" | "dropNext";
+
+function ended(shown: Shown): (step: SimulationStep) => boolean {
+  const children = childrenOf(shown.result.steps);
+  return (step) => step.event === "drop" || endingOf(shown.document, step, children) !== null;
+}
+
+/** The index of the step after a move; the same where there is none. */
+export function moved(shown: Shown, from: number, move: Move, node: string | null): number {
+  const { steps } = shown.result;
+  const stops = stopsOf(steps).filter((at) => node === null || steps[at]?.node === node);
+  const input = steps[from]?.after ?? 0;
+  const firstOf = (after: number | undefined) =>
+    stops.find((at) => steps[at]?.after === after) ?? from;
+  const before = stops.filter((at) => at < from);
+  const later = stops.filter((at) => at > from);
+  switch (move) {
+    case "first":
+      return stops[0] ?? from;
+    case "last":
+      return stops.at(-1) ?? from;
+    case "back":
+      return before.at(-1) ?? from;
+    case "next":
+      return later[0] ?? from;
+    case "recordBack": {
+      const start = firstOf(input);
+      if (start < from) return start;
+      const previous = before.filter((at) => (steps[at]?.after ?? 0) < input).at(-1);
+      return previous === undefined ? from : firstOf(steps[previous]?.after);
+    }
+    case "recordNext":
+      return later.find((at) => (steps[at]?.after ?? 0) > input) ?? from;
+    case "dropNext": {
+      const ends = ended(shown);
+      return (
+        later.find((at) => {
+          const step = steps[at];
+          return step !== undefined && ends(step);
+        }) ?? from
+      );
+    }
+  }
+}
+
+/** Makes a move; `node`: only steps at this node count. */
+export function go(move: Move, onlySelected = false): void {
+  const { goTo, setView, shown, step, view } = useSimulation.getState();
+  if (shown === null) return;
+  if (view !== "steps") setView("steps");
+  const node = onlySelected ? (useDesigner.getState().selection.nodes[0] ?? null) : null;
+  goTo(moved(shown, step, move, node));
+}

@@ -1,0 +1,134 @@
+/** What the steps of a simulation say: where a record is, why it ended, what the stores hold. */
+
+import type { SimulationStep, StoreRow } from "../api/types";
+import { findNode, paramsOf, type TopologyDocument } from "../graph/document";
+
+/** A step that can be shown: a record enters a node, ends, or a schedule is due. */
+export function isStop(step: SimulationStep): boolean {
+  return step.event !== "store";
+}
+
+/** Indexes of the steps at which the page stops, in order. */
+export function stopsOf(steps: readonly SimulationStep[]): readonly number[] {
+  return steps.flatMap((step, index) => (isStop(step) ? [index] : []));
+}
+
+/** The record of a step: its own, or that of the step that caused it. */
+export function recordOf(steps: readonly SimulationStep[], index: number) {
+  let step = steps[index];
+  while (step !== undefined && step.record === undefined && step.parent !== null) {
+    step = steps[step.parent];
+  }
+  return step?.record ?? null;
+}
+
+/** The last step on the way that came over an edge of the document. */
+export function edgeOf(steps: readonly SimulationStep[], index: number): number | null {
+  const here = steps[index];
+  let step = here;
+  while (step !== undefined && step.node === here?.node) {
+    if (typeof step.edge === "number") return step.edge;
+    step = step.parent === null ? undefined : steps[step.parent];
+  }
+  return null;
+}
+
+/** Rows of each store after the step, by the key's text, newest write last. */
+export function storesAt(
+  steps: readonly SimulationStep[],
+  index: number,
+): ReadonlyMap<string, readonly StoreRow[]> {
+  const found = new Map<string, Map<string, StoreRow>>();
+  for (const step of steps.slice(0, endOf(steps, index) + 1)) {
+    if (step.event !== "store" || step.store === undefined || step.row === undefined) continue;
+    const rows = found.get(step.store) ?? new Map<string, StoreRow>();
+    found.set(step.store, rows);
+    const key = JSON.stringify(step.row.key);
+    if (step.row.value === null) rows.delete(key);
+    else rows.set(key, step.row);
+  }
+  return new Map([...found].map(([name, rows]) => [name, [...rows.values()]]));
+}
+
+/** The last write that belongs to the step: writes come after the record that caused them. */
+export function endOf(steps: readonly SimulationStep[], index: number): number {
+  let end = index;
+  while (steps[end + 1]?.event === "store") end += 1;
+  return end;
+}
+
+/** Keys that were written or deleted with the step, by store. */
+export function writesOf(
+  steps: readonly SimulationStep[],
+  index: number,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const step of steps.slice(index + 1, endOf(steps, index) + 1)) {
+    if (step.store === undefined || step.row === undefined) continue;
+    const keys = found.get(step.store) ?? new Set<string>();
+    found.set(step.store, keys.add(JSON.stringify(step.row.key)));
+  }
+  return found;
+}
+
+/** Stream time of each task after the step, in milliseconds. */
+export function streamTimes(
+  steps: readonly SimulationStep[],
+  index: number,
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const step of steps.slice(0, index + 1)) {
+    if (step.task !== undefined && typeof step.stream_time === "number") {
+      found.set(step.task, step.stream_time);
+    }
+  }
+  return found;
+}
+
+/** Why a record ended where nothing was dropped; null where it went on, or where that is usual. */
+export type Ending = {
+  readonly why: "filtered" | "unmatched" | "no_row" | "waits" | "held";
+  readonly text: string;
+} | null;
+
+/** Steps by the step that caused them. */
+export function childrenOf(
+  steps: readonly SimulationStep[],
+): ReadonlyMap<number, readonly SimulationStep[]> {
+  const found = new Map<number, SimulationStep[]>();
+  for (const step of steps) {
+    if (step.parent === null) continue;
+    const mine = found.get(step.parent);
+    if (mine === undefined) found.set(step.parent, [step]);
+    else mine.push(step);
+  }
+  return found;
+}
+
+export function endingOf(
+  document: TopologyDocument,
+  step: SimulationStep,
+  children: ReadonlyMap<number, readonly SimulationStep[]>,
+): Ending {
+  const node = findNode(document, step.node);
+  if (node === undefined || step.event !== "record") return null;
+  if ((children.get(step.seq) ?? []).some((child) => child.event !== "store")) return null;
+  const params = paramsOf(node);
+  const text = (name: string) => String(params[name] ?? "");
+  switch (node.kind) {
+    case "filter":
+    case "filter_not":
+      return { why: "filtered", text: text("predicate") };
+    case "split":
+      return { why: "unmatched", text: "" };
+    case "join.stream_table":
+    case "join.stream_global_table":
+      return step.input === 0 ? { why: "no_row", text: "" } : null;
+    case "join.stream_stream":
+      return { why: "waits", text: "" };
+    case "suppress":
+      return { why: "held", text: "" };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,256 @@
+/** The simulation of the topology that is open: its inputs, kept in this browser, and its result. */
+
+import { create } from "zustand";
+import { cancelSimulation, simulate } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { Diagnostic, SimulationResult } from "../api/types";
+import { canvas } from "../designer/canvasApi";
+import { useSimulated } from "../designer/simulated";
+import { useDesigner } from "../designer/store";
+import { edgeId, findNode, type TopologyDocument } from "../graph/document";
+import { type InputRow, linesOf, newRow, sourcesOf } from "./scenario";
+import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
+import { t } from "./texts";
+import { dropText, endingText } from "./words";
+
+export type View = "inputs" | "results" | "steps" | "edge";
+
+/** A result with the document and the number of lines that it belongs to. */
+export interface Shown {
+  readonly document: TopologyDocument;
+  readonly lines: number;
+  readonly seconds: number;
+  readonly result: SimulationResult;
+}
+
+export interface SimulationState {
+  readonly topology: number | null;
+  readonly rows: readonly InputRow[];
+  readonly auto: boolean;
+  readonly view: View;
+  readonly phase: "idle" | "starting" | "running";
+  readonly shown: Shown | null;
+  readonly failure: { readonly message: string; readonly hint: string | null } | null;
+  readonly diagnostics: readonly Diagnostic[];
+  /** The index of the step that is shown. */
+  readonly step: number;
+  open(topology: number): void;
+  close(): void;
+  setRows(rows: readonly InputRow[]): void;
+  setAuto(auto: boolean): void;
+  setView(view: View): void;
+  /** Shows a step: its record lights up on the canvas. */
+  goTo(step: number): void;
+  run(workspace: string): Promise<void>;
+  cancel(workspace: string): void;
+}
+
+const POLL_MS = 1_000;
+/** A simulator that has not started after this many milliseconds will not. */
+const PATIENCE_MS = 240_000;
+
+function keyOf(topology: number): string {
+  return `millrace.simulation.${topology}`;
+}
+
+function load(topology: number): Pick<SimulationState, "rows" | "auto"> {
+  try {
+    const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
+    const rows = Array.isArray(kept.rows) ? kept.rows : [];
+    return { rows: rows.map((row: InputRow) => newRow(row)), auto: kept.auto === true };
+  } catch {
+    return { rows: [], auto: false };
+  }
+}
+
+function keep(state: SimulationState) {
+  if (state.topology === null) return;
+  try {
+    localStorage.setItem(
+      keyOf(state.topology),
+      JSON.stringify({ rows: state.rows, auto: state.auto }),
+    );
+  } catch {
+    // A full storage keeps the inputs until the page is left.
+  }
+}
+
+function wait(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, POLL_MS);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+let running: AbortController | null = null;
+
+const NOTHING = {
+  phase: "idle",
+  shown: null,
+  failure: null,
+  diagnostics: [],
+  step: 0,
+} as const;
+
+export const useSimulation = create<SimulationState>()((set, get) => ({
+  topology: null,
+  rows: [],
+  auto: false,
+  view: "inputs",
+  ...NOTHING,
+
+  open: (topology) => {
+    if (get().topology === topology) return;
+    running?.abort();
+    useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    set({ topology, view: "inputs", ...NOTHING, ...load(topology) });
+  },
+  close: () => {
+    running?.abort();
+    useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    set({ topology: null, rows: [], ...NOTHING });
+  },
+  setRows: (rows) => {
+    set({ rows });
+    keep(get());
+  },
+  setAuto: (auto) => {
+    set({ auto });
+    keep(get());
+  },
+  setView: (view) => {
+    set({ view });
+    if (view === "steps") get().goTo(get().step);
+    else useSimulated.getState().show({ at: null });
+  },
+
+  goTo: (step) => {
+    const { shown } = get();
+    const found = shown?.result.steps[step];
+    set({ step });
+    if (shown === null || found === undefined) {
+      useSimulated.getState().show({ at: null });
+      return;
+    }
+    const index = edgeOf(shown.result.steps, step);
+    const edge = index === null ? undefined : shown.document.edges[index];
+    useSimulated.getState().show({
+      at: {
+        node: found.node,
+        edge: edge === undefined ? null : edgeId(edge),
+        ended: found.event === "drop",
+      },
+    });
+    canvas()?.reveal(found.node);
+  },
+
+  run: async (workspace) => {
+    running?.abort();
+    const { document } = useDesigner.getState();
+    const { lines, bad } = linesOf(get().rows, sourcesOf(document));
+    if (bad.length > 0) {
+      set({ phase: "idle", view: "inputs" });
+      return;
+    }
+    const controller = new AbortController();
+    running = controller;
+    const began = performance.now();
+    set({ phase: "running", failure: null, diagnostics: [] });
+    try {
+      for (;;) {
+        const asked = performance.now();
+        const answer = await simulate(workspace, document, lines, controller.signal);
+        if (running !== controller) return;
+        if (answer.state === "done") {
+          const seconds = (performance.now() - asked) / 1_000;
+          const shown =
+            answer.result === null
+              ? null
+              : { document, lines: lines.length, seconds, result: answer.result };
+          set({ phase: "idle", shown, diagnostics: answer.diagnostics });
+          show(shown);
+          return;
+        }
+        if (performance.now() - began > PATIENCE_MS) throw new Error(t("notStarted"));
+        set({ phase: "starting" });
+        await wait(controller.signal);
+      }
+    } catch (error) {
+      if (controller.signal.aborted || running !== controller) return;
+      const told = error instanceof ApiError ? error : null;
+      set({
+        phase: "idle",
+        failure: { message: (error as Error).message, hint: told?.hint ?? null },
+      });
+    }
+  },
+
+  cancel: (workspace) => {
+    running?.abort();
+    running = null;
+    set({ phase: "idle" });
+    void cancelSimulation(workspace).catch(() => undefined);
+  },
+}));
+
+/** Puts the counts of a result on the canvas, and the step where the last one was. */
+function show(shown: Shown | null) {
+  if (shown === null) {
+    useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    return;
+  }
+  const { document, result } = shown;
+  const edges: Record<string, number> = {};
+  document.edges.forEach((edge, index) => {
+    edges[edgeId(edge)] = result.edges[index] ?? 0;
+  });
+  const drops: Record<string, Record<string, number>> = {};
+  const count = (node: string, words: string) => {
+    const mine = drops[node] ?? {};
+    mine[words] = (mine[words] ?? 0) + 1;
+    drops[node] = mine;
+  };
+  const children = childrenOf(result.steps);
+  for (const step of result.steps) {
+    if (step.event === "drop") {
+      count(
+        step.node,
+        dropText(step, step.parent === null ? undefined : result.steps[step.parent]),
+      );
+      continue;
+    }
+    const ending = endingOf(document, step, children);
+    if (ending?.why === "filtered" || ending?.why === "unmatched" || ending?.why === "no_row") {
+      count(step.node, endingText(ending, findNode(document, step.node)?.kind ?? ""));
+    }
+  }
+  useSimulated.getState().show({ edges, drops });
+  const { step, view } = useSimulation.getState();
+  const stops = stopsOf(result.steps);
+  const at = stops.includes(step) ? step : (stops[0] ?? 0);
+  if (view === "steps") useSimulation.getState().goTo(at);
+  else useSimulation.setState({ step: at });
+}
+
+// What another topology shows is none of this one's.
+useDesigner.subscribe((state, before) => {
+  if (state.topologyId !== before.topologyId) useSimulation.getState().close();
+});
+
+/** Runs; who looked at the inputs sees the outputs next. */
+export async function runAndShow(workspace: string): Promise<void> {
+  await useSimulation.getState().run(workspace);
+  const { failure, phase, setView, shown, view } = useSimulation.getState();
+  if (view === "inputs" && phase === "idle" && failure === null && shown !== null) {
+    setView("results");
+  }
+}
+
+/** Runs the records of a topology, where it has some. */
+export async function openAndRun(topology: number, workspace: string): Promise<void> {
+  useSimulation.getState().open(topology);
+  if (useSimulation.getState().rows.length > 0) await runAndShow(workspace);
+}

@@ -1,0 +1,121 @@
+import { Button, NumberInput, Select, TextInput } from "@mantine/core";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { t } from "../app/phrases";
+import { FORMATS, type Question, STARTS, type Start } from "./records";
+import { fieldText } from "./times";
+import classes from "./topics.module.css";
+
+/** Where to begin, formats and filter. Choices count at once, what is typed with Enter. */
+export function Asking(props: {
+  question: Question;
+  partitions: number;
+  onAsk: (question: Question) => void;
+  right: ReactNode;
+}) {
+  const { question, onAsk } = props;
+  const [typed, setTyped] = useState(question);
+  const type = (change: Partial<Question>) => setTyped({ ...typed, ...change });
+  const choose = (change: Partial<Question>) => onAsk({ ...typed, ...change });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onAsk(typed);
+  };
+  const formats = FORMATS.map((each) => ({ value: each.value, label: t(each.label) }));
+  return (
+    <form className={classes.asking} onSubmit={submit}>
+      <Select
+        label={t("Start")}
+        value={typed.start}
+        onChange={(value) => {
+          const start = (value ?? "latest") as Start;
+          const time = start === "time" && typed.time === 0 ? Date.now() - 3_600_000 : typed.time;
+          choose({ start, time });
+        }}
+        data={STARTS.map((each) => ({ value: each.id, label: t(each.title) }))}
+        w={160}
+        data-testid="start"
+      />
+      {typed.start === "offset" ? (
+        <NumberInput
+          label={t("Offset")}
+          value={typed.offset}
+          onChange={(value) => type({ offset: Math.max(Number(value) || 0, 0) })}
+          onBlur={() => onAsk(typed)}
+          min={0}
+          allowDecimal={false}
+          hideControls
+          w={120}
+        />
+      ) : null}
+      {typed.start === "time" ? (
+        <TextInput
+          type="datetime-local"
+          step={1}
+          label={t("Time")}
+          value={fieldText(typed.time)}
+          onChange={(event) => {
+            const time = new Date(event.currentTarget.value).getTime();
+            if (time >= 0) type({ time });
+          }}
+          onBlur={() => onAsk(typed)}
+          w={200}
+        />
+      ) : null}
+      <Select
+        label={t("Partition")}
+        value={typed.partition === null ? "" : String(typed.partition)}
+        onChange={(value) => choose({ partition: value ? Number(value) : null })}
+        data={[
+          { value: "", label: t("All") },
+          ...Array.from({ length: props.partitions }, (_, n) => String(n)),
+        ]}
+        w={90}
+      />
+      <Select
+        label={t("Key as")}
+        value={typed.keyFormat}
+        onChange={(value) => choose({ keyFormat: (value ?? "auto") as Question["keyFormat"] })}
+        data={formats}
+        w={110}
+      />
+      <Select
+        label={t("Value as")}
+        value={typed.valueFormat}
+        onChange={(value) => choose({ valueFormat: (value ?? "auto") as Question["keyFormat"] })}
+        data={formats}
+        w={110}
+        data-testid="value-format"
+      />
+      <TextInput
+        label={t("Contains")}
+        placeholder={t("Text in key or value")}
+        leftSection={<IconSearch size={16} stroke={1.5} />}
+        value={typed.contains}
+        onChange={(event) => type({ contains: event.currentTarget.value })}
+        w={180}
+        data-testid="contains"
+      />
+      <TextInput
+        label={t("Field")}
+        placeholder="value.customer.id"
+        value={typed.field}
+        onChange={(event) => type({ field: event.currentTarget.value.trim() })}
+        w={150}
+        data-testid="field"
+      />
+      <TextInput
+        label={t("equals")}
+        value={typed.equals}
+        onChange={(event) => type({ equals: event.currentTarget.value })}
+        disabled={typed.field === ""}
+        w={110}
+        data-testid="equals"
+      />
+      <Button type="submit" data-testid="filter">
+        {t("Filter")}
+      </Button>
+      <span className={classes.askingEnd}>{props.right}</span>
+    </form>
+  );
+}

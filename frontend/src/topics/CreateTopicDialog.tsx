@@ -1,0 +1,89 @@
+import { Button, Modal, NumberInput, Select, TextInput } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useNavigate } from "react-router";
+import { createTopics, listTopicFigures } from "../api/calls";
+import { ApiError } from "../api/client";
+import { t } from "../app/phrases";
+import { newTopic, RETENTIONS } from "../deployments/topics";
+import pages from "../pages/pages.module.css";
+import { Note } from "../ui";
+import { topicAddress } from "./records";
+
+/** Asks for a name, partitions and retention, and opens the topic. */
+export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [partitions, setPartitions] = useState(1);
+  const [retention, setRetention] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+
+  const create = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      const alike = await listTopicFigures(ws, name, 1, 200);
+      const taken = alike.results.some((each) => each.name === name);
+      if (taken) {
+        setError(t("There is a topic “{name}” already.", { name }));
+        return;
+      }
+      await createTopics(ws, [newTopic(name, partitions, retention)]);
+      await queries.invalidateQueries({ queryKey: ["topic-figures", ws] });
+      void navigate(topicAddress(ws, name));
+    } catch (failure) {
+      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError([known.message, known.hint].filter(Boolean).join(" "));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Modal opened onClose={onClose} title={t("New topic")} size={440}>
+      <form onSubmit={(event) => void create(event)} className={pages.form}>
+        <TextInput
+          label={t("Name")}
+          description={t("Letters, digits, dots, hyphens and underscores.")}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value.trim())}
+          maxLength={249}
+          autoComplete="off"
+          required
+          data-autofocus
+          data-testid="topic-name"
+        />
+        <NumberInput
+          label={t("Partitions")}
+          value={partitions}
+          onChange={(value) => setPartitions(Number(value) || 1)}
+          min={1}
+          max={1000}
+          allowDecimal={false}
+        />
+        <Select
+          label={t("Records are kept")}
+          value={retention}
+          onChange={(value) => setRetention(value ?? "")}
+          data={RETENTIONS.map((each) => ({ value: each.value, label: t(each.label) }))}
+        />
+        {error === null ? null : <Note tone="failed">{error}</Note>}
+        <div className={pages.formEnd}>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
+          <Button
+            type="submit"
+            variant="filled"
+            loading={busy}
+            disabled={!/^[\w.-]+$/.test(name)}
+            data-testid="create-topic"
+          >
+            {t("Create")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

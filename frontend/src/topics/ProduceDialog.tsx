@@ -1,0 +1,192 @@
+import { Button, Modal, Select, Textarea, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { produceRecord } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { NewRecord } from "../api/types";
+import { notify } from "../app/notify";
+import { t } from "../app/phrases";
+import pages from "../pages/pages.module.css";
+import { Note } from "../ui";
+import { FORMATS } from "./records";
+import classes from "./topics.module.css";
+
+interface Part {
+  /** A format's name, or "null". */
+  readonly format: string;
+  readonly text: string;
+}
+
+const PARTS = [
+  ...FORMATS.filter((each) => each.value !== "auto"),
+  { value: "null", label: "Null" },
+];
+
+function newPart(part: Part): NewRecord["value"] {
+  return part.format === "null"
+    ? null
+    : { format: part.format as NonNullable<NewRecord["value"]>["format"], text: part.text };
+}
+
+/** Why a part cannot be written, as far as this page can tell. */
+function faultOf(part: Part): string | undefined {
+  if (part.format !== "json") return undefined;
+  try {
+    JSON.parse(part.text);
+    return undefined;
+  } catch (error) {
+    return t("No JSON: {reason}", { reason: error instanceof Error ? error.message : "" });
+  }
+}
+
+/** `name: text` in each line. */
+function newHeaders(text: string): { key: string; text: string }[] {
+  return text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const at = line.indexOf(":");
+      return at < 0
+        ? { key: line.trim(), text: "" }
+        : { key: line.slice(0, at).trim(), text: line.slice(at + 1).trim() };
+    });
+}
+
+/** Writes one record; stays open for the next one. */
+export function ProduceDialog(props: {
+  ws: string;
+  topic: string;
+  partitions: number;
+  onClose: () => void;
+  onWritten: () => void;
+}) {
+  const { ws, topic } = props;
+  const [key, setKey] = useState<Part>({ format: "string", text: "" });
+  const [value, setValue] = useState<Part>({ format: "json", text: "" });
+  const [headers, setHeaders] = useState("");
+  const [partition, setPartition] = useState("");
+  const [time, setTime] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [checked, setChecked] = useState(false);
+  const faultAt = (name: "key" | "value", part: Part) =>
+    (checked ? faultOf(part) : undefined) ?? error?.fields[name];
+
+  const write = async (event: FormEvent) => {
+    event.preventDefault();
+    setChecked(true);
+    if (faultOf(key) !== undefined || faultOf(value) !== undefined) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const place = await produceRecord(ws, topic, {
+        key: newPart(key),
+        value: newPart(value),
+        headers: newHeaders(headers),
+        partition: partition === "" ? null : Number(partition),
+        timestamp: time === "" ? null : new Date(time).getTime(),
+      });
+      notify(t("Written to partition {partition} at offset {offset}.", place));
+      props.onWritten();
+    } catch (failure) {
+      setError(failure instanceof ApiError ? failure : new ApiError(0, null));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Modal opened onClose={props.onClose} title={t("Produce a record")} size={560}>
+      <form onSubmit={(event) => void write(event)} className={pages.form}>
+        <PartField
+          name="key"
+          title={t("Key")}
+          part={key}
+          onChange={setKey}
+          fault={faultAt("key", key)}
+        />
+        <PartField
+          name="value"
+          title={t("Value")}
+          part={value}
+          onChange={setValue}
+          fault={faultAt("value", value)}
+        />
+        <Textarea
+          label={t("Headers")}
+          description={t("One line each: name: text")}
+          value={headers}
+          onChange={(event) => setHeaders(event.currentTarget.value)}
+          autosize
+          minRows={1}
+          maxRows={6}
+        />
+        <div className={classes.pair}>
+          <Select
+            label={t("Partition")}
+            value={partition}
+            onChange={(next) => setPartition(next ?? "")}
+            data={[
+              { value: "", label: t("By the key") },
+              ...Array.from({ length: props.partitions }, (_, n) => String(n)),
+            ]}
+          />
+          <TextInput
+            type="datetime-local"
+            step={1}
+            label={t("Timestamp")}
+            description={t("Empty: now")}
+            inputWrapperOrder={["label", "input", "description", "error"]}
+            value={time}
+            onChange={(event) => setTime(event.currentTarget.value)}
+          />
+        </div>
+        {error === null || error.fields.key || error.fields.value ? null : (
+          <Note tone="failed">
+            {error.message} {error.hint}
+          </Note>
+        )}
+        <div className={pages.formEnd}>
+          <Button onClick={props.onClose}>{t("Close")}</Button>
+          <Button type="submit" variant="filled" loading={busy} data-testid="write-record">
+            {t("Write")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function PartField(props: {
+  name: "key" | "value";
+  title: string;
+  part: Part;
+  onChange: (part: Part) => void;
+  fault: string | undefined;
+}) {
+  const { name, part, title, onChange } = props;
+  return (
+    <div className={classes.part}>
+      <Textarea
+        label={title}
+        className={classes.partText}
+        value={part.format === "null" ? "" : part.text}
+        disabled={part.format === "null"}
+        onChange={(event) => onChange({ ...part, text: event.currentTarget.value })}
+        autosize
+        minRows={name === "key" ? 1 : 3}
+        maxRows={12}
+        error={props.fault}
+        data-testid={`new-${name}`}
+        classNames={{ input: classes.mono ?? "" }}
+      />
+      <Select
+        label={t("Format")}
+        aria-label={name === "key" ? t("Format of the key") : t("Format of the value")}
+        value={part.format}
+        onChange={(format) => onChange({ ...part, format: format ?? part.format })}
+        data={PARTS.map((each) => ({ value: each.value, label: t(each.label) }))}
+        w={130}
+      />
+    </div>
+  );
+}

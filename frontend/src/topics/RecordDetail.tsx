@@ -1,0 +1,139 @@
+import { ActionIcon, Button } from "@mantine/core";
+import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
+import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { getRecord } from "../api/calls";
+import type { RawRecord, RecordPart } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { notify } from "../app/notify";
+import { t } from "../app/phrases";
+import { Chip, Note, Segments } from "../ui";
+import { exact } from "../ui/format";
+import { FORMATS, hexDump, jsonLine, pretty, type Question } from "./records";
+import { timeText } from "./times";
+import classes from "./topics.module.css";
+
+/** One record, whole: decoded or as bytes. */
+export function RecordDetail(props: {
+  ws: string;
+  topic: string;
+  place: string;
+  question: Question;
+  onClose: () => void;
+}) {
+  const { ws, topic, place, question } = props;
+  const [partition = 0, offset = 0] = place.split(":").map(Number);
+  const formats = { key_format: question.keyFormat, value_format: question.valueFormat };
+  const found = useQuery({
+    queryKey: ["record", ws, topic, place, formats],
+    queryFn: () => getRecord(ws, topic, partition, offset, formats),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return (
+    <aside className={classes.detail} aria-label={t("Record")} data-testid="record">
+      <div className={classes.detailHead}>
+        <strong>
+          {t("Partition {partition}, offset {offset}", { partition, offset: exact(offset) })}
+        </strong>
+        <ActionIcon aria-label={t("Close")} onClick={props.onClose}>
+          <IconX size={16} stroke={1.5} />
+        </ActionIcon>
+      </div>
+      {found.isPending ? <Loading /> : null}
+      {found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : null}
+      {found.data === undefined ? null : <Content topic={topic} record={found.data} />}
+    </aside>
+  );
+}
+
+function Content({ topic, record }: { topic: string; record: RawRecord }) {
+  const [shown, setShown] = useState<"decoded" | "bytes">("decoded");
+  const copy = async () => {
+    await navigator.clipboard.writeText(jsonLine(topic, record));
+    notify(t("Copied as a line of JSON."));
+  };
+  return (
+    <>
+      <div className={classes.detailBar}>
+        <Segments
+          label={t("Show")}
+          value={shown}
+          onChange={setShown}
+          items={[
+            { id: "decoded", title: t("Decoded") },
+            { id: "bytes", title: t("Raw bytes") },
+          ]}
+        />
+        <Button
+          variant="subtle"
+          leftSection={<IconCopy size={16} stroke={1.5} />}
+          onClick={() => void copy()}
+        >
+          {t("Copy as JSON line")}
+        </Button>
+      </div>
+      <dl className={classes.facts}>
+        <dt>{t("Timestamp")}</dt>
+        <dd>
+          {timeText(record.timestamp)}{" "}
+          <span className={classes.null}>
+            {record.log_append_time ? t("set by the broker") : t("set by the producer")}
+          </span>
+        </dd>
+      </dl>
+      <Part title={t("Key")} part={record.key} raw={record.raw_key} bytes={shown === "bytes"} />
+      <Part
+        title={t("Value")}
+        part={record.value}
+        raw={record.raw_value}
+        bytes={shown === "bytes"}
+      />
+      {record.headers.length === 0 ? null : (
+        <section>
+          <h3>{t("Headers")}</h3>
+          <dl className={classes.facts}>
+            {record.headers.map((each, n) => (
+              <div key={n}>
+                <dt>{each.key}</dt>
+                <dd className={classes.mono}>{each.text ?? "null"}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Part(props: { title: string; part: RecordPart; raw: string | null; bytes: boolean }) {
+  const { part, raw } = props;
+  const format = FORMATS.find((each) => each.value === part.format);
+  return (
+    <section>
+      <h3>
+        {props.title} <Chip>{format === undefined ? t("Null") : t(format.label)}</Chip>{" "}
+        <small>{t("{n} bytes", { n: exact(part.size) })}</small>
+      </h3>
+      {part.error === null ? null : <Note tone="degraded">{part.error}</Note>}
+      {part.schema_id === null ? null : (
+        <Note>
+          {t(
+            "The bytes begin as a schema registry's serializers write them, with schema id {id}.",
+            {
+              id: part.schema_id,
+            },
+          )}
+        </Note>
+      )}
+      {raw === null ? (
+        <pre className={classes.content}>null</pre>
+      ) : (
+        <pre className={`${classes.content} m-scroll`}>
+          {props.bytes || part.format === "bytes" ? hexDump(raw) : pretty(part)}
+        </pre>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,129 @@
+import { Button } from "@mantine/core";
+import IconSend from "@tabler/icons-react/dist/esm/icons/IconSend.mjs";
+import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { useParams } from "react-router";
+import { getTopic } from "../api/calls";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { Shell } from "../app/Shell";
+import { may, useWorkspace } from "../app/session";
+import pages from "../pages/pages.module.css";
+import { Chip, Tabs } from "../ui";
+import { count, exact } from "../ui/format";
+import { DeleteTopicDialog } from "./DeleteTopicDialog";
+import { Configuration, Groups, Partitions } from "./facts";
+import { ProduceDialog } from "./ProduceDialog";
+import { RecordsPanel } from "./RecordsPanel";
+import classes from "./topics.module.css";
+
+type Tab = "records" | "partitions" | "groups" | "configuration";
+
+/** One topic: its records, partitions, consumer groups and configuration. */
+export function TopicPage() {
+  const { ws = "", topic = "" } = useParams();
+  const role = useWorkspace(ws)?.role;
+  const [tab, setTab] = useState<Tab>("records");
+  const [dialog, setDialog] = useState<"produce" | "delete" | null>(null);
+  const [written, setWritten] = useState(0);
+  useEffect(() => {
+    document.title = `${topic} · Millrace`;
+  }, [topic]);
+  // A topic that is being deleted is asked for nothing more.
+  const paused = dialog === "delete";
+  const found = useQuery({
+    queryKey: ["topic", ws, topic],
+    queryFn: () => getTopic(ws, topic),
+    refetchInterval: paused ? false : 5_000,
+  });
+  const detail = found.data;
+  if (detail === undefined) {
+    return (
+      <Shell ws={ws} title={topic} wide>
+        {found.isError ? (
+          <Failed error={found.error} retry={() => void found.refetch()} />
+        ) : (
+          <Loading />
+        )}
+      </Shell>
+    );
+  }
+  return (
+    <Shell ws={ws} title={topic} wide>
+      <div className={pages.head}>
+        <h1 className={`${pages.title} ${classes.name}`} title={topic}>
+          {topic}
+        </h1>
+        <Chip>{t("{n} partitions", { n: detail.partitions.length })}</Chip>
+        <Chip title={exact(detail.records)}>{t("{n} records", { n: count(detail.records) })}</Chip>
+        <Chip title={t("Cleanup policy")}>{detail.cleanup_policy}</Chip>
+        <span className={pages.space} />
+        {may(role, "operator") ? (
+          <Button
+            leftSection={<IconSend size={16} stroke={1.5} />}
+            onClick={() => setDialog("produce")}
+            data-testid="produce"
+          >
+            {t("Produce a record")}
+          </Button>
+        ) : null}
+        {may(role, "admin") ? (
+          <Button
+            color="red"
+            variant="subtle"
+            leftSection={<IconTrash size={16} stroke={1.5} />}
+            onClick={() => setDialog("delete")}
+            data-testid="delete-topic"
+          >
+            {t("Delete…")}
+          </Button>
+        ) : null}
+      </div>
+      <div className={classes.tabs}>
+        <Tabs<Tab>
+          idPrefix="topic"
+          label={t("Topic")}
+          active={tab}
+          onChange={setTab}
+          items={[
+            { id: "records", title: t("Messages") },
+            { id: "partitions", title: t("Partitions") },
+            { id: "groups", title: t("Consumer groups") },
+            { id: "configuration", title: t("Configuration") },
+          ]}
+        />
+      </div>
+      <div role="tabpanel" aria-labelledby={`topic-${tab}`}>
+        {tab === "records" ? (
+          <RecordsPanel
+            key={`${topic} ${written}`}
+            ws={ws}
+            topic={topic}
+            partitions={detail.partitions.length}
+            paused={paused}
+          />
+        ) : null}
+        {tab === "partitions" ? <Partitions detail={detail} /> : null}
+        {tab === "groups" ? <Groups ws={ws} topic={topic} paused={paused} /> : null}
+        {tab === "configuration" ? <Configuration detail={detail} /> : null}
+      </div>
+      {dialog === "produce" ? (
+        <ProduceDialog
+          ws={ws}
+          topic={topic}
+          partitions={detail.partitions.length}
+          onClose={() => setDialog(null)}
+          onWritten={() => {
+            setWritten(written + 1);
+            void found.refetch();
+          }}
+        />
+      ) : null}
+      {dialog === "delete" ? (
+        <DeleteTopicDialog ws={ws} topic={detail} onClose={() => setDialog(null)} />
+      ) : null}
+    </Shell>
+  );
+}

@@ -1,0 +1,148 @@
+import { Button, Pagination, Skeleton, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link, useParams } from "react-router";
+import { listTopicFigures } from "../api/calls";
+import type { TopicFigures } from "../api/types";
+import { Failed } from "../app/Failed";
+import { t } from "../app/phrases";
+import { Shell } from "../app/Shell";
+import { may, useWorkspace } from "../app/session";
+import pages from "../pages/pages.module.css";
+import { Empty } from "../ui";
+import { count, exact } from "../ui/format";
+import { CreateTopicDialog } from "./CreateTopicDialog";
+import { topicAddress } from "./records";
+
+const PAGE_SIZE = 50;
+
+/** The topics of the cluster that the workspace may use. */
+export function TopicsPage() {
+  const { ws = "" } = useParams();
+  const workspace = useWorkspace(ws);
+  const [search, setSearch] = useState("");
+  const [debounced] = useDebouncedValue(search.trim(), 200);
+  const [page, setPage] = useState(1);
+  const [creating, setCreating] = useState(false);
+  useEffect(() => {
+    document.title = `${t("Topics")} · Millrace`;
+  }, []);
+  const list = useQuery({
+    queryKey: ["topic-figures", ws, debounced, page],
+    queryFn: () => listTopicFigures(ws, debounced, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+  const found = list.data;
+  const operator = may(workspace?.role, "operator");
+  const create = (
+    <Button
+      variant="filled"
+      leftSection={<IconPlus size={16} stroke={1.5} />}
+      onClick={() => setCreating(true)}
+      data-testid="new-topic"
+    >
+      {t("New topic")}
+    </Button>
+  );
+  const empty = found !== undefined && found.count === 0 && debounced === "";
+  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+  return (
+    <Shell ws={ws}>
+      <div className={pages.head}>
+        <h1 className={pages.title}>{t("Topics")}</h1>
+        {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
+        <span className={pages.space} />
+        {operator && !empty ? create : null}
+      </div>
+      {list.isError && found === undefined ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : empty ? (
+        <Empty title={t("No topics")} action={operator ? create : undefined}>
+          {t("Topics of the Kafka cluster appear here: those that this workspace may use.")}
+        </Empty>
+      ) : (
+        <>
+          <div className={pages.tools}>
+            <TextInput
+              className={pages.search}
+              aria-label={t("Search topics")}
+              placeholder={t("Search by name")}
+              leftSection={<IconSearch size={16} stroke={1.5} />}
+              value={search}
+              onChange={(event) => {
+                setSearch(event.currentTarget.value);
+                setPage(1);
+              }}
+            />
+          </div>
+          <Rows ws={ws} rows={found?.results} search={debounced} />
+          {pageCount > 1 ? (
+            <div className={pages.pages}>
+              <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+            </div>
+          ) : null}
+        </>
+      )}
+      {creating ? <CreateTopicDialog ws={ws} onClose={() => setCreating(false)} /> : null}
+    </Shell>
+  );
+}
+
+function Rows(props: { ws: string; rows: readonly TopicFigures[] | undefined; search: string }) {
+  if (props.rows !== undefined && props.rows.length === 0) {
+    return (
+      <div className={pages.nothing} role="status">
+        {t("No topic matches “{search}”.", { search: props.search })}
+      </div>
+    );
+  }
+  return (
+    <div className={pages.card}>
+      <table className={pages.list}>
+        <thead>
+          <tr>
+            <th>{t("Name")}</th>
+            <th className={pages.number}>{t("Partitions")}</th>
+            <th
+              className={pages.number}
+              title={t("Offsets between the first and the last record of each partition")}
+            >
+              {t("Records")}
+            </th>
+            <th>{t("Cleanup policy")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {props.rows === undefined
+            ? [0, 1, 2, 3].map((row) => (
+                <tr key={row}>
+                  <td colSpan={4}>
+                    <Skeleton height={18} my={8} width={`${70 - row * 12}%`} />
+                  </td>
+                </tr>
+              ))
+            : props.rows.map((topic) => (
+                <tr key={topic.name} className={pages.row}>
+                  <td>
+                    <Link to={topicAddress(props.ws, topic.name)} className={pages.rowLink}>
+                      <span className={pages.rowName} title={topic.name}>
+                        {topic.name}
+                      </span>
+                    </Link>
+                  </td>
+                  <td className={pages.number}>{topic.partitions}</td>
+                  <td className={pages.number} title={exact(topic.records)}>
+                    {count(topic.records)}
+                  </td>
+                  <td className={pages.faint}>{topic.cleanup_policy}</td>
+                </tr>
+              ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import type { RecordPart, TopicRecord } from "../api/types";
+import {
+  addressOf,
+  hexDump,
+  jsonLine,
+  pretty,
+  queryOf,
+  questionOf,
+  recordAddress,
+} from "./records";
+
+const part = (format: string, text: string | null): RecordPart => ({
+  format,
+  text,
+  size: text?.length ?? 0,
+  cut: false,
+  error: null,
+  schema_id: null,
+});
+
+function record(key: RecordPart, value: RecordPart): TopicRecord {
+  return {
+    partition: 2,
+    offset: 17,
+    timestamp: 1000,
+    log_append_time: false,
+    size: 3,
+    key,
+    value,
+    headers: [{ ...part("string", "t1"), key: "trace" }],
+  };
+}
+
+test("a question survives its address, and defaults leave no trace there", () => {
+  expect(addressOf(questionOf(new URLSearchParams())).toString()).toBe("");
+  const text = "start=offset&partition=2&offset=40&value=long&field=value.id&equals=7";
+  const question = questionOf(new URLSearchParams(text));
+  expect(addressOf(question).toString()).toBe(text);
+  expect(queryOf(question, "2:41")).toEqual({
+    start: "offset",
+    partition: 2,
+    offset: 40,
+    key_format: "auto",
+    value_format: "long",
+    field: "value.id",
+    equals: "7",
+    cursor: "2:41",
+  });
+  expect(questionOf(new URLSearchParams("start=never&partition=-1&value=x"))).toEqual(
+    questionOf(new URLSearchParams()),
+  );
+});
+
+test("an address names one record", () => {
+  expect(recordAddress("main", "a.b", 1, 5)).toBe(
+    "/w/main/topics/a.b?start=offset&partition=1&offset=5&record=1:5",
+  );
+});
+
+test("a record is one line of JSON with values of its formats", () => {
+  expect(
+    JSON.parse(jsonLine("orders", record(part("long", "42"), part("json", '{"a":[1]}')))),
+  ).toEqual({
+    topic: "orders",
+    partition: 2,
+    offset: 17,
+    timestamp: 1000,
+    key: 42,
+    value: { a: [1] },
+    headers: { trace: "t1" },
+  });
+  const large = jsonLine("t", record(part("null", null), part("long", "9007199254740993")));
+  expect(JSON.parse(large)).toMatchObject({ key: null, value: "9007199254740993" });
+});
+
+test("JSON is indented unless that would change a number", () => {
+  expect(pretty(part("json", '{"a":1}'))).toBe('{\n  "a": 1\n}');
+  expect(pretty(part("json", '{"a":9007199254740993}'))).toBe('{"a":9007199254740993}');
+  expect(pretty(part("string", "{"))).toBe("{");
+  expect(pretty(part("null", null))).toBe("null");
+});
+
+test("bytes are shown in lines of sixteen", () => {
+  expect(hexDump(btoa("0123456789abcdef\u0000z"))).toBe(
+    `000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  0123456789abcdef\n000010  00 7a${" ".repeat(42)}  .z`,
+  );
+});

@@ -1,0 +1,173 @@
+/** What is asked of a topic's records, as the page's address has it, and records as text. */
+
+import type { RecordsQuery } from "../api/calls";
+import type { RecordFormat, RecordPart, TopicRecord } from "../api/types";
+
+export type Start = "latest" | "earliest" | "offset" | "time";
+
+export interface Question {
+  readonly start: Start;
+  readonly partition: number | null;
+  readonly offset: number;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly keyFormat: RecordFormat;
+  readonly valueFormat: RecordFormat;
+  readonly contains: string;
+  readonly field: string;
+  readonly equals: string;
+}
+
+export const STARTS: readonly { id: Start; title: string }[] = [
+  { id: "latest", title: "Newest first" },
+  { id: "earliest", title: "From the beginning" },
+  { id: "offset", title: "From an offset" },
+  { id: "time", title: "From a time" },
+];
+
+export const FORMATS: readonly { value: RecordFormat; label: string }[] = [
+  { value: "auto", label: "Guessed" },
+  { value: "string", label: "Text" },
+  { value: "json", label: "JSON" },
+  { value: "integer", label: "Integer" },
+  { value: "long", label: "Long" },
+  { value: "float", label: "Float" },
+  { value: "double", label: "Double" },
+  { value: "boolean", label: "Boolean" },
+  { value: "bytes", label: "Bytes" },
+];
+
+/** Records that a list holds at most; live ones push out the oldest. */
+export const MOST_ROWS = 1000;
+
+const whole = (text: string | null): number | null =>
+  text !== null && /^\d{1,18}$/.test(text) ? Number(text) : null;
+
+/** The question that an address has; what it does not say is the default. */
+export function questionOf(address: URLSearchParams): Question {
+  const start = address.get("start");
+  const format = (name: string): RecordFormat =>
+    FORMATS.find((each) => each.value === address.get(name))?.value ?? "auto";
+  return {
+    start: STARTS.find((each) => each.id === start)?.id ?? "latest",
+    partition: whole(address.get("partition")),
+    offset: whole(address.get("offset")) ?? 0,
+    time: whole(address.get("time")) ?? 0,
+    keyFormat: format("key"),
+    valueFormat: format("value"),
+    contains: address.get("contains") ?? "",
+    field: address.get("field") ?? "",
+    equals: address.get("equals") ?? "",
+  };
+}
+
+/** The address of a question, without what is the default. */
+export function addressOf(question: Question): URLSearchParams {
+  const found = new URLSearchParams();
+  if (question.start !== "latest") found.set("start", question.start);
+  if (question.partition !== null) found.set("partition", String(question.partition));
+  if (question.start === "offset") found.set("offset", String(question.offset));
+  if (question.start === "time") found.set("time", String(question.time));
+  if (question.keyFormat !== "auto") found.set("key", question.keyFormat);
+  if (question.valueFormat !== "auto") found.set("value", question.valueFormat);
+  if (question.contains !== "") found.set("contains", question.contains);
+  if (question.field !== "") {
+    found.set("field", question.field);
+    found.set("equals", question.equals);
+  }
+  return found;
+}
+
+/** The question as the API takes it; `cursor` goes on after an earlier answer. */
+export function queryOf(question: Question, cursor: string | null): RecordsQuery {
+  return {
+    start: question.start,
+    ...(question.partition === null ? {} : { partition: question.partition }),
+    ...(question.start === "offset" ? { offset: question.offset } : {}),
+    ...(question.start === "time" ? { time: question.time } : {}),
+    key_format: question.keyFormat,
+    value_format: question.valueFormat,
+    ...(question.contains === "" ? {} : { contains: question.contains }),
+    ...(question.field === "" ? {} : { field: question.field, equals: question.equals }),
+    ...(cursor === null ? {} : { cursor }),
+  };
+}
+
+/** Names a record among those of its topic. */
+export const placeOf = (record: { partition: number; offset: number }): string =>
+  `${record.partition}:${record.offset}`;
+
+/** The page of a topic, at one record. */
+export function recordAddress(
+  ws: string,
+  topic: string,
+  partition: number,
+  offset: number,
+): string {
+  const at = `start=offset&partition=${partition}&offset=${offset}`;
+  return `${topicAddress(ws, topic)}?${at}&record=${partition}:${offset}`;
+}
+
+export const topicAddress = (ws: string, topic: string): string =>
+  `/w/${ws}/topics/${encodeURIComponent(topic)}`;
+
+const VALUES: ReadonlySet<string> = new Set([
+  ...["json", "integer", "long", "float", "double", "boolean"],
+]);
+
+/** A key or value as JSON has it; hexadecimal digits of bytes. */
+function jsonValue(part: RecordPart): unknown {
+  if (part.text === null || !VALUES.has(part.format) || part.cut) return part.text;
+  try {
+    const found: unknown = JSON.parse(part.text);
+    // A number that JavaScript cannot hold stays a text.
+    return typeof found === "number" && !Number.isSafeInteger(found) && Number.isInteger(found)
+      ? part.text
+      : found;
+  } catch {
+    return part.text;
+  }
+}
+
+/** One line of JSON, as simulations take records. */
+export function jsonLine(topic: string, record: TopicRecord): string {
+  const headers = Object.fromEntries(record.headers.map((each) => [each.key, each.text]));
+  return JSON.stringify({
+    topic,
+    partition: record.partition,
+    offset: record.offset,
+    timestamp: record.timestamp,
+    key: jsonValue(record.key),
+    value: jsonValue(record.value),
+    ...(record.headers.length === 0 ? {} : { headers }),
+  });
+}
+
+/** JSON with indentation; any other text as it is. */
+export function pretty(part: RecordPart): string {
+  if (part.text === null) return "null";
+  if (part.format !== "json" || part.cut) return part.text;
+  try {
+    // Numbers are not read and written again: long ones would change.
+    return /\d{16}/.test(part.text)
+      ? part.text
+      : JSON.stringify(JSON.parse(part.text), undefined, 2);
+  } catch {
+    return part.text;
+  }
+}
+
+/** Bytes in lines of sixteen: place, hexadecimal digits, and what is printable. */
+export function hexDump(base64: string): string {
+  const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const line = [...bytes.slice(at, at + 16)];
+    const digits = line.map((each) => each.toString(16).padStart(2, "0")).join(" ");
+    const text = line
+      .map((each) => (each >= 32 && each < 127 ? String.fromCharCode(each) : "."))
+      .join("");
+    lines.push(`${at.toString(16).padStart(6, "0")}  ${digits.padEnd(47)}  ${text}`);
+  }
+  return lines.join("\n");
+}

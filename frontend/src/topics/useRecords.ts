@@ -1,0 +1,117 @@
+/** Pages of a topic's records, and the live ones while somebody looks. */
+
+import { useCallback, useEffect, useReducer, useRef } from "react";
+import { listRecords } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { RecordPage, TopicRecord } from "../api/types";
+import { MOST_ROWS, type Question, queryOf } from "./records";
+
+const LIVE_MS = 1000;
+
+interface State {
+  readonly rows: readonly TopicRecord[];
+  readonly scanned: number;
+  readonly stopped: RecordPage["stopped"] | null;
+  readonly next: string | null;
+  readonly ends: string | null;
+  readonly busy: boolean;
+  readonly error: ApiError | null;
+}
+
+const NOTHING: State = {
+  ...{ rows: [], scanned: 0, stopped: null, next: null, ends: null },
+  ...{ busy: true, error: null },
+};
+
+type Change =
+  | { type: "asked"; fresh: boolean }
+  | { type: "came"; page: RecordPage; fresh: boolean }
+  | { type: "arrived"; page: RecordPage }
+  | { type: "failed"; error: ApiError };
+
+function reduce(state: State, change: Change): State {
+  switch (change.type) {
+    case "asked":
+      return change.fresh ? NOTHING : { ...state, busy: true, error: null };
+    case "failed":
+      return { ...state, busy: false, error: change.error };
+    case "arrived": {
+      const { page } = change;
+      const rows = [...[...page.records].reverse(), ...state.rows].slice(0, MOST_ROWS);
+      return { ...state, rows, ends: page.next, error: null };
+    }
+    case "came": {
+      const { page } = change;
+      const before = change.fresh ? NOTHING : state;
+      return {
+        rows: [...before.rows, ...page.records],
+        scanned: before.scanned + page.scanned,
+        stopped: page.stopped,
+        next: page.next,
+        ends: before.ends ?? page.ends,
+        busy: false,
+        error: null,
+      };
+    }
+  }
+}
+
+const asApiError = (error: unknown) => (error instanceof ApiError ? error : new ApiError(0, null));
+
+/** `live` asks every second for what arrived, not while the page is hidden. */
+export function useRecords(ws: string, topic: string, question: Question, live: boolean) {
+  const [state, change] = useReducer(reduce, NOTHING);
+  const running = useRef<AbortController | null>(null);
+  const ask = useCallback(
+    (cursor: string | null) => {
+      running.current?.abort();
+      const own = new AbortController();
+      running.current = own;
+      const fresh = cursor === null;
+      change({ type: "asked", fresh });
+      listRecords(ws, topic, queryOf(question, cursor), own.signal).then(
+        (page) => {
+          if (!own.signal.aborted) change({ type: "came", page, fresh });
+        },
+        (error: unknown) => {
+          if (!own.signal.aborted) change({ type: "failed", error: asApiError(error) });
+        },
+      );
+    },
+    [ws, topic, question],
+  );
+  useEffect(() => {
+    ask(null);
+    return () => running.current?.abort();
+  }, [ask]);
+
+  const ends = useRef(state.ends);
+  ends.current = state.ends;
+  const ready = state.ends !== null;
+  useEffect(() => {
+    if (!live || !ready) return;
+    const own = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const again = () => {
+      if (!own.signal.aborted) timer = setTimeout(() => void look(), LIVE_MS);
+    };
+    const look = async () => {
+      if (document.hidden) return again();
+      try {
+        const query = { ...queryOf(question, ends.current), start: "earliest" as const };
+        const page = await listRecords(ws, topic, query, own.signal);
+        if (!own.signal.aborted) change({ type: "arrived", page });
+      } catch (error) {
+        if (!own.signal.aborted) change({ type: "failed", error: asApiError(error) });
+      }
+      again();
+    };
+    void look();
+    return () => {
+      own.abort();
+      clearTimeout(timer);
+    };
+  }, [live, ready, ws, topic, question]);
+
+  return { ...state, more: () => ask(state.next), reload: () => ask(null) };
+}

@@ -1,0 +1,63 @@
+"""The compiler on a Spark session of this process: from a document to its task graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from millrace_compiler import (
+    Analyzer,
+    CachingAnalyzer,
+    Compilation,
+    ExpressionRequest,
+    ExpressionResult,
+    compile_document,
+)
+
+from millrace_runtime.errors import MillraceError
+
+
+class SessionAnalyzer:
+    """Analyzes in a Spark session of this process."""
+
+    def __init__(self, spark: Any) -> None:
+        from millrace_runtime.analyzer import SparkAnalyzer
+
+        self._spark = SparkAnalyzer(spark)
+        self._warm = False
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        """One result for each request, in order."""
+        asked = {"expressions": [request.to_json() for request in requests]}
+        answer = self._spark.answer(asked)
+        if not self._warm and any(_past_deadline(each) for each in answer["expressions"]):
+            # The first request of a session also pays for all that Spark loads to answer it.
+            answer = self._spark.answer(asked)
+        self._warm = True
+        return [ExpressionResult.from_json(each) for each in answer["expressions"]]
+
+
+def _past_deadline(answer: Mapping[str, Any]) -> bool:
+    error = answer.get("error")
+    return error is not None and error.get("condition") == "DEADLINE"
+
+
+def session_analyzer(spark: Any) -> Analyzer:
+    """An analyzer on a session that is there anyway; it remembers its answers."""
+    return CachingAnalyzer(SessionAnalyzer(spark))
+
+
+def compiled(document: Mapping[str, Any], analyzer: Analyzer) -> Compilation:
+    """The compilation of a document. Raises MillraceError with the first error of a refusal."""
+    compilation = compile_document(document, analyzer)
+    errors = [each for each in compilation.diagnostics if each.severity == "error"]
+    if errors:
+        first = errors[0].to_json()
+        others = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise MillraceError(
+            errors[0].code,
+            f"{first['message']}{others}",
+            node=errors[0].node,
+            parameter=errors[0].parameter,
+        )
+    return compilation

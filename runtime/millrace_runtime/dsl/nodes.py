@@ -1,0 +1,122 @@
+"""The nodes and edges of a topology while a program adds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from millrace_compiler.program.identities import Identities, base_of
+
+from millrace_runtime.dsl.places import Place, calling, comments
+from millrace_runtime.dsl.readers import Outside
+from millrace_runtime.dsl.stores import Store
+
+
+class About(TypedDict, total=False):
+    """What may be said of any node.
+
+    `name`: its id, which is its identity over versions (default: what it does, `filter`,
+    `filter-2`, a source by its topic). `label` and `description`: for people, by default the
+    comment above the call.
+    """
+
+    name: str
+    label: str
+    description: str
+
+
+@dataclass(frozen=True)
+class End:
+    """An output port of a node."""
+
+    node: str
+    port: str = "out"
+
+
+@dataclass
+class Nodes:
+    """Nodes, edges and stores in the order of the calls.
+
+    `dataframe`: gives the records of a sink as a DataFrame (`Topology.to_dataframe`).
+    """
+
+    dataframe: Callable[..., Any]
+    nodes: list[dict[str, Any]] = field(default_factory=list)
+    edges: list[dict[str, str]] = field(default_factory=list)
+    places: dict[str, list[Place]] = field(default_factory=dict)
+    outside: Outside = field(default_factory=Outside)
+    _ids: Identities = field(default_factory=Identities)
+    _stores: dict[int, str] = field(default_factory=dict)
+    _kept: list[Store] = field(default_factory=list)
+
+    def add(
+        self,
+        kind: str,
+        params: Mapping[str, Any],
+        inputs: Sequence[tuple[End, str]],
+        about: About,
+        stores: Sequence[Store] = (),
+        places: Sequence[Place] = (),
+    ) -> str:
+        """Add a node with its edges and stores, and return its id.
+
+        `inputs`: what comes in, and at which port; `places`: earlier calls that belong to it.
+        Raises ValueError for a name that is used already.
+        """
+        given = {name: value for name, value in params.items() if value is not None}
+        topics = given.get("topics") or ([given["topic"]] if "topic" in given else [])
+        id_ = self._ids.take(about.get("name") or self._ids.default(base_of(kind, topics)))
+        self.nodes.append(_node(id_, kind, given, about))
+        self.places[id_] = [*places, calling()]
+        for end, port in inputs:
+            self._edge(end, id_, port)
+        for store in stores:
+            self._edge(End(self.store(store)), id_, "store")
+        return id_
+
+    def free_id(self, base: str) -> str:
+        """The id that a node of this name gets where nothing is said: `base`, `base-2`, ..."""
+        return self._ids.default(base)
+
+    def store(self, store: Store) -> str:
+        """The id of a store's node, which is added where it is not there yet."""
+        if id(store) not in self._stores:
+            id_ = self._ids.take(store.id or self._ids.default_of_store(store.name))
+            about = About(label=store.label or "", description=store.description or "")
+            params = {"name": store.name, **store.params}
+            self.nodes.append(_node(id_, f"store.{store.kind}", params, about))
+            self.places[id_] = [store.place]
+            self._stores[id(store)] = id_
+            self._kept.append(store)  # an object that is gone leaves its number to another
+        return self._stores[id(store)]
+
+    def _edge(self, end: End, target: str, port: str) -> None:
+        edge = {"source": end.node, "target": target}
+        if end.port != "out":
+            edge["source_port"] = end.port
+        if port != "in":
+            edge["target_port"] = port
+        self.edges.append(edge)
+
+    def documented(self) -> list[dict[str, Any]]:
+        """The nodes with the labels and descriptions that their comments give."""
+        # A store that is made in an operator's brackets leaves the comment to the operator.
+        stores = {id_: self.places[id_] for id_ in self._stores.values()}
+        found = comments(stores | self.places)
+        made = []
+        for node in self.nodes:
+            label, description = found.get(node["id"], (None, None))
+            more = {"label": label, "description": description}
+            made.append({**{k: v for k, v in more.items() if v}, **node})
+        order = ("id", "kind", "label", "description", "params")
+        return [{name: node[name] for name in order if name in node} for node in made]
+
+
+def _node(id_: str, kind: str, params: Mapping[str, Any], about: About) -> dict[str, Any]:
+    node: dict[str, Any] = {"id": id_, "kind": kind, "params": dict(params)}
+    if about.get("label"):
+        node["label"] = about["label"]
+    if about.get("description"):
+        node["description"] = about["description"]
+    return node

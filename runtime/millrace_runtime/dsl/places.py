@@ -1,0 +1,104 @@
+"""Where in a program a call stands, and the comments there: they are what nodes are called."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from millrace_compiler.program.comments import read_comment
+
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+_PRAGMAS = ("# type:", "# noqa", "# fmt:", "# pragma", "# pyright", "#!")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a program."""
+
+    file: str
+    line: int
+    names: Mapping[str, Any] = field(repr=False, hash=False, compare=False)
+
+    @property
+    def module(self) -> str:
+        """The name of the module."""
+        return str(self.names.get("__name__", ""))
+
+    def source(self) -> list[str]:
+        """The lines of the file; none where nobody knows them (an interactive session)."""
+        return linecache.getlines(self.file, dict(self.names))
+
+
+def calling() -> Place:
+    """The line outside of this package from which it was called."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return Place("", 0, {})
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+
+
+Comments = dict[str, tuple[str | None, str | None]]
+
+
+def comments(places: Mapping[str, Sequence[Place]]) -> Comments:
+    """Label and description of nodes from the comments above their calls.
+
+    `places`: the lines of the calls that make a node, the first one first. Of several nodes on one
+    line the last one has the comment; so it has one above the whole statement, if there is no
+    other for it.
+    """
+    by_file: dict[str, dict[str, Sequence[Place]]] = defaultdict(dict)
+    for node, lines in places.items():
+        by_file[lines[0].file][node] = lines
+    found: Comments = {}
+    for nodes in by_file.values():
+        source = next(iter(nodes.values()))[0].source()
+        found |= _of_file(source, {n: [p.line for p in ps] for n, ps in nodes.items()})
+    return found
+
+
+def _of_file(source: list[str], nodes: dict[str, list[int]]) -> Comments:
+    last = {line: node for node, lines in nodes.items() for line in lines}
+    found: Comments = {}
+    for node, lines in nodes.items():
+        for line in lines:
+            block = _above(source, line) if last[line] == node else []
+            if block:
+                found[node] = read_comment(block)
+                break
+    for start, end in _statements(source):
+        within = [n for n, lines in nodes.items() if start <= lines[-1] <= end]
+        block = _above(source, start)
+        if within and block and within[-1] not in found and start not in last:
+            found[within[-1]] = read_comment(block)
+    return found
+
+
+def _above(source: list[str], line: int) -> list[str]:
+    """The lines of the comment right above a line."""
+    first = line - 1
+    while first >= 1 and first <= len(source) and source[first - 1].strip().startswith("#"):
+        first -= 1
+    block = [text.strip() for text in source[first : line - 1]]
+    return [text for text in block if not text.startswith(_PRAGMAS)]
+
+
+def _statements(source: list[str]) -> list[tuple[int, int]]:
+    try:
+        tree = ast.parse("".join(source))
+    except SyntaxError:
+        return []
+    return [
+        (item.lineno, item.end_lineno or item.lineno)
+        for item in ast.walk(tree)
+        if isinstance(item, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return)
+    ]

@@ -1,0 +1,75 @@
+"""What a stream reads in place of a topic of the broker, and where one ends that no topic takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    #: A streaming DataFrame, or what makes one of the session that runs the topology.
+    Frame: TypeAlias = DataFrame | Callable[[SparkSession], DataFrame]
+    #: Called for each micro-batch with its records and its number.
+    BatchFunction: TypeAlias = Callable[[DataFrame, int], None]
+
+#: The reader of a stream whose DataFrame the program gives.
+GIVEN = "dataframe"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One of Spark's streaming readers. Made by `reader`."""
+
+    format: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    schema: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def params(self) -> dict[str, object]:
+        """The parameters of the source in a document."""
+        return {
+            "reader": self.format,
+            "reader_options": dict(self.options) or None,
+            "reader_schema": self.schema,
+            "reader_columns": dict(self.columns) or None,
+        }
+
+
+def reader(
+    format: str,
+    *,
+    options: Mapping[str, str | int | bool] | None = None,
+    schema: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> Reader:
+    """A format that Spark reads as a stream: `parquet`, `json`, `csv`, `text`, `delta`, `rate` …
+
+    `options`: those of Spark's reader, such as `path` and `maxFilesPerTrigger`. `schema`: its
+    columns as DDL; files need one. `columns`: Spark SQL expressions over them that give a record's
+    `key`, `value`, `timestamp` and, where needed, `headers`, `topic`, `partition` and `offset`; by
+    default the columns of these names.
+    """
+    given = {name: _text(value) for name, value in (options or {}).items()}
+    return Reader(format, given, schema, dict(columns or {}))
+
+
+def _text(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass
+class Outside:
+    """What of a topology no document can hold, by node: DataFrames and functions."""
+
+    frames: dict[str, Frame] = field(default_factory=dict)
+    functions: dict[str, BatchFunction] = field(default_factory=dict)
+    #: nodes whose records go to a DataFrame of the caller's
+    dataframes: set[str] = field(default_factory=set)
+
+    @property
+    def sinks(self) -> set[str]:
+        """The sinks that write no topic."""
+        return {*self.functions, *self.dataframes}

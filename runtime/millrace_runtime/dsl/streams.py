@@ -1,0 +1,604 @@
+"""Streams and tables: what the calls of a program give, and what can be called on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
+
+from millrace_runtime.dsl.code import code_of
+from millrace_runtime.dsl.nodes import About, End, Nodes
+from millrace_runtime.dsl.places import Place, calling
+from millrace_runtime.dsl.stores import Duration, Store, in_milliseconds
+from millrace_runtime.dsl.windows import JoinWindow, Suppressed, Window
+from millrace_runtime.formats import Format
+from millrace_runtime.processor import Processor
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_runtime.dsl.readers import BatchFunction
+
+Emit = Literal["every_update", "window_close"]
+H = TypeVar("H", bound="Handle")
+
+
+class Handle:
+    """An output port of a node. Made by calls, never by hand."""
+
+    def __init__(self, nodes: Nodes, node: str, port: str = "out") -> None:
+        self._nodes, self._end = nodes, End(node, port)
+
+    def _add(
+        self,
+        kind: str,
+        params: Mapping[str, Any],
+        about: About,
+        *,
+        inputs: Sequence[tuple[Handle, str]] = (),
+        port: str = "in",
+        stores: Sequence[Store | None] = (),
+        places: Sequence[Place] = (),
+    ) -> str:
+        ends = [(self._end, port)]
+        for other, at in inputs:
+            if not isinstance(other, Handle):
+                raise TypeError(f"{kind} takes a stream or a table, found {other!r}")
+            if other._nodes is not self._nodes:
+                raise ValueError(f"{kind}: {other._end.node} belongs to another topology")
+            ends.append((other._end, at))
+        kept = [store for store in stores if store is not None]
+        return self._nodes.add(kind, params, ends, about, kept, places)
+
+    def __repr__(self) -> str:
+        port = "" if self._end.port == "out" else f", port {self._end.port}"
+        return f"<{type(self).__name__} {self._end.node}{port}>"
+
+
+class Records(Handle):
+    """A stream, or the updates of a table."""
+
+    def peek(self, message: str, **about: Unpack[About]) -> Stream:
+        """Write a line to the log for each record, and pass it on. `message` gives STRING."""
+        return Stream(self._nodes, self._add("peek", {"message": message}, about))
+
+    def merge(self, *others: Records, **about: Unpack[About]) -> Stream:
+        """The records of all the streams, in the order in which they are processed."""
+        made = self._add("merge", {}, about, inputs=[(other, "in") for other in others])
+        return Stream(self._nodes, made)
+
+    def split(
+        self,
+        branches: Mapping[str, str],
+        *,
+        default: str | None = None,
+        **about: Unpack[About],
+    ) -> dict[str, Stream]:
+        """One stream for each branch: a record goes to the first whose predicate is true.
+
+        `default` names the branch of the records that match none; without it they are dropped.
+        """
+        listed = [{"port": port, "predicate": each} for port, each in branches.items()]
+        made = self._add("split", {"branches": listed, "default_port": default}, about)
+        ports = [*branches, *([default] if default else [])]
+        return {port: Stream(self._nodes, made, port) for port in ports}
+
+    def process(
+        self,
+        processor: type[Processor] | str,
+        *,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        outputs: Sequence[str] | None = None,
+        stores: Sequence[Store] = (),
+        also: Sequence[Records] = (),
+        **about: Unpack[About],
+    ) -> Any:
+        """Run a processor for each record; it may forward other keys.
+
+        `processor`: a class of this program or of a module beside it, or `"file.py:Class"` for a
+        file that is read and not imported. `key_type`, `value_type`: Spark SQL types of what it
+        forwards, by default those of its input. `outputs`: names of its output ports; with them
+        the result is a stream for each. `also`: further streams that come in.
+        """
+        return self._process(
+            "process", processor, key_type, value_type, outputs, stores, also, about
+        )
+
+    def process_values(
+        self,
+        processor: type[Processor] | str,
+        *,
+        key_type: str | None = None,
+        value_type: str | None = None,
+        outputs: Sequence[str] | None = None,
+        stores: Sequence[Store] = (),
+        also: Sequence[Records] = (),
+        **about: Unpack[About],
+    ) -> Any:
+        """The same for a processor that leaves keys alone: no repartition follows."""
+        return self._process(
+            "process_values", processor, key_type, value_type, outputs, stores, also, about
+        )
+
+    def _process(
+        self,
+        kind: str,
+        processor: type[Processor] | str,
+        key_type: str | None,
+        value_type: str | None,
+        outputs: Sequence[str] | None,
+        stores: Sequence[Store],
+        also: Sequence[Records],
+        about: About,
+    ) -> Any:
+        code, class_name = code_of(processor, calling())
+        output = {"key": key_type, "value": value_type}
+        params = {
+            "code": code,
+            "class_name": class_name,
+            "output": {name: type_ for name, type_ in output.items() if type_ is not None},
+            "outputs": list(outputs) if outputs is not None else None,
+        }
+        made = self._add(
+            kind, params, about, inputs=[(other, "in") for other in also], stores=stores
+        )
+        if outputs is None or list(outputs) == ["out"]:
+            return Stream(self._nodes, made)
+        return {port: Stream(self._nodes, made, port) for port in outputs}
+
+    def to(
+        self,
+        topic: str | None = None,
+        *,
+        topic_expression: str | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
+        partition: str | None = None,
+        also: Sequence[Records] = (),
+        **about: Unpack[About],
+    ) -> None:
+        """Write the records to a topic, or to the one that an expression names for each.
+
+        `key`, `value`: by default the format that fits the type. `partition`: an expression giving
+        INT, in place of Kafka's default partitioner. `also`: further streams that are written.
+        """
+        params = {
+            "topic": topic,
+            "topic_expression": topic_expression,
+            "key": key,
+            "value": value,
+            "partition": partition,
+        }
+        self._add("sink.topic", params, about, inputs=[(other, "in") for other in also])
+
+    def foreach_batch(self, function: BatchFunction, **about: Unpack[About]) -> None:
+        """Call a function with the records of each micro-batch, as Spark's `foreachBatch` does.
+
+        `function(df, number)`: `df` has the columns `key`, `value` (of the stream's types),
+        `timestamp` and `headers`, in no fixed order; a table's deletes have a null value. It runs
+        when the batch's records are on their topics. After a failure a batch comes again with the
+        same number, so a function that notes the number with its results has each batch once.
+        """
+        node = self._outside("foreach_batch", about)
+        self._nodes.outside.functions[node] = function
+
+    def to_dataframe(
+        self,
+        spark: SparkSession,
+        bootstrap_servers: str | None = None,
+        *,
+        options: Mapping[str, str] | None = None,
+        max_records: int = 200_000,
+        **about: Unpack[About],
+    ) -> DataFrame:
+        """The records as a streaming DataFrame, for a query of the caller's.
+
+        It has the columns `key`, `value` (of the stream's types), `timestamp` and `headers`. The
+        caller writes it in output mode append, with a checkpoint that is Spark's alone. The
+        topology may have no other sink. For the arguments see `Topology.start`.
+        """
+        node = self._outside("dataframe", about)
+        self._nodes.outside.dataframes.add(node)
+        made: DataFrame = self._nodes.dataframe(
+            node, spark, bootstrap_servers=bootstrap_servers, options=options,
+            max_records=max_records,
+        )  # fmt: skip
+        return made
+
+    def _outside(self, what: str, about: About) -> str:
+        """A sink whose records reach no broker: its topic is a name for what they go to."""
+        named = about.get("name") or self._nodes.free_id(what.replace("_", "-"))
+        about = About(**{**about, "name": named})
+        return self._add("sink.topic", {"topic": f"{what}.{named}"}, about)
+
+    def print(
+        self,
+        prefix: str | None = None,
+        *,
+        also: Sequence[Records] = (),
+        **about: Unpack[About],
+    ) -> None:
+        """Write each record to the log, after the prefix (default: the node's name)."""
+        inputs = [(other, "in") for other in also]
+        self._add("sink.print", {"label": prefix}, about, inputs=inputs)
+
+
+class Stream(Records):
+    """A KStream: every record is an event of its own."""
+
+    def filter(self, predicate: str, **about: Unpack[About]) -> Stream:
+        """Keep the records for which the predicate is true; null counts as false."""
+        return Stream(self._nodes, self._add("filter", {"predicate": predicate}, about))
+
+    def filter_not(self, predicate: str, **about: Unpack[About]) -> Stream:
+        """Keep the records for which the predicate is not true."""
+        return Stream(self._nodes, self._add("filter_not", {"predicate": predicate}, about))
+
+    def map(self, *, key: str, value: str, **about: Unpack[About]) -> Stream:
+        """A new key and a new value for each record."""
+        return Stream(self._nodes, self._add("map", {"key": key, "value": value}, about))
+
+    def map_values(self, value: str, **about: Unpack[About]) -> Stream:
+        """A new value for each record; the key stays."""
+        return Stream(self._nodes, self._add("map_values", {"value": value}, about))
+
+    def select_key(self, key: str, **about: Unpack[About]) -> Stream:
+        """A new key for each record; the value stays."""
+        return Stream(self._nodes, self._add("select_key", {"key": key}, about))
+
+    def flat_map(self, records: str, **about: Unpack[About]) -> Stream:
+        """Any number of records for each: ARRAY<STRUCT<key, value>>."""
+        return Stream(self._nodes, self._add("flat_map", {"records": records}, about))
+
+    def flat_map_values(self, values: str, **about: Unpack[About]) -> Stream:
+        """Any number of values for each record: ARRAY<V>."""
+        return Stream(self._nodes, self._add("flat_map_values", {"values": values}, about))
+
+    def repartition(
+        self,
+        *,
+        partitions: int | None = None,
+        topic: str | None = None,
+        **about: Unpack[About],
+    ) -> Stream:
+        """The stream through the topic `<topic>-repartition` (default: the node's name)."""
+        params = {"partitions": partitions, "name": topic}
+        return Stream(self._nodes, self._add("repartition", params, about))
+
+    def to_table(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
+        """The latest value of each key."""
+        return Table(self._nodes, self._add("to_table", {}, about, stores=[store]))
+
+    def group_by(self, key: str) -> GroupedStream:
+        """The records grouped by a new key."""
+        return GroupedStream(self, {"key": key})
+
+    def group_by_key(self) -> GroupedStream:
+        """The records grouped by their key."""
+        return GroupedStream(self, None)
+
+    def join(
+        self,
+        other: Stream | Table | GlobalTable,
+        window: JoinWindow | None = None,
+        *,
+        joiner: str,
+        key: str | None = None,
+        grace: Duration | None = None,
+        **about: Unpack[About],
+    ) -> Stream:
+        """Join with a stream, a table or a global table; records without a partner are dropped.
+
+        A stream needs a `window` (`within`). A table is asked for the record's key; `grace` makes
+        records wait for late updates of a versioned table. A global table is asked for `key`, an
+        expression over the record. The joiner sees `key`, `left`, `right` and `timestamp`.
+        """
+        return self._join("inner", other, window, joiner, key, grace, about)
+
+    def left_join(
+        self,
+        other: Stream | Table | GlobalTable,
+        window: JoinWindow | None = None,
+        *,
+        joiner: str,
+        key: str | None = None,
+        grace: Duration | None = None,
+        **about: Unpack[About],
+    ) -> Stream:
+        """Join that keeps records without a partner: `right` is null for them."""
+        return self._join("left", other, window, joiner, key, grace, about)
+
+    def outer_join(
+        self, other: Stream, window: JoinWindow, *, joiner: str, **about: Unpack[About]
+    ) -> Stream:
+        """Join of two streams that keeps the records of both without a partner."""
+        return self._join("outer", other, window, joiner, None, None, about)
+
+    def _join(
+        self,
+        type: str,
+        other: Stream | Table | GlobalTable,
+        window: JoinWindow | None,
+        joiner: str,
+        key: str | None,
+        grace: Duration | None,
+        about: About,
+    ) -> Stream:
+        params: dict[str, Any] = {"joiner": joiner, "key": key, "grace": in_milliseconds(grace)}
+        if type != "inner":
+            params["type"] = type
+        if isinstance(other, Stream):
+            if window is None:
+                raise TypeError("a join of two streams needs a window: within('5 minutes')")
+            kind = "join.stream_stream"
+            params |= window.parts
+        elif isinstance(other, GlobalTable):
+            kind = "join.stream_global_table"
+        elif isinstance(other, Table):
+            kind = "join.stream_table"
+        else:
+            raise TypeError(f"a stream joins a stream or a table, found {other!r}")
+        if window is not None and not isinstance(other, Stream):
+            raise TypeError("only a join of two streams has a window")
+        made = self._add(kind, params, about, inputs=[(other, "right")], port="left")
+        return Stream(self._nodes, made)
+
+
+class Table(Records):
+    """A KTable: the latest value of each key, and its updates."""
+
+    def filter(
+        self, predicate: str, *, store: Store | None = None, **about: Unpack[About]
+    ) -> Table:
+        """The rows for which the predicate is true; others count as deleted."""
+        made = self._add("filter", {"predicate": predicate}, about, stores=[store])
+        return Table(self._nodes, made)
+
+    def filter_not(
+        self, predicate: str, *, store: Store | None = None, **about: Unpack[About]
+    ) -> Table:
+        """The rows for which the predicate is not true."""
+        made = self._add("filter_not", {"predicate": predicate}, about, stores=[store])
+        return Table(self._nodes, made)
+
+    def map_values(
+        self, value: str, *, store: Store | None = None, **about: Unpack[About]
+    ) -> Table:
+        """A new value for each row; a delete stays a delete."""
+        made = self._add("map_values", {"value": value}, about, stores=[store])
+        return Table(self._nodes, made)
+
+    def to_stream(self, **about: Unpack[About]) -> Stream:
+        """The table's updates as a stream."""
+        return Stream(self._nodes, self._add("to_stream", {}, about))
+
+    def group_by(self, key: str, value: str) -> GroupedTable:
+        """The rows grouped by a new key, with a new value."""
+        return GroupedTable(self, {"key": key, "value": value})
+
+    def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:
+        """Hold updates back: `until_window_closes()` or `until_time_limit("1 minute")`."""
+        return Table(self._nodes, self._add("suppress", until.parts, about))
+
+    def join(
+        self,
+        other: Table,
+        *,
+        joiner: str,
+        foreign_key: str | None = None,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """The rows of both tables with equal keys, or the right rows that left ones refer to.
+
+        `foreign_key`: an expression over the left `key` and `value` that gives the right key.
+        """
+        return self._join("inner", other, joiner, foreign_key, store, about)
+
+    def left_join(
+        self,
+        other: Table,
+        *,
+        joiner: str,
+        foreign_key: str | None = None,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """Join that keeps left rows without a partner: `right` is null for them."""
+        return self._join("left", other, joiner, foreign_key, store, about)
+
+    def outer_join(
+        self, other: Table, *, joiner: str, store: Store | None = None, **about: Unpack[About]
+    ) -> Table:
+        """Join that keeps the rows of both tables without a partner."""
+        return self._join("outer", other, joiner, None, store, about)
+
+    def _join(
+        self,
+        type: str,
+        other: Table,
+        joiner: str,
+        foreign_key: str | None,
+        store: Store | None,
+        about: About,
+    ) -> Table:
+        if not isinstance(other, Table):
+            raise TypeError(f"a table joins a table, found {other!r}")
+        kind = "join.table_table" if foreign_key is None else "join.foreign_key"
+        params: dict[str, Any] = {"joiner": joiner, "foreign_key": foreign_key}
+        if type != "inner":
+            params["type"] = type
+        made = self._add(
+            kind, params, about, inputs=[(other, "right")], port="left", stores=[store]
+        )
+        return Table(self._nodes, made)
+
+
+class GlobalTable(Handle):
+    """A GlobalKTable: whole on every task, to be joined with a stream."""
+
+
+class GroupedStream:
+    """Records by key: to be counted, reduced, aggregated."""
+
+    def __init__(self, stream: Stream, by: dict[str, str] | None) -> None:
+        self._stream, self._by = stream, by
+        self._window: Window | None = None
+        self._emit: str | None = None
+        self._places = [calling()]
+
+    def windowed_by(self, window: Window, *, emit: Emit = "every_update") -> GroupedStream:
+        """The same by time as well: `tumbling`, `hopping`, `sliding`, `sessions`, `unlimited`.
+
+        `emit`: every update, or one result of each window when it has closed.
+        """
+        made = GroupedStream(self._stream, self._by)
+        made._window, made._emit = window, None if emit == "every_update" else emit
+        made._places = [*self._places, calling()]
+        return made
+
+    def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
+        """The number of records (BIGINT)."""
+        return self._aggregate("count", {}, store, about)
+
+    def reduce(self, reducer: str, *, store: Store | None = None, **about: Unpack[About]) -> Table:
+        """The values combined by an expression over `agg` and `value`."""
+        return self._aggregate("reduce", {"reducer": reducer}, store, about)
+
+    def aggregate(
+        self,
+        type: str,
+        *,
+        initializer: str,
+        aggregator: str,
+        merger: str | None = None,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """The values folded into an aggregate of a Spark SQL type.
+
+        The aggregator sees `agg`, `key`, `value`, `timestamp`. Sessions need a `merger` over
+        `key`, `left` and `right`.
+        """
+        params = {
+            "type": type,
+            "initializer": initializer,
+            "aggregator": aggregator,
+            "merger": merger,
+        }
+        return self._aggregate("aggregate", params, store, about)
+
+    def cogroup(self, aggregator: str, *, port: str = "in1") -> CogroupedStream:
+        """The first of several streams that are folded into one aggregate.
+
+        `port` names the input of the node.
+        """
+        return CogroupedStream([(port, self, aggregator)])
+
+    def _aggregate(
+        self, kind: str, params: dict[str, Any], store: Store | None, about: About
+    ) -> Table:
+        window = self._window.parts if self._window else None
+        said = {**params, "group_by": self._by, "window": window, "emit": self._emit}
+        made = self._stream._add(kind, said, about, stores=[store], places=self._places)
+        return Table(self._stream._nodes, made)
+
+
+class GroupedTable:
+    """Rows by a new key: aggregated with an adder and a subtractor."""
+
+    def __init__(self, table: Table, by: dict[str, str]) -> None:
+        self._table, self._by = table, by
+        self._places = [calling()]
+
+    def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
+        """The number of rows of each group (BIGINT)."""
+        return self._aggregate("count", {}, store, about)
+
+    def reduce(
+        self,
+        reducer: str,
+        *,
+        subtractor: str,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """The values of each group combined; the subtractor takes an old value out."""
+        params = {"reducer": reducer, "subtractor": subtractor}
+        return self._aggregate("reduce", params, store, about)
+
+    def aggregate(
+        self,
+        type: str,
+        *,
+        initializer: str,
+        aggregator: str,
+        subtractor: str,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """The values of each group folded; the subtractor takes an old value out."""
+        params = {
+            "type": type,
+            "initializer": initializer,
+            "aggregator": aggregator,
+            "subtractor": subtractor,
+        }
+        return self._aggregate("aggregate", params, store, about)
+
+    def _aggregate(
+        self, kind: str, params: dict[str, Any], store: Store | None, about: About
+    ) -> Table:
+        said: dict[str, Any] = {**params, "group_by": self._by}
+        made = self._table._add(kind, said, about, stores=[store], places=self._places)
+        return Table(self._table._nodes, made)
+
+
+class CogroupedStream:
+    """Several grouped streams that are folded into one aggregate."""
+
+    def __init__(
+        self, inputs: list[tuple[str, GroupedStream, str]], window: Window | None = None
+    ) -> None:
+        self._inputs, self._window = inputs, window
+
+    def cogroup(
+        self, grouped: GroupedStream, aggregator: str, *, port: str | None = None
+    ) -> CogroupedStream:
+        """Add a grouped stream with an aggregator of its own."""
+        named = port or f"in{len(self._inputs) + 1}"
+        return CogroupedStream([*self._inputs, (named, grouped, aggregator)], self._window)
+
+    def windowed_by(self, window: Window) -> CogroupedStream:
+        """The same by time as well."""
+        return CogroupedStream(self._inputs, window)
+
+    def aggregate(
+        self,
+        type: str,
+        *,
+        initializer: str,
+        merger: str | None = None,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """The aggregate, of a Spark SQL type. Sessions need a `merger`."""
+        listed = [
+            {"port": port, "aggregator": aggregator}
+            | ({"group_by": grouped._by} if grouped._by else {})
+            for port, grouped, aggregator in self._inputs
+        ]
+        params = {
+            "type": type,
+            "initializer": initializer,
+            "inputs": listed,
+            "merger": merger,
+            "window": self._window.parts if self._window else None,
+        }
+        first_port, first, _ = self._inputs[0]
+        others = [(grouped._stream, port) for port, grouped, _ in self._inputs[1:]]
+        made = first._stream._add(
+            "cogroup", params, about, inputs=others, port=first_port, stores=[store],
+            places=first._places,
+        )  # fmt: skip
+        return Table(first._stream._nodes, made)

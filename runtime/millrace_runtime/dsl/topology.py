@@ -1,0 +1,251 @@
+"""A topology: what a program builds, and what of it becomes a document or a running query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from millrace_compiler.document import FORMAT
+
+from millrace_runtime.dsl.nodes import About, Nodes
+from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
+from millrace_runtime.dsl.stores import Store
+from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.formats import Format
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from millrace_runtime.dsl.readers import Frame
+
+Handler = Literal["fail", "continue", "dead_letter"]
+InvalidTimestamp = Literal["fail", "skip", "partition_time"]
+Start = Literal["earliest", "latest"]
+
+
+class Topology:
+    """A Kafka Streams topology.
+
+    `partitions`: how many the design assumes of topics (default 1). The other settings are those
+    of the document: what happens to records whose bytes cannot be read or whose processing fails,
+    and whether results are written exactly once.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        description: str | None = None,
+        partitions: Mapping[str, int] | None = None,
+        processing_guarantee: Literal["at_least_once", "exactly_once"] | None = None,
+        deserialization_handler: Handler | None = None,
+        processing_handler: Handler | None = None,
+        dead_letter_topic: str | None = None,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.partitions = dict(partitions or {})
+        settings = {
+            "processing_guarantee": processing_guarantee,
+            "deserialization_handler": deserialization_handler,
+            "processing_handler": processing_handler,
+            "dead_letter_topic": dead_letter_topic,
+        }
+        self.settings = {name: value for name, value in settings.items() if value is not None}
+        self._nodes = Nodes(self._dataframe)
+
+    def stream(
+        self,
+        *topics: str,
+        key: Format,
+        value: Format,
+        pattern: str | None = None,
+        df: Frame | None = None,
+        reader: Reader | None = None,
+        partitions: int | None = None,
+        timestamp: str | None = None,
+        invalid_timestamp: InvalidTimestamp = "fail",
+        start: Start = "earliest",
+        **about: Unpack[About],
+    ) -> Stream:
+        """The records of topics, or of all topics whose whole name matches `pattern`.
+
+        `reader` (see `reader`) or `df` take their records from elsewhere: a streaming DataFrame
+        with the columns `key`, `value` and `timestamp` (and, where there are any, `headers`,
+        `topic`, `partition`, `offset`), or a function that makes one of the session. The one topic
+        then names the records, and `partitions` (default 1) says among how many they are spread:
+        by their keys, as Kafka's partitioner does. `key`, `value`: the formats whose types the
+        columns have; a column of bytes is decoded.
+
+        `timestamp`: an expression giving TIMESTAMP or BIGINT (ms), by default the record's own
+        time; `invalid_timestamp`: what happens where it is null or negative.
+        """
+        elsewhere = df is not None or reader is not None
+        if df is not None and reader is not None:
+            raise TypeError("a stream has a DataFrame (df=) or a reader, not both")
+        if elsewhere and (len(topics) != 1 or pattern is not None):
+            raise TypeError("a stream of a DataFrame or a reader has one name for its records")
+        if partitions is not None and not elsewhere:
+            raise TypeError("how many partitions a topic has, Topology(partitions=...) says")
+        params = {
+            "topics": list(topics) or None,
+            "topic_pattern": pattern,
+            **({"reader": GIVEN} if df is not None else reader.params if reader else {}),
+            **_read(key, value, timestamp, invalid_timestamp, start),
+        }
+        node = self._nodes.add("source.stream", params, [], about)
+        if partitions is not None:
+            self.partitions[topics[0]] = partitions
+        if df is not None:
+            self._nodes.outside.frames[node] = df
+        return Stream(self._nodes, node)
+
+    def table(
+        self,
+        topic: str,
+        *,
+        key: Format,
+        value: Format,
+        timestamp: str | None = None,
+        invalid_timestamp: InvalidTimestamp = "fail",
+        start: Start = "earliest",
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> Table:
+        """The latest value of each key of a topic."""
+        params = {"topic": topic, **_read(key, value, timestamp, invalid_timestamp, start)}
+        stores = [store] if store else []
+        return Table(self._nodes, self._nodes.add("source.table", params, [], about, stores))
+
+    def global_table(
+        self,
+        topic: str,
+        *,
+        key: Format,
+        value: Format,
+        store: Store | None = None,
+        **about: Unpack[About],
+    ) -> GlobalTable:
+        """The latest value of each key of a topic, all of it on every task."""
+        params = {"topic": topic, "key": key, "value": value}
+        stores = [store] if store else []
+        made = self._nodes.add("source.global_table", params, [], about, stores)
+        return GlobalTable(self._nodes, made)
+
+    def add_store(self, store: Store) -> None:
+        """Add a store that no operator uses yet."""
+        self._nodes.store(store)
+
+    def start(
+        self,
+        spark: SparkSession,
+        bootstrap_servers: str | None = None,
+        *,
+        checkpoint: str,
+        options: Mapping[str, str] | None = None,
+        trigger: str = "0 seconds",
+        available_now: bool = False,
+        max_records: int = 200_000,
+    ) -> StreamingQuery:
+        """Start the topology on a Spark session and a Kafka broker; return Spark's query.
+
+        `spark`: a session of `millrace_runtime.spark_session`, which has the operator and the
+        settings that results depend on. `bootstrap_servers`: HOST:PORT; not needed where no topic
+        is read or written. `checkpoint`: a folder for progress and state. `options`:
+        settings of Kafka's clients, such as `security.protocol`. `trigger`: the time between
+        micro-batches; `available_now`: process what is there, then end. `max_records`: the most
+        that a micro-batch takes.
+
+        Raises MillraceError for a topology that is refused, for topics that are missing, and for a
+        checkpoint that does not fit.
+        """
+        from millrace_runtime.starting import start
+
+        return start(
+            self, spark, bootstrap_servers, checkpoint=checkpoint, options=options,
+            trigger=trigger, available_now=available_now, max_records=max_records,
+        )  # fmt: skip
+
+    def describe(self, spark: SparkSession) -> str:
+        """Sub-topologies, tasks, stores and internal topics, as `Topology#describe` shows them.
+
+        `spark`: a session of `millrace_runtime.spark_session`; it judges the expressions. Raises
+        MillraceError for a topology that is refused.
+        """
+        from millrace_compiler.describe import description_of
+
+        from millrace_runtime.compiling import compiled, session_analyzer
+
+        return description_of(compiled(self.compilable(), session_analyzer(spark))).text
+
+    def main(self, argv: Sequence[str] | None = None) -> None:
+        """Run on Spark and Kafka as the command line says, until stopped. Ends the process.
+
+        The options are those of `python job.py --help`.
+        """
+        from millrace_runtime.main import main
+
+        main(self, argv)
+
+    @property
+    def outside(self) -> Outside:
+        """The DataFrames and functions that belong to nodes, which no document can hold."""
+        return self._nodes.outside
+
+    def _dataframe(self, node: str, spark: SparkSession, **options: Any) -> DataFrame:
+        from millrace_runtime.starting import dataframe
+
+        return dataframe(self, node, spark, **options)
+
+    def document(self) -> dict[str, Any]:
+        """The topology document: what the canvas shows and a server deploys.
+
+        Raises MillraceError `document_dataframe` for a stream of a DataFrame and
+        `document_function` for records that go to a function or a DataFrame: no document holds
+        them.
+        """
+        for node in self.outside.frames:
+            raise MillraceError(
+                "document_dataframe",
+                "It reads a DataFrame of the program, which a document cannot hold. Name what it "
+                'reads instead: reader=reader("parquet", options={"path": ...}, schema=...), or '
+                "write it to a topic by a query of its own.",
+                node=node,
+                parameter="df",
+            )
+        for node in sorted(self.outside.sinks):
+            raise MillraceError(
+                "document_function",
+                "Its records go to a function or a DataFrame of the program, which a document "
+                "cannot hold. Write them to a topic: .to(...).",
+                node=node,
+            )
+        return self.compilable()
+
+    def compilable(self) -> dict[str, Any]:
+        """The document for the compiler of this process: what `outside` holds is named in it."""
+        document: dict[str, Any] = {"format": FORMAT, "name": self.name}
+        if self.description and self.description.strip():
+            document["description"] = self.description.strip()
+        if self.settings:
+            document["settings"] = dict(self.settings)
+        if self.partitions:
+            counts = self.partitions.items()
+            document["topics"] = {topic: {"partitions": count} for topic, count in counts}
+        document["nodes"] = self._nodes.documented()
+        document["edges"] = [dict(edge) for edge in self._nodes.edges]
+        return document
+
+
+def _read(
+    key: Format, value: Format, timestamp: str | None, invalid_timestamp: str, start: str
+) -> dict[str, Any]:
+    return {
+        "key": key,
+        "value": value,
+        "timestamp": timestamp,
+        "invalid_timestamp": None if invalid_timestamp == "fail" else invalid_timestamp,
+        "start": None if start == "earliest" else start,
+    }

@@ -1,0 +1,118 @@
+"""Windows of aggregations and joins, and how long `suppress` holds updates back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from millrace_runtime.dsl.stores import Duration, in_milliseconds
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window of an aggregation; durations are whole milliseconds or text."""
+
+    parts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class JoinWindow:
+    """How far apart in time two records may be that are joined."""
+
+    parts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Suppressed:
+    """What `suppress` waits for."""
+
+    parts: dict[str, Any]
+
+
+def _window(type: str, **parts: Duration | None) -> Window:
+    found = {name: in_milliseconds(part) for name, part in parts.items() if part is not None}
+    return Window({"type": type, **found})
+
+
+def tumbling(size: Duration, *, grace: Duration | None = None) -> Window:
+    """Windows of one size, one after the other. `grace`: how long late records are taken."""
+    return _window("tumbling", size=size, grace=grace)
+
+
+def hopping(size: Duration, *, advance: Duration, grace: Duration | None = None) -> Window:
+    """Windows of one size, a new one with every `advance`; they overlap."""
+    return _window("hopping", size=size, advance=advance, grace=grace)
+
+
+def sliding(difference: Duration, *, grace: Duration | None = None) -> Window:
+    """Windows of records whose times differ by at most `difference`."""
+    return _window("sliding", difference=difference, grace=grace)
+
+
+def sessions(gap: Duration, *, grace: Duration | None = None) -> Window:
+    """Sessions: windows that grow while records follow each other within `gap`."""
+    return _window("session", gap=gap, grace=grace)
+
+
+def unlimited(*, start: Duration | None = None) -> Window:
+    """One window without end, from `start` on (ms since 1970, default 0)."""
+    return _window("unlimited", start=start)
+
+
+def within(
+    difference: Duration | None = None,
+    *,
+    before: Duration | None = None,
+    after: Duration | None = None,
+    grace: Duration | None = None,
+) -> JoinWindow:
+    """A right record from `before` earlier than the left one to `after` later.
+
+    `difference` stands for both. `before` and `after` may be negative, but not their sum.
+    """
+    if (difference is None) == (before is None and after is None):
+        raise TypeError("within() takes either one difference, or before and after")
+    sides = {"before": before or 0, "after": after or 0}
+    if difference is not None:
+        sides = {"before": difference, "after": difference}
+    if grace is not None:
+        sides["grace"] = grace
+    return JoinWindow({name: in_milliseconds(part) for name, part in sides.items()})
+
+
+def until_window_closes(
+    *,
+    max_records: int | None = None,
+    max_bytes: int | None = None,
+    when_full: Literal["fail"] | None = None,
+) -> Suppressed:
+    """One final result of each window, when stream time has passed its end and grace."""
+    return _suppressed("window_closes", None, max_records, max_bytes, when_full)
+
+
+def until_time_limit(
+    limit: Duration,
+    *,
+    max_records: int | None = None,
+    max_bytes: int | None = None,
+    when_full: Literal["emit", "fail"] | None = None,
+) -> Suppressed:
+    """At most one update of each key within `limit`, by stream time."""
+    return _suppressed("time_limit", limit, max_records, max_bytes, when_full)
+
+
+def _suppressed(
+    until: str,
+    limit: Duration | None,
+    max_records: int | None,
+    max_bytes: int | None,
+    when_full: str | None,
+) -> Suppressed:
+    parts = {
+        "until": until,
+        "limit": in_milliseconds(limit),
+        "max_records": max_records,
+        "max_bytes": max_bytes,
+        "when_full": when_full,
+    }
+    return Suppressed({name: part for name, part in parts.items() if part is not None})

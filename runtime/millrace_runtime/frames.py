@@ -1,0 +1,268 @@
+"""DataFrames as sources: the records of a reader, or of a DataFrame of the program's.
+
+A record of a DataFrame has its place as one of a topic would: a topic's name, a partition of so
+many, by its key as Kafka's partitioner sends it, and an offset. Within a micro-batch the records of
+a task are taken in the order of their timestamps; of equal ones in that of their offsets, by
+default the order in which Spark reads the rows.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from millrace_compiler import ExpressionRequest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+from pyspark.sql.types import (
+    BinaryType,
+    DataType,
+    IntegralType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from millrace_runtime import columns
+from millrace_runtime.compiling import SessionAnalyzer
+from millrace_runtime.dsl.readers import GIVEN
+from millrace_runtime.envelope import ENVELOPE
+from millrace_runtime.environment import Timed
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.formats import Format
+from millrace_runtime.kafka import with_time
+
+if TYPE_CHECKING:
+    from millrace_runtime.dsl.readers import Frame
+
+#: The places from which a job may read files: URLs and folders, separated by commas.
+ALLOWED = "MILLRACE_READERS"
+# Formats that read what their path says and nothing else.
+_FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml")
+_OPTIONAL = ("headers", "topic", "partition", "offset")
+
+
+def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None) -> DataFrame:
+    """The records of a source node in the columns that an environment's `read` gives.
+
+    `frame`: the program's DataFrame, if the node reads one. Raises MillraceError `reader_refused`,
+    `reader_forbidden`, `reader_columns` or `reader_types`, at the node.
+    """
+    made = _Source(node).records(session, frame)
+    if not made.isStreaming:
+        raise _error(node, "reader_columns", "The DataFrame is no stream: use spark.readStream.")
+    return made
+
+
+class _Source:
+    def __init__(self, node: Mapping[str, Any]) -> None:
+        self.node, self.params = node, node["params"]
+        self.topic: str = self.params["topics"][0]
+
+    def records(self, session: SparkSession, frame: Frame | None) -> DataFrame:
+        df = self._read(session) if frame is None else frame
+        try:
+            df = self._selected(df(session) if callable(df) else df)
+            for part in ("key", "value"):
+                df = self._encoded(df, part)
+            df = self._placed(df)
+            # What an expression or a type lacks shows only here.
+            return df.select(
+                "key", "value", "topic", "partition", "offset", "timestamp", "headers", "merge"
+            )
+        except PySparkException as error:
+            raise self._refused(error) from None
+
+    def _read(self, session: SparkSession) -> DataFrame:
+        reader = self.params["reader"]
+        if reader["format"] == GIVEN:
+            raise self._error(
+                "reader_refused",
+                "The DataFrame is that of a program. Run the program, not its document.",
+            )
+        check_allowed(self.node, os.environ.get(ALLOWED))
+        stream = session.readStream.format(reader["format"]).options(**reader["options"])
+        try:
+            return (stream.schema(reader["schema"]) if reader.get("schema") else stream).load()
+        except (PySparkException, Py4JJavaError) as error:
+            raise self._refused(error) from None
+
+    def _selected(self, df: DataFrame) -> DataFrame:
+        """The columns of a record, those that expressions give and those that are there."""
+        given: Mapping[str, str] = self.params["reader"]["columns"]
+        self._check(df, given)
+        found = {name: F.expr(text) for name, text in given.items()}
+        wanted = ("key", "value", "timestamp", *_OPTIONAL)
+        found |= {name: F.col(name) for name in wanted if name in df.columns and name not in found}
+        needed = ["key", "value", *([] if self.params.get("timestamp") else ["timestamp"])]
+        for name in needed:
+            if name not in found:
+                raise self._error(
+                    "reader_columns",
+                    f"There is no column {name} among {', '.join(df.columns)}. Select one AS "
+                    f"{name}, or give columns={{{name!r}: ...}} of the reader.",
+                )
+        return df.select(*(column.alias(name) for name, column in found.items()))
+
+    def _check(self, df: DataFrame, given: Mapping[str, str]) -> None:
+        """The rules for expressions of a document hold here too: no function reads the machine."""
+        seen = tuple((f.name, f.dataType.simpleString()) for f in df.schema.fields)
+        asked = [ExpressionRequest(text, seen) for text in given.values()]
+        answers = SessionAnalyzer(df.sparkSession).analyze(asked) if asked else []
+        for name, answer in zip(given, answers, strict=True):
+            if answer.error is not None:
+                raise self._error(
+                    "reader_columns", f"The column {name}: {answer.error.message}", "reader_columns"
+                )
+
+    def _placed(self, df: DataFrame) -> DataFrame:
+        timestamp = _time(df) if "timestamp" in df.columns else F.timestamp_millis(F.lit(-1))
+        made = df.select(
+            "key",
+            "value",
+            timestamp.alias("timestamp"),
+            _headers(df).alias("headers"),
+            F.lit(self.topic).alias("topic"),
+            (F.col("topic") if "topic" in df.columns else F.lit(self.topic)).alias("_topic"),
+            (F.col("partition") if "partition" in df.columns else F.lit(None))
+            .cast("int")
+            .alias("_partition"),
+            (F.col("offset") if "offset" in df.columns else columns.row_number())
+            .cast("bigint")
+            .alias("offset"),
+        )
+        made = made.withColumn("partition", self._partition())
+        expression = self.params.get("timestamp")
+        key, value = self.params["key"], self.params["value"]
+        timed = [Timed((self.topic,), None, key, value, expression)] if expression else []
+        made = with_time(made, timed).drop("topic").withColumnRenamed("_topic", "topic")
+        # A time that is not valid orders nothing; the source refuses the record.
+        return made.withColumn("merge", F.coalesce(F.col("_time"), F.lit(0)))
+
+    def _partition(self) -> Column:
+        """The partition that is given, else that of the key's bytes, without a key the value's."""
+        count = int(self.params["partitions"])
+        placed = F.coalesce(F.col("key"), F.col("value"))
+        given = F.col("_partition")
+        wrong = F.concat(
+            F.lit(
+                f"Refused {self.node['node']}|reader|reader_partition|"
+                f"{self.topic} has {count} partitions, found the partition "
+            ),
+            given.cast("string"),
+        )
+        return F.when(given.isNull(), columns.partition_for(placed, count)).otherwise(
+            F.when((given >= 0) & (given < count), given).otherwise(
+                F.raise_error(wrong).cast("int")
+            )
+        )
+
+    def _encoded(self, df: DataFrame, part: str) -> DataFrame:
+        """With the bytes of key or value in the source's format; bytes stay as they are.
+
+        Fields of structs are taken by their names.
+        """
+        chosen: Format = self.params[part]
+        at = (str(self.node["node"]), part)
+        found, needed = df.schema[part].dataType, _type_of(df.sparkSession, chosen, at)
+        if isinstance(found, BinaryType):
+            return df
+        text = chosen["format"] == "json" and not isinstance(needed, StringType)
+        if isinstance(found, StringType) and text:
+            return df.withColumn(part, F.encode(F.col(part), "UTF-8"))
+        fields = [StructField(f.name, needed) if f.name == part else f for f in df.schema.fields]
+        try:
+            fitted = df.to(StructType(fields))
+        except PySparkException:
+            raise self._error(
+                "reader_types",
+                f"The column {part} is {found.simpleString()}; its format needs "
+                f"{needed.simpleString()}, or bytes.",
+                part,
+            ) from None
+        return fitted.withColumn(part, columns.encode(F.col(part), chosen, at=at))
+
+    def _refused(self, error: PySparkException | Py4JJavaError) -> MillraceError:
+        java = getattr(error, "java_exception", None)
+        first = str(error if java is None else java.getMessage()).strip().splitlines()[0]
+        return self._error("reader_refused", f"Spark refuses it: {first}")
+
+    def _error(self, code: str, message: str, parameter: str = "reader") -> MillraceError:
+        return _error(self.node, code, message, parameter)
+
+
+def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
+    """Raises MillraceError `reader_forbidden` for a reader of what is not among the places.
+
+    `allowed`: URLs and folders, separated by commas; None: everything.
+    """
+    if allowed is None:
+        return
+    reader = node["params"]["reader"]
+    kind = str(reader["format"]).lower()
+    options = {name.lower(): value for name, value in reader["options"].items()}
+    if kind == "rate":
+        return
+    if kind not in _FILES or "cleansource" in options:
+        raise _error(
+            node, "reader_forbidden",
+            f"The reader {reader['format']} or one of its options may not be used here: only files "
+            f"may be read, from the places in {ALLOWED}.",
+        )  # fmt: skip
+    places = [_place(each.strip()) for each in allowed.split(",") if each.strip()]
+    path = _place(str(options.get("path", "")))
+    if not any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in places):
+        raise _error(
+            node, "reader_forbidden",
+            f"{options.get('path')!r} may not be read here: it is in none of the places in "
+            f"{ALLOWED}.",
+            "reader_options",
+        )  # fmt: skip
+
+
+def _place(path: str) -> str:
+    """A URL without ways up; a folder as one of this machine. Patterns stay as they are."""
+    parts = urlsplit(path)
+    normal = posixpath.normpath(parts.path) if parts.path else ""
+    scheme = parts.scheme or "file"
+    return f"{scheme}://{parts.netloc}{normal}" if normal.startswith("/") else f"?{path}"
+
+
+def _error(
+    node: Mapping[str, Any], code: str, message: str, parameter: str = "reader"
+) -> MillraceError:
+    return MillraceError(code, message, node=str(node["node"]), parameter=parameter)
+
+
+def _type_of(session: SparkSession, format: Format, at: columns.Place) -> DataType:
+    nothing = F.lit(None).cast("binary")
+    return (
+        session.range(0)
+        .select(columns.decode(nothing, format, at=at).alias("x"))
+        .schema[0]
+        .dataType
+    )
+
+
+def _time(df: DataFrame) -> Column:
+    """The column as TIMESTAMP; what is null becomes a time that sources refuse."""
+    time = F.col("timestamp")
+    if isinstance(df.schema["timestamp"].dataType, IntegralType):
+        time = F.timestamp_millis(time)
+    return F.coalesce(time.cast("timestamp"), F.timestamp_millis(F.lit(-1)))
+
+
+def _headers(df: DataFrame) -> Column:
+    kind = ENVELOPE["headers"]
+    if "headers" not in df.columns:
+        return F.lit(None).cast(kind)
+    headers = F.col("headers")
+    if isinstance(df.schema["headers"].dataType, MapType):
+        headers = F.map_entries(headers)
+    return headers.cast(kind)

@@ -1,0 +1,85 @@
+"""Where a job's rows go beside the broker: functions and DataFrames of the program's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from millrace_runtime import columns
+from millrace_runtime.errors import FAULT_MARK
+
+if TYPE_CHECKING:
+    from millrace_runtime.dsl.readers import BatchFunction
+    from millrace_runtime.job import Job, Query
+    from millrace_runtime.kafka import Kafka
+
+STOP = -1
+# Spark's name of the query's id among a batch's properties.
+_QUERY = "sql.streaming.queryId"
+
+
+def into(writer: DataStreamWriter, kafka: Kafka, plan: Query, job: Job) -> DataStreamWriter:
+    """The query's writer: the broker's sink, or both it and the functions of the program.
+
+    A batch is on the topics before the functions get it; where a record stopped the job they do
+    not, and get the whole batch when it is run again.
+    """
+    functions = job.outside.functions
+    if not functions:
+        return kafka.into(writer, plan.graph, job.settings)
+    name = kafka.sink(plan.graph, job.settings)
+    targets = {_dest(plan.graph, node): node for node in functions}
+
+    def take(batch: DataFrame, number: int) -> None:
+        # Computed once: the tasks' state changes while the rows are made.
+        batch = batch.persist()
+        try:
+            query = batch.sparkSession.sparkContext.getLocalProperty(_QUERY)
+            written = batch.where(~F.col("dest").isin(*targets))
+            columns.gateway().KafkaSink.write(written._jdf, name, query, number)
+            for dest, node in targets.items():
+                _call(functions[node], node, _shown(batch, plan.graph, dest), number)
+        finally:
+            batch.unpersist()
+
+    return writer.foreachBatch(take)
+
+
+def _call(function: BatchFunction, node: str, batch: DataFrame, number: int) -> None:
+    try:
+        function(batch, number)
+    except Exception as error:
+        # Spark passes on the traceback alone; `explain` finds the error in it, which the line
+        # that raises it must not look like.
+        reason = f"{type(error).__name__}: {error}".split("\n", 1)[0]
+        text = f"The function at {node} failed in batch {number}: {reason}"
+        refused = f"Refused ||function_failed|{text}"
+        raise RuntimeError(refused) from error
+
+
+def dataframe(plan: Query, node: str) -> DataFrame:
+    """The records of a sink; a record that stops the job fails the query that reads them."""
+    dest = _dest(plan.graph, node)
+    fault = F.raise_error(F.concat(F.lit(FAULT_MARK[:-1]), F.col("fault"))).cast("boolean")
+    sound = plan.rows.where(F.when(F.col("dest") == STOP, fault).otherwise(F.col("dest") == dest))
+    return _shown(sound, plan.graph, dest)
+
+
+def _shown(rows: DataFrame, graph: Mapping[str, Any], dest: int) -> DataFrame:
+    """The rows of a sink as records, with key and value of their types."""
+    params = graph["nodes"][dest]["params"]
+    return rows.where(F.col("dest") == dest).select(
+        columns.decode(F.col("key"), params["key"]).alias("key"),
+        columns.decode(F.col("value"), params["value"]).alias("value"),
+        F.timestamp_millis("timestamp").alias("timestamp"),
+        "headers",
+    )
+
+
+def _dest(graph: Mapping[str, Any], node: str) -> int:
+    nodes = enumerate(graph["nodes"])
+    return next(i for i, each in nodes if each["node"] == node and each["op"] == "to")

@@ -1,0 +1,71 @@
+"""A program as a file: run to get at its topology."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from millrace_runtime.dsl.topology import Topology
+from millrace_runtime.errors import MillraceError
+
+PROGRAM = "job.py"
+
+
+def load_program(path: str | Path) -> Topology:
+    """The topology that a program builds: a file, or a folder with a `job.py`.
+
+    The file runs as a module, so what stands under `if __name__ == "__main__"` does not. Raises
+    MillraceError `program_unreadable`, `program_failed` (with the line) or `program_topology`
+    (none, or several).
+    """
+    file = Path(path)
+    if file.is_dir():
+        file /= PROGRAM
+    if not file.is_file():
+        raise MillraceError("program_unreadable", f"There is no program {file}.")
+    module = _run(file.resolve())
+    found = {id(v): v for v in module.values() if isinstance(v, Topology)}
+    if len(found) != 1:
+        count = "no topology" if not found else f"{len(found)} topologies"
+        raise MillraceError(
+            "program_topology",
+            f"{file.name} has {count} at its top level. It must have one: "
+            'topology = Topology("name").',
+        )
+    return next(iter(found.values()))
+
+
+def _run(file: Path) -> dict[str, object]:
+    spec = spec_from_file_location("millrace_program", file)
+    if spec is None or spec.loader is None:
+        raise MillraceError("program_unreadable", f"{file.name} is no Python file (.py).")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(file.parent))
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    known = set(sys.modules)
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is somebody's code, sys.exit included
+        raise _failed(file, error) from None
+    finally:
+        sys.dont_write_bytecode = before
+        sys.path.remove(str(file.parent))
+        for name in set(sys.modules) - known:
+            found = getattr(sys.modules[name], "__file__", None)
+            if found and Path(found).parent == file.parent:
+                del sys.modules[name]  # the module of the same name of another program differs
+    return vars(module)
+
+
+def _failed(file: Path, error: BaseException) -> MillraceError:
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+    line = lines[-1] if lines else None
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        line = error.lineno
+    where = f"{file.name}, line {line}" if line else file.name
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return MillraceError("program_failed", f"{where}: {type(error).__name__}: {message}")

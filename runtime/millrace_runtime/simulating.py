@@ -1,0 +1,160 @@
+"""The process that simulates: `python -m millrace_runtime.simulating`.
+
+It reads requests from standard input and writes answers to standard output, as the compiler's
+processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
+A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
+from millrace_compiler.isolated import frames
+from pyspark.sql import SparkSession
+
+from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.input_lines import checked_line
+from millrace_runtime.main import explain
+from millrace_runtime.simulation import Result, Simulator, TraceLimits, simulation_session
+from millrace_runtime.tracing import Edges, counts_of
+from millrace_runtime.unbatched import UnbatchedSimulator
+
+#: outputs that an answer has at most; all are counted
+MOST_OUTPUTS = 5_000
+
+_WARM_UP: dict[str, Any] = {
+    "format": "millrace.topology/1",
+    "name": "warm-up",
+    "nodes": [
+        {"id": "in", "kind": "source.stream",
+         "params": {"topics": ["in"], "key": {"format": "string"}, "value": {"format": "string"}}},
+        {"id": "count", "kind": "count", "params": {"group_by": {"key": "value"}}},
+        {"id": "rows", "kind": "to_stream", "params": {}},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+    ],
+    "edges": [
+        {"source": "in", "target": "count"},
+        {"source": "count", "target": "rows"},
+        {"source": "rows", "target": "out"},
+    ],
+}  # fmt: skip
+
+
+def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Compile and run a document on input lines: `{"diagnostics", "result"}`.
+
+    Without a `result` the document was refused. Raises MillraceError for invalid input lines.
+    """
+    document = request["document"]
+    try:
+        compilation = compile_document(document, analyzer)
+    except (DocumentError, Refused) as refused:
+        return {"diagnostics": [each.to_json() for each in refused.diagnostics], "result": None}
+    diagnostics = [each.to_json() for each in compilation.diagnostics]
+    if not compilation.ok or compilation.task_graph is None:
+        return {"diagnostics": diagnostics, "result": None}
+    lines = [
+        checked_line(line, f"Input {number}") for number, line in enumerate(request["inputs"], 1)
+    ]
+    result = _run(spark, document, compilation.task_graph, lines, request)
+    return {"diagnostics": diagnostics, "result": shown(document, result)}
+
+
+def _run(
+    spark: SparkSession,
+    document: Mapping[str, Any],
+    graph: Mapping[str, Any],
+    lines: list[dict[str, Any]],
+    request: Mapping[str, Any],
+) -> Result:
+    def run(simulator: type[Simulator]) -> Result:
+        return simulator(
+            spark.newSession(),
+            graph,
+            partitions={
+                name: int(topic.get("partitions", 1))
+                for name, topic in (document.get("topics") or {}).items()
+            },
+            trace=TraceLimits(steps=int(request["trace"])),
+        ).run(lines)
+
+    try:
+        if any("restart" in line for line in lines):
+            return run(Simulator)
+        try:
+            return run(UnbatchedSimulator)
+        except MillraceError as error:
+            if error.code != "reads_its_own":
+                raise
+            return run(Simulator)
+    except MillraceError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever Spark raises is explained
+        raise explain(error) from None
+
+
+def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
+    """What the page needs: outputs, counts by edge and node, the trace, stores."""
+    edges = Edges(document)
+    trace = result.trace or {"steps": [], "truncated": False, "counts": []}
+    steps = [
+        {**step, "edge": edges.find(step["from"], step["port"], step["node"], step["input"])}
+        if step["event"] == "record"
+        else step
+        for step in trace["steps"]
+    ]
+    return {
+        "outputs": result.outputs[:MOST_OUTPUTS],
+        "output_count": len(result.outputs),
+        "dropped": result.dropped,
+        **counts_of(document, trace["counts"], result.drops_by_reason),
+        "stores": result.stores,
+        "steps": steps,
+        "truncated": trace["truncated"],
+        "logs": [
+            {"level": level, "node": node, "message": message}
+            for level, node, message in result.logs
+        ],
+        "error": result.error,
+    }
+
+
+def answer(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A frame: the answer to a request, or why there is none."""
+    try:
+        return {"answer": simulate(spark, analyzer, request)}
+    except MillraceError as error:
+        return {"answer": {"error": error.as_dict()}}
+
+
+def main() -> int:
+    """Answers until standard input ends."""
+    requests = sys.stdin.buffer
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # What prints by mistake must not end up between the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    spark = simulation_session(small=True)
+    analyzer = session_analyzer(spark)
+    line = {"topic": "in", "key": None, "value": "a", "timestamp": 0}
+    simulate(spark, analyzer, {"document": _WARM_UP, "inputs": [line], "trace": 100})
+    answers.write(frames.encode({"answer": {}}))
+    answers.flush()
+    while (request := frames.read(requests)) is not None:
+        answers.write(frames.encode(answer(spark, analyzer, request)))
+        answers.flush()
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # the process that asked has ended
+        os._exit(0)

@@ -1,0 +1,243 @@
+"""The simulator: runs topologies on given records for people, in processes that can be killed.
+
+    python -m millrace_runtime.simulator --port 7072
+
+A server on 127.0.0.1. A request is one line of JSON, as is its answer:
+
+- `{"do": "simulate", "owner", "document", "inputs", "trace"}` → `{"result": …, "diagnostics": …}`
+  (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
+- `{"do": "prepare"}` → `{"state": "ready" | "starting"}`, and starts a process if there is none
+- `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner
+
+It costs nothing until somebody simulates: processes with a warm Spark session start with the first
+request, and end when nobody has simulated for a while. It prints READY once it answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import socketserver
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import millrace_compiler
+from millrace_compiler.isolated import Limits, Pool
+from millrace_compiler.isolated.pool import Exceeded, Process
+
+from millrace_runtime.jars import operator_jar
+
+LONGEST_REQUEST = 16 * 1024 * 1024
+#: what a simulation knows of the environment: no secret of the server is among it
+ENVIRONMENT = (
+    "PATH", "LANG", "LC_ALL", "HOME", "TMPDIR", "JAVA_HOME", "SPARK_LOCAL_IP", "SPARK_SUBMIT_OPTS",
+    "MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_SCHEMA_REGISTRIES", "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)  # fmt: skip
+#: seconds of one call of a processor, and megabytes of the process it runs in
+PROCESSORS = {"MILLRACE_PROCESSOR_TIMEOUT_MS": "5000", "MILLRACE_PROCESSOR_MEMORY_MB": "512"}
+LIMITS = Limits(seconds=60, waiting_seconds=30, output_megabytes=32)
+#: a Spark session starts in some seconds, on a machine that does nothing else
+STARTING_SECONDS = 180.0
+IDLE_SECONDS = 600.0
+#: where this package and the compiler's are found
+_PACKAGES = os.pathsep.join(
+    str(Path(file).parents[1]) for file in (__file__, millrace_compiler.__file__)
+)
+
+_MESSAGES = {
+    "time": (
+        "simulation_too_long",
+        f"The simulation took longer than {LIMITS.seconds:g} s and was ended.",
+        "Simulate fewer records, or look for a step that does not end.",
+    ),
+    "output": (
+        "simulation_too_large",
+        f"The results are larger than {LIMITS.output_megabytes} MB.",
+        "Simulate fewer records.",
+    ),
+    "waiting": (
+        "simulator_busy",
+        "All simulators are in use by others.",
+        "Try again in some seconds.",
+    ),
+    "busy": (
+        "simulator_busy",
+        "Too many of your simulations are waiting already.",
+        "Wait until one of them is done.",
+    ),
+    "process": (
+        "simulation_ended",
+        "The simulation's process ended: it may have needed too much memory.",
+        "Simulate fewer records, or look for a step that collects very much.",
+    ),
+    "cancelled": ("simulation_cancelled", "The simulation was cancelled.", ""),
+}
+
+
+class Simulators(Pool):
+    """Warm processes that simulate: started by the first request, ended when idle."""
+
+    def __init__(self, size: int, limits: Limits = LIMITS) -> None:
+        super().__init__(size, limits)
+        self.spare = 1
+        self._running: dict[str, list[Process]] = {}
+        self._cancelled: set[int] = set()
+
+    def _start(self) -> Process:
+        known = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+        known.setdefault("MILLRACE_SCHEMA_REGISTRIES", "")
+        return Process(
+            [sys.executable, "-m", "millrace_runtime.simulating"],
+            {
+                **known,
+                **PROCESSORS,
+                "MILLRACE_OPERATOR_JAR": str(operator_jar()),
+                "PYTHONPATH": _PACKAGES,
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            leads=True,
+            starting_seconds=STARTING_SECONDS,
+        )
+
+    def prepare(self) -> bool:
+        """Whether a process is warm or at work; starts one in the background where none is."""
+        with self._changed:
+            ready = bool(self._idle or self._held)
+            starting = self._started > 0
+        if not ready and not starting:
+            self.warm()
+        return ready
+
+    def simulate(self, request: dict[str, Any], owner: str) -> dict[str, Any]:
+        """The answer of a process. Raises Exceeded; its limit may be `cancelled` too."""
+        with self._turn(owner, self.limits) as process:
+            with self._changed:
+                self._running.setdefault(owner, []).append(process)
+            try:
+                return process.ask(request, self.limits)
+            except Exceeded:
+                if process.pid in self._cancelled:
+                    raise Exceeded("cancelled") from None
+                raise
+            finally:
+                with self._changed:
+                    self._running[owner].remove(process)
+                    self._cancelled.discard(process.pid)
+
+    def cancel(self, owner: str) -> bool:
+        """End what runs for an owner; whether anything did."""
+        with self._changed:
+            found = list(self._running.get(owner, []))
+            self._cancelled.update(process.pid for process in found)
+        for process in found:
+            process.kill()
+        return bool(found)
+
+    def end_idle(self, seconds: float) -> None:
+        """End processes that have had nothing to do for so long."""
+        with self._changed:
+            old = [p for p in self._idle if time.monotonic() - p.idle_since >= seconds]
+            self._idle = [process for process in self._idle if process not in old]
+            self._started -= len(old)
+            self._changed.notify_all()
+        for process in old:
+            process.end()
+
+
+def respond(simulators: Simulators, request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to one request."""
+    owner = str(request.get("owner") or "")
+    do = request.get("do")
+    if do == "prepare":
+        return {"state": "ready" if simulators.prepare() else "starting"}
+    if do == "cancel":
+        return {"cancelled": simulators.cancel(owner)}
+    if do != "simulate":
+        return _error("request_invalid", f"There is nothing to do called {do!r}.", "")
+    if not simulators.prepare():
+        return {"state": "starting"}
+    try:
+        return simulators.simulate(request, owner)
+    except Exceeded as exceeded:
+        return _error(*_MESSAGES[exceeded.limit])
+
+
+def _error(code: str, message: str, hint: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "hint": hint}}
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    server: Server
+
+    def handle(self) -> None:
+        with contextlib.suppress(ConnectionError):
+            while line := self.rfile.readline(LONGEST_REQUEST):
+                self.wfile.write(json.dumps(self._answer(line)).encode() + b"\n")
+                self.wfile.flush()
+
+    def _answer(self, line: bytes) -> dict[str, Any]:
+        try:
+            request = json.loads(line)
+        except ValueError as error:
+            return _error("request_invalid", f"The request is not JSON: {error}.", "")
+        if not isinstance(request, dict):
+            return _error("request_invalid", "The request must be a JSON object.", "")
+        return respond(self.server.simulators, request)
+
+
+class Server(socketserver.ThreadingTCPServer):
+    """One thread per connection."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, port: int, simulators: Simulators) -> None:
+        self.simulators = simulators
+        super().__init__(("127.0.0.1", port), _Connection)
+
+    def service_actions(self) -> None:
+        """Called by the server between requests, a few times a second."""
+        self.simulators.end_idle(IDLE_SECONDS)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Serves until it is told to stop."""
+    parser = argparse.ArgumentParser(prog="python -m millrace_runtime.simulator")
+    parser.add_argument("--port", type=int, default=7072, help="on 127.0.0.1 (7072)")
+    parser.add_argument(
+        "--most", type=int, default=max(1, min(4, (os.cpu_count() or 1) // 2)),
+        help="simulations at once (half of the processors, 4 at most)",
+    )  # fmt: skip
+    arguments = parser.parse_args(argv)
+    simulators = Simulators(arguments.most)
+    try:
+        server = Server(arguments.port, simulators)
+    except OSError as error:
+        print(
+            f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "
+            "--port, or stop what uses it.",
+            file=sys.stderr,
+        )
+        return 2
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(
+            number, lambda *_: threading.Thread(target=server.shutdown, daemon=True).start()
+        )
+    print("READY", flush=True)
+    try:
+        with server:
+            server.serve_forever(poll_interval=0.5)
+    finally:
+        simulators.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

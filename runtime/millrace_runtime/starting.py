@@ -1,0 +1,153 @@
+"""`Topology.start`: a topology on a session and a broker of the caller's."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from millrace_compiler.state_schema import state_schema
+from pyspark.sql import DataFrame, SparkSession
+
+from millrace_runtime import checkpoint as checkpoints
+from millrace_runtime import columns, outputs, topics
+from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.job import Job, Query
+from millrace_runtime.kafka import Kafka
+from millrace_runtime.session import SEMANTICS
+from millrace_runtime.state_moving import Move
+from millrace_runtime.state_opening import StateOpening
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from millrace_runtime.dsl.topology import Topology
+
+log = logging.getLogger(__name__)
+
+
+def start(
+    topology: Topology,
+    spark: SparkSession,
+    bootstrap_servers: str | None,
+    *,
+    checkpoint: str,
+    options: Mapping[str, str] | None,
+    trigger: str,
+    available_now: bool,
+    max_records: int,
+) -> StreamingQuery:
+    """The running query; see `Topology.start`."""
+    _check(spark)
+    checkpoints.settle(checkpoint)
+    compilation = compiled(topology.compilable(), session_analyzer(spark))
+    state = StateOpening(state_schema(compilation), checkpoints.notes_of(checkpoint), {})
+    kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
+    job = Job(
+        spark, kafka, compilation.task_graph or {}, name=topology.name, run=kafka.run,
+        updates=checkpoints.layout_of(checkpoint) > 1, state=state, outside=topology.outside,
+    )  # fmt: skip
+    query = _planned(spark, kafka, job)
+
+    def move(before: dict[str, Any], now: dict[str, Any]) -> str:
+        return Move(
+            spark, checkpoints.local_path(checkpoint), before, now, job.graph, kafka.client, None,
+            job.updates, job.exactly_once, log.info,
+        ).run()  # fmt: skip
+
+    location = checkpoints.open_checkpoint(
+        checkpoint, query.graph, query.shuffle_partitions, clock=job.uses_wall_clock, state=state,
+        move=move,
+    )  # fmt: skip
+    writer = query.rows.writeStream.outputMode("update" if job.updates else "append")
+    writer = writer.queryName(topology.name)
+    writer = writer.option("checkpointLocation", location)
+    writer = outputs.into(writer, kafka, query, job)
+    if available_now:
+        started = writer.trigger(availableNow=True).start()
+    else:
+        started = writer.trigger(processingTime=trigger).start()
+    if state.waiting:
+        threading.Thread(target=_note_when_committed, args=(started, state), daemon=True).start()
+    return started
+
+
+def dataframe(
+    topology: Topology,
+    node: str,
+    spark: SparkSession,
+    *,
+    bootstrap_servers: str | None,
+    options: Mapping[str, str] | None,
+    max_records: int,
+) -> DataFrame:
+    """The records of a sink; see `Records.to_dataframe`.
+
+    Raises MillraceError `dataframe_sinks` where others could not be written beside it.
+    """
+    _check(spark)
+    graph = compiled(topology.compilable(), session_analyzer(spark)).task_graph or {}
+    kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
+    job = Job(spark, kafka, graph, name=topology.name, run=kafka.run, outside=topology.outside)
+    written = {str(each["node"]) for each in graph["nodes"] if each["op"] in ("to", "print")}
+    if written != {node} or job.sink_topics:
+        others = ", ".join(sorted((written - {node}) | set(job.sink_topics)))
+        raise MillraceError(
+            "dataframe_sinks",
+            f"The query that reads this DataFrame would not write {others}. Use foreach_batch "
+            "beside other sinks, or a topology of its own.",
+            node=node,
+        )
+    return outputs.dataframe(_planned(spark, kafka, job), node)
+
+
+def _kafka(
+    topology: Topology,
+    spark: SparkSession,
+    bootstrap_servers: str | None,
+    options: Mapping[str, str] | None,
+    max_records: int,
+) -> Kafka:
+    run = f"{topology.name}-{uuid.uuid4().hex[:8]}"
+    return Kafka(
+        spark, bootstrap_servers, options=dict(options or {}), max_records=max_records, run=run
+    )
+
+
+def _planned(spark: SparkSession, kafka: Kafka, job: Job) -> Query:
+    """The query of a job, whose topics are there or have been made."""
+    kafka.wall_clock = job.uses_wall_clock
+    spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+    kafka.read_whole(job.global_topics, topics.found(kafka, job))
+    return job.query()
+
+
+def _note_when_committed(query: StreamingQuery, state: StateOpening) -> None:
+    """The checkpoint is this topology's from its first batch on."""
+    while query.lastProgress is None and query.isActive:
+        time.sleep(0.05)
+    if query.lastProgress is not None:
+        state.done()
+
+
+def _check(spark: SparkSession) -> None:
+    """Raises MillraceError for a session that lacks the operator, or what results depend on."""
+    try:
+        columns.gateway(spark.sparkContext).StreamTasks.release("")
+    except TypeError:
+        raise MillraceError(
+            "session_without_operator",
+            "The Spark session has no Millrace operator. Make it with "
+            "millrace_runtime.spark_session(name).",
+        ) from None
+    for key, value in SEMANTICS.items():
+        if key != "spark.sql.shuffle.partitions" and spark.conf.get(key, None) != value:
+            raise MillraceError(
+                "session_settings",
+                f"The Spark session has {key}={spark.conf.get(key, None)}, but results depend on "
+                f"{value}. Make it with millrace_runtime.spark_session(name).",
+            )

@@ -1,0 +1,274 @@
+"""A new checkpoint written from the old one, where a job's levels, tasks or sources are others.
+
+The old folder is only read. The new one stands beside it, named with the time; which of them is
+the job's is said by the notes (`checkpoint.NOTES`), and these change when the new job's first batch
+is done. Until then the notes of the move wait in a file of their own: the same job goes on with
+what is moved already, another version begins where the old one stopped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from millrace_runtime.errors import MillraceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Notes of a move that is done, of a job that has yet to do its first batch.
+WAITING = "stores.next.json"
+SOURCES = ("stream", "table", "global_table")
+#: Steps whose children are on a later level because a topic lies between.
+_HOPS = ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
+
+Places = dict[str, dict[str, int]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Read:
+    """One Kafka source of the query: what it reads, and where it begins."""
+
+    start: str
+    topics: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
+def reads_of(nodes: Iterable[Mapping[str, Any]]) -> list[Read]:
+    """The Kafka sources of a task graph, in the query's order: one per start position."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for node in nodes:
+        if node["op"] not in SOURCES:
+            continue
+        params = node["params"]
+        topics, patterns = found.setdefault(params.get("start", "earliest"), ({}, {}))
+        named = params.get("topics") or ([params["topic"]] if "topic" in params else [])
+        topics.update(dict.fromkeys(named))
+        if params.get("pattern"):
+            patterns[params["pattern"]] = None
+    return [
+        Read(start, tuple(topics), tuple(patterns)) for start, (topics, patterns) in found.items()
+    ]
+
+
+def must_move(before: Mapping[str, Any], now: Mapping[str, Any], *, begins_late: bool) -> bool:
+    """Whether state and offsets of a checkpoint lie elsewhere than a job looks for them.
+
+    `before`, `now`: notes of checkpoints. `begins_late`: topics that are new begin at their ends,
+    which Spark would read from the beginning.
+    """
+    if any(before.get(what, now[what]) != now[what] for what in ("tasks", "levels", "clock")):
+        return True
+    old, new = ({node["id"]: node for node in notes["nodes"]} for notes in (before, now))
+    if any(_block(old[id_]) != _block(new[id_]) for id_ in old.keys() & new.keys()):
+        return True
+    if operators(old.values()) != operators(new.values()) or _wires(new) - _wires(old):
+        return True
+    if before.get("subtopologies", now["subtopologies"]) != now["subtopologies"]:
+        return True
+    were, are = reads_of(before["nodes"]), reads_of(now["nodes"])
+    if [read.start for read in were] != [read.start for read in are]:
+        return True
+    return any(
+        set(new_read.topics) - set(old_read.topics) and (begins_late or new_read.start == "latest")
+        for old_read, new_read in zip(were, are, strict=True)
+    )
+
+
+def _block(node: Mapping[str, Any]) -> tuple[int, int]:
+    return node["level"], node.get("sub", 0)
+
+
+def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:
+    """The levels that run in stream tasks; what ran on DataFrames has no parents or is a sink."""
+    return {
+        node["level"]
+        for node in nodes
+        if node["op"] != "sink" and (node["op"] != "repartition" or node.get("parents"))
+    }
+
+
+def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
+    """Edges to a later level of the same task: who is there may keep a copy of a table."""
+    return {
+        (parent, id_)
+        for id_, node in nodes.items()
+        for parent, _ in node.get("parents", [])
+        if parent in nodes
+        and nodes[parent]["op"] not in _HOPS
+        and nodes[parent]["level"] != node["level"]
+    }
+
+
+def last_batch(stream: Path) -> int | None:
+    """The last batch of a query that is done; None before the first."""
+    return max(_numbers(stream / "commits"), default=None)
+
+
+def _numbers(folder: Path) -> list[int]:
+    return [int(file.name) for file in folder.glob("*") if file.name.isdecimal()]
+
+
+def waiting(folder: Path) -> dict[str, Any] | None:
+    """The notes of a move that is done and waits for the job's first batch."""
+    try:
+        found = json.loads((folder / WAITING).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def arrived(folder: Path, moved: Mapping[str, Any]) -> bool:
+    """Whether the job of a move has done a batch of its own: the checkpoint is its own then."""
+    return (last_batch(folder / moved["stream"]) or 0) > 0
+
+
+@dataclasses.dataclass
+class Move:
+    """What a job needs to take over the state of another: `run` gives the new folder's name.
+
+    `client`: Kafka client settings; `start`: where topics that are new begin, in place of what the
+    sources say; `say` is told what happens, for the log.
+    """
+
+    spark: SparkSession
+    folder: Path
+    before: Mapping[str, Any]
+    now: Mapping[str, Any]
+    graph: Mapping[str, Any]
+    client: Mapping[str, str]
+    start: str | None
+    updates: bool
+    exactly_once: bool
+    say: Callable[[str], None]
+
+    def run(self) -> str:
+        """Write the new checkpoint, read it back, and note it.
+
+        Raises MillraceError `batch_unfinished` where the old job had begun to write a batch in
+        transactions and could not end it.
+        """
+        source = self.folder / str(self.before.get("stream", "stream"))
+        batch = last_batch(source)
+        if batch is None:
+            return source.name
+        again = waiting(self.folder)
+        base = {"stream": source.name, "batch": batch}
+        if again is not None and again["base"] == base and again["nodes"] == self.now["nodes"]:
+            return str(again["stream"])
+        self._require_whole(source, batch)
+        name = f"stream-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+        self._forget_unfinished(again)
+        rows = self._write(source, batch, self.folder / name)
+        self._begin_at(self.folder / name, _places(source / "offsets" / str(batch)))
+        from millrace_runtime.checkpoint import write_notes
+
+        kept = [*self.before.get("kept", []), {**base, "left": name.removeprefix("stream-")}]
+        noted = {**self.now, "stream": name, "kept": kept, "base": base}
+        write_notes(self.folder / WAITING, noted)
+        total = sum(rows.values())
+        self.say(
+            f"The state was moved to {self.folder / name}: {total} rows of {len(rows)} stores, "
+            f"read back. What it was made from stays in {source}."
+        )
+        return name
+
+    def _forget_unfinished(self, again: Mapping[str, Any] | None) -> None:
+        """Remove moves that nothing came of; what jobs have run on is in the notes."""
+        (self.folder / WAITING).unlink(missing_ok=True)
+        used = {self.before.get("stream", "stream")}
+        used |= {each["stream"] for each in self.before.get("kept", [])}
+        for left in self.folder.glob("stream-*"):
+            if left.name not in used and (again is None or not arrived(self.folder, again)):
+                shutil.rmtree(left, ignore_errors=True)
+
+    def _require_whole(self, source: Path, batch: int) -> None:
+        """A batch that is partly in Kafka's transactions can only be ended by the job itself."""
+        if not self.exactly_once or batch + 1 not in _numbers(source / "offsets"):
+            return
+        query = json.loads((source / "metadata").read_text(encoding="utf-8"))["id"]
+        from millrace_runtime import columns
+
+        sink = columns.gateway().KafkaSink
+        if sink.wroteAfter(json.dumps(dict(self.client)), query, self.before["tasks"], batch + 1):
+            raise MillraceError(
+                "batch_unfinished",
+                f"The last batch in {source} was interrupted when a part of it had been written "
+                "exactly once. Run the version before until it has ended the batch, stop it, and "
+                "start again.",
+            )
+
+    def _write(self, source: Path, batch: int, target: Path) -> dict[str, int]:
+        move = {
+            "from": source.absolute().as_uri(),
+            "to": target.absolute().as_uri(),
+            "batch": batch,
+            "old": dict(self.before),
+            "partitions": self.now["tasks"],
+            "changes": self.now.get("changes", []),
+            "updates": self.updates,
+        }
+        from millrace_runtime import columns
+
+        told = columns.gateway().StateMove.move(
+            self.spark._jsparkSession, json.dumps(dict(self.graph)), json.dumps(move)
+        )
+        rows: dict[str, int] = json.loads(told)["rows"]
+        return rows
+
+    def _begin_at(self, target: Path, places: Places) -> None:
+        """Give the query the sources of the job, where the old one stopped.
+
+        Spark reads partitions that are not named here from their beginning.
+        """
+        offsets = target / "offsets" / "0"
+        version, settings, *_ = offsets.read_text(encoding="utf-8").splitlines()
+        lines = [json.dumps(self._begin(read, places)) for read in reads_of(self.now["nodes"])]
+        if self.now["clock"]:
+            lines.append("0")
+        shutil.rmtree(target / "sources", ignore_errors=True)
+        (target / "offsets" / ".0.crc").unlink(missing_ok=True)
+        offsets.write_text("\n".join([version, settings, *lines]), encoding="utf-8")
+
+    def _begin(self, read: Read, places: Places) -> Places:
+        from millrace_runtime import topics
+
+        named = dict.fromkeys(read.topics)
+        whole = {
+            topic
+            for node in self.now["nodes"]
+            if node["op"] == "global_table"
+            for topic in [*(node["params"].get("topics") or []), node["params"].get("topic")]
+        }
+        matching: dict[str, int] = {}
+        for pattern in read.patterns:
+            matching |= topics.matching(self.spark, dict(self.client), pattern)
+        named |= dict.fromkeys(matching)
+        known = {topic: places[topic] for topic in named if topic in places}
+        late = [topic for topic in named if topic not in places and topic not in whole]
+        if (self.start or read.start) == "latest" and late:
+            known |= topics.ends(self.spark, dict(self.client), late)
+        return known
+
+
+def _places(offsets: Path) -> Places:
+    """Where a query stood after a batch: topic, partition, offset of the record to come.
+
+    Of a topic that two sources read the lower offset counts.
+    """
+    found: Places = {}
+    for line in offsets.read_text(encoding="utf-8").splitlines()[2:]:
+        read = json.loads(line) if re.match(r"\s*\{", line) else {}
+        for topic, partitions in read.items():
+            if not isinstance(partitions, dict):
+                continue
+            mine = found.setdefault(topic, {})
+            for partition, offset in partitions.items():
+                mine[partition] = min(mine.get(partition, offset), offset)
+    return found

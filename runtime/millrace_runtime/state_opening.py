@@ -1,0 +1,172 @@
+"""A start on state that another version may have written: what is compared, decided and noted.
+
+The state schema of a job comes from its topology, that of a checkpoint is in its notes.
+Before anything is read, both are compared; a store whose rows cannot be carried over stops the
+start unless a person has decided about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from millrace_compiler.state_changes import StoreChange, compare, convertible, type_text
+
+from millrace_runtime.errors import MillraceError
+
+#: Both begin the store anew; `drop` is for one that the new version has no more.
+DECISIONS = ("reset", "drop")
+#: Values are made anew, by a SQL expression over `old`.
+CONVERT = "convert:"
+
+
+def decisions_of(texts: Sequence[str]) -> dict[str, str]:
+    """Decisions by store from `ID=reset`, `ID=drop` and `ID=convert:EXPRESSION`.
+
+    Raises MillraceError `option_invalid`.
+    """
+    found = {}
+    for text in texts:
+        store, sign, decision = text.partition("=")
+        converts = decision.startswith(CONVERT) and decision.removeprefix(CONVERT).strip()
+        if not sign or not (decision in DECISIONS or converts):
+            raise MillraceError(
+                "option_invalid",
+                "--decide must be STORE=reset or STORE=drop, or STORE=convert:EXPRESSION with an "
+                f"expression over old, found {text!r}.",
+            )
+        found[store] = decision
+    return found
+
+
+class StateOpening:
+    """The state schema of a job that starts, and the changes that its checkpoint goes through.
+
+    Raises MillraceError `state_undecided` where a store is lost or incompatible and `decisions`
+    say nothing about it, and `state_not_ready` for a change that is not possible in place.
+    """
+
+    def __init__(
+        self,
+        schema: dict[str, Any],
+        notes: Mapping[str, Any],
+        decisions: Mapping[str, str],
+    ) -> None:
+        self.schema = schema
+        self.changes: list[dict[str, Any]] = list(notes.get("changes") or [])
+        self.names: dict[str, str] = dict(notes.get("names") or _names_of(notes))
+        before = notes.get("state")
+        self.changed = before is not None and before != schema
+        self._write: Callable[[], None] | None = None
+        if before is None:
+            return
+        change = compare(before, schema)
+        undecided = [store for store in change.undecided if store.id not in decisions]
+        if undecided:
+            raise MillraceError("state_undecided", _refusal(undecided), node=undecided[0].id)
+        converted = [s for s in change.undecided if decisions[s.id].startswith(CONVERT)]
+        dropped = [store for store in change.undecided if store not in converted]
+        drop = sorted({name for each in dropped for name in self._prefixes(each.id, notes)})
+        convert = [
+            {"store": name, **each, "expression": decisions[store.id].removeprefix(CONVERT)}
+            for store in converted
+            for each in conversions(store)
+            for name in sorted(self._prefixes(store.id, notes))
+        ]
+        if change.undecided:
+            self.changes.append({"drop": drop, **({"convert": convert} if convert else {})})
+        for each in dropped:
+            self.names.pop(each.id, None)
+
+    def _prefixes(self, store: str, notes: Mapping[str, Any]) -> set[str]:
+        """What rows of a store are called: by its name in the state, or by its operator's steps."""
+        steps = {each["id"] for each in notes.get("nodes") or [] if each.get("node") == store}
+        return steps | {self.names.get(store, store)}
+
+    def to_json(self) -> dict[str, Any]:
+        """As the checkpoint notes it."""
+        return {"state": self.schema, "changes": self.changes, "names": self.names}
+
+    def name_in(self, graph: Sequence[dict[str, Any]]) -> None:
+        """Give stores of a task graph the names that their rows have in an older checkpoint."""
+        for node in graph:
+            params = node["params"]
+            for store in [params.get("store"), *params.get("stores", [])]:
+                if store and store["node"] in self.names:
+                    store["state"] = self.names[store["node"]]
+
+    def waits(self, write: Callable[[], None]) -> None:
+        """Note what the checkpoint is from now on when the first batch is done."""
+        self._write = write
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something is to be noted when the first batch is done."""
+        return self._write is not None
+
+    def done(self) -> None:
+        """A batch was committed: from now on the checkpoint is this job's."""
+        if self._write is not None:
+            self._write()
+            self._write = None
+
+
+def conversions(store: StoreChange) -> list[dict[str, str]]:
+    """The types, before and after, of the values that an expression can convert.
+
+    Raises MillraceError `state_not_convertible` for a store of which more changed than that.
+    """
+    if not convertible(store):
+        raise MillraceError(
+            "state_not_convertible",
+            f"The store {store.id} cannot be converted: {_cause(store)}. Reset it.",
+            node=store.id,
+        )
+    old, new = (store.old or {})["values"], (store.new or {})["values"]
+    types = {(type_text(old[part]), type_text(new[part])) for part in old.keys() & new.keys()}
+    return [{"from": a, "to": b} for a, b in sorted(types) if a != b]
+
+
+def _names_of(notes: Mapping[str, Any]) -> dict[str, str]:
+    """Of a checkpoint whose rows are called by the names of stores: these, by id."""
+    layout = notes.get("layout")
+    if not isinstance(layout, int) or layout > 2:
+        return {}
+    return {each["node"]: each["name"] for each in notes.get("stores") or []}
+
+
+def _refusal(stores: Sequence[StoreChange]) -> str:
+    lines = "; ".join(f"{store.id}: {_cause(store)}" for store in stores)
+    decide = " ".join(f"--decide {store.id}=reset" for store in stores)
+    return (
+        f"The state in the checkpoint does not fit the job. {lines}. "
+        f"Nothing was read or changed. To begin these stores anew, start it with {decide}; "
+        "values of another type can be converted with STORE=convert:EXPRESSION, over old."
+    )
+
+
+def _cause(store: StoreChange) -> str:
+    old, new = store.old or {}, store.new
+    if new is None:
+        return "the job has no such store any more, its rows would be lost"
+    causes = []
+    if "store_kind_changed" in store.reasons:
+        causes.append(f"it was a {old['kind']} store, now it is a {new['kind']} store")
+    if "key_type_changed" in store.reasons:
+        causes.append(f"its keys were {type_text(old['key'])}, now {type_text(new['key'])}")
+    if "value_type_changed" in store.reasons:
+        for part in old["values"].keys() & new["values"].keys():
+            before, after = type_text(old["values"][part]), type_text(new["values"][part])
+            if before != after:
+                causes.append(f"its values were {before}, now {after}")
+    if "windows_changed" in store.reasons:
+        causes.append(f"its windows were {_windows(old)}, now {_windows(new)}")
+    return ", ".join(causes)
+
+
+def _windows(store: Mapping[str, Any]) -> str:
+    windows = store["windows"]
+    if windows is None:
+        return "none"
+    parts = [f"{name} {value} ms" for name, value in windows.items() if name != "type"]
+    return ", ".join([windows.get("type", "by time"), *parts])

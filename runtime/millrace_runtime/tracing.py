@@ -1,0 +1,107 @@
+"""The trace of a simulation: every step of every record, by the nodes of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypedDict
+
+Step = dict[str, Any]
+
+
+class Count(NamedTuple):
+    """Records from an output port of `origin` (None at a source) into an input of `node`."""
+
+    origin: str | None
+    port: str | None
+    node: str
+    input: int
+    records: int
+
+
+class Trace(TypedDict):
+    """Steps in the order in which they happened; `truncated` where more happened than are kept.
+
+    A step has `seq` (its number), `parent` (the step that caused it, or None), `after` (the number
+    of its input line), `node` (of the document) and `event`:
+
+    - `record`: `record` {key, value, timestamp, headers, and `old` of a table's update} enters
+      `node`; `from` is the node it came from and `port` that one's output (None at a source),
+      `input` the number of the input; `task` and its `stream_time`, in ms
+    - `punctuate`: a schedule of `clock` (stream_time, wall_clock) is due `now`
+    - `drop`: a record ends for `reason`, as a dead letter where `dead_letter`; a late one with its
+      `window_start`, `window_end` and `closed_until`, an expired one with `time` and `kept_from`
+    - `store`: `row` {key, value, timestamp} of `store` is written; without a value it is deleted
+    """
+
+    steps: list[Step]
+    truncated: bool
+    #: of all records, also those behind `truncated`
+    counts: list[Count]
+
+
+def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[int, int]) -> Trace:
+    """The operator's trace in terms of the document and the input lines."""
+    node_of = {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
+    steps = []
+    for told in raw["steps"]:
+        step = {**told, "after": line_of.get(told["merge"], 0)}
+        del step["merge"]
+        step.pop("at", None)
+        if step["event"] == "record":
+            origin = step.pop("from")
+            step["from"] = node_of.get(origin[0]) if origin else None
+            step["port"] = origin[1] if origin else None
+        steps.append(step)
+    counts = [
+        Count(node_of.get(parent), port, node_of[node], number, records)
+        for parent, port, node, number, records in raw["counts"]
+    ]
+    return {"steps": steps, "truncated": raw["truncated"], "counts": counts}
+
+
+class Edges:
+    """The edges of a document, by what a trace says of a record's way."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._between: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+        for index, edge in enumerate(document["edges"]):
+            pair = (edge["source"], edge["target"])
+            ports = (edge.get("source_port") or "out", edge.get("target_port") or "in")
+            self._between.setdefault(pair, []).append((*ports, index))
+
+    def find(self, origin: str | None, port: str | None, node: str, number: int) -> int | None:
+        """The index of the edge; None at a source and between the steps of one node.
+
+        Of several edges between two ports' nodes (a join of a stream with itself) the input's
+        number tells: `left` comes before `right`.
+        """
+        if origin is None or port is None or origin == node:
+            return None
+        found = self._between.get((origin, node), [])
+        fitting = sorted([each for each in found if each[0] == port] or found, key=lambda e: e[1])
+        if not fitting:
+            return None
+        return fitting[number if number < len(fitting) else 0][2]
+
+
+def counts_of(
+    document: Mapping[str, Any],
+    counts: Iterable[Count],
+    drops: Mapping[str, Mapping[str, int]],
+) -> dict[str, Any]:
+    """`{"edges": [records by index], "nodes": {id: {"in", "out", "dropped": {reason: n}}}}`."""
+    edges = Edges(document)
+    by_edge = [0] * len(document["edges"])
+    nodes: dict[str, dict[str, Any]] = {
+        node["id"]: {"in": 0, "out": 0, "dropped": dict(drops.get(node["id"], {}))}
+        for node in document["nodes"]
+    }
+    for count in counts:
+        if count.origin is None:
+            nodes[count.node]["in"] += count.records
+        index = edges.find(count.origin, count.port, count.node, count.input)
+        if index is not None and count.origin is not None:
+            by_edge[index] += count.records
+            nodes[count.node]["in"] += count.records
+            nodes[count.origin]["out"] += count.records
+    return {"edges": by_edge, "nodes": nodes}

@@ -1,0 +1,90 @@
+"""A run of the compiled job without Spark's micro-batches: the operator's work, by the thousand.
+
+DataFrames run as one batch over all records; the tasks behind them get the rows in the very
+micro-batches that `cut` asks for, and are restarted from the state that they wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from millrace_runtime import columns
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulation import (
+    DUMP,
+    STOP,
+    Halted,
+    Line,
+    Memory,
+    Result,
+    Simulator,
+    shown,
+)
+
+
+class Held(Memory):
+    """Sources that hold all records before the job runs."""
+
+    def __init__(self, spark: SparkSession, run: str) -> None:
+        super().__init__(spark, run)
+        java = columns.gateway().Simulation.still(spark._jsparkSession, run)
+        self._frame = DataFrame(java, spark)
+
+    def hold(
+        self, records: Sequence[dict[str, Any]], cuts: Sequence[int], *, restart_each: bool
+    ) -> None:
+        """All records; `cuts`: the place of the last one of each micro-batch."""
+        columns.gateway().Simulation.hold(
+            self.run, json.dumps(records), json.dumps(cuts), restart_each
+        )
+
+
+class UnbatchedSimulator(Simulator):
+    """Runs one job on input lines; what it writes to a topic that it reads is not read."""
+
+    environment = Held
+
+    def run_batches(self, batches: Iterable[list[tuple[int, Line]]]) -> Result:
+        """As of a Simulator."""
+        assert isinstance(self._memory, Held)
+        result = Result([])
+        records, cuts = [], []
+        for batch in batches:
+            records += [each for number, line in batch for each in self._events(line, number)]
+            cuts.append(self._sequence)
+        records.append(self._dump())
+        cuts.append(self._sequence)
+        try:
+            self._memory.hold(records, cuts, restart_each=self.restart_each)
+            self._memory.sink(self._planned.graph, self.settings)
+            columns.gateway().Unbatched.drain(self._planned.rows._jdf, self._run)
+            rows = self._memory.take()
+            self._note(rows, result)
+            self._finish(rows, result)
+        except Halted as halted:
+            halted.note(result)
+        finally:
+            self._say(result)
+        return result
+
+    def _events(self, line: Line, number: int) -> list[dict[str, Any]]:
+        if "restart" in line:
+            return []
+        if "advance_wall_clock" in line:
+            self._wall_clock += int(line["advance_wall_clock"])
+            return [self._control({"wall_clock": self._wall_clock}, number)]
+        return self._records(line, number)
+
+    def _note(self, rows: Iterable[dict[str, Any]], result: Result) -> None:
+        for row in rows:
+            if row["dest"] == STOP:
+                raise Halted(json.loads(row["fault"]), self._line_of[row["merge"]])
+            if row["dest"] == DUMP or row["topic"] is None:
+                continue
+            if self._job.formats_of(row["topic"]) is not None:
+                raise MillraceError("reads_its_own", f"{row['topic']} is read by the job itself.")
+            result.outputs.append({"after": self._line_of[row["merge"]], **shown(row)})

@@ -1,0 +1,183 @@
+"""An exported zip on a machine without Millrace: its README's commands, run as they stand there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_runtime.jars import operator_jar
+from topologies import actions
+
+from tests.compiler.kit import OneTypeAnalyzer, document, node, sink, stream
+from tests.conftest import Broker
+from tests.runtime import topics
+from tests.served import serving_analyzer
+from tools import java
+
+from .conftest import Client, People
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+#: what requirements.txt leads to; installed from wheels that are made of what is installed here
+PACKAGES = ("pyspark", "py4j", "google-re2")
+KEPT = ("HOME", "LANG", "TMPDIR", "MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_JAR_MIRROR")
+
+
+def wheel_of(name: str, folder: Path) -> None:
+    """Write the wheel of an installed distribution, so that pip needs no network."""
+    found: Distribution = distribution(name)
+    made = re.sub(r"[-.]+", "_", found.name)
+    prefix = f"{made}-{found.version}"
+    tags = re.findall(r"^Tag: (\S+)$", found.read_text("WHEEL") or "", re.MULTILINE)
+    record: list[tuple[str, str, str]] = []
+    path = folder / f"{prefix}-{tags[-1]}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in found.files or ():
+            if file.suffix == ".pyc" or file.name in {"RECORD", "INSTALLER", "REQUESTED"}:
+                continue
+            inside = f"{prefix}.data/scripts/{file.name}" if ".." in file.parts else str(file)
+            archive.write(str(file.locate()), inside)
+            record.append((inside, "", ""))
+        text = io.StringIO()
+        csv.writer(text).writerows([*record, (f"{prefix}.dist-info/RECORD", "", "")])
+        archive.writestr(f"{prefix}.dist-info/RECORD", text.getvalue())
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheels")
+    for name in PACKAGES:
+        wheel_of(name, folder)
+    return folder
+
+
+def blocks_of(readme: str, places: dict[str, str]) -> list[str]:
+    """The blocks of commands, with real places for those that the README leaves open."""
+    for left_open, place in places.items():
+        assert left_open in readme
+        readme = readme.replace(left_open, place)
+    return re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, wheels: Path) -> Any:
+    """Runs a block of commands in the unpacked folder, as a shell that stops at an error does."""
+    python = tmp_path / "bin"
+    python.mkdir()
+    # `python` is that of the machine, without what is installed for Millrace.
+    (python / "python").symlink_to(getattr(sys, "_base_executable", sys.executable))
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment |= java.environment()
+    environment |= {
+        "PATH": os.pathsep.join([str(python), environment.get("PATH", ""), "/usr/bin", "/bin"]),
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(wheels),
+        "PIP_NO_COMPILE": "1",
+    }
+
+    def run(commands: str, folder: Path) -> str:
+        done = subprocess.run(
+            ["bash", "-euc", commands],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said[-4000:]
+        return said
+
+    return run
+
+
+def unpacked(client: Any, topology: int, folder: Path) -> Path:
+    """The folder of the exported zip."""
+    answer = client.get(f"/api/topologies/{topology}/versions/1/export")
+    assert answer.status_code == 200, answer.content
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        archive.extractall(folder)
+    [made] = [each for each in folder.iterdir() if (each / "README.md").is_file()]
+    return made
+
+
+def test_what_the_readme_says_runs_as_it_is_written(
+    people: People,
+    client_of: Client,
+    broker: Broker,
+    shell: Any,
+    settings: Any,
+    tmp_path: Path,
+) -> None:
+    topics.create(broker.address, {"exported-in": 1, "exported-out": 1})
+    topics.produce(broker.address, "exported-in", [{"key": "k", "value": "first"}])
+    raw = document(
+        [
+            stream("in", topics=["exported-in"]),
+            node("last", "to_table"),
+            node("rows", "to_stream"),
+            sink("out", topic="exported-out"),
+        ],
+        ["in > last", "last > rows", "rows > out"],
+    )
+    settings.MILLRACE_OPERATOR_JAR = operator_jar()
+    with serving_analyzer(OneTypeAnalyzer()) as analyzer:
+        settings.MILLRACE_ANALYZER = analyzer
+        made = actions.create_topology(people.editor, people.workspace, "Exported", raw)
+        client = client_of(people.editor)
+        folder = unpacked(client, made.pk, tmp_path / "unpacked")
+        readme = (folder / "README.md").read_text("utf-8")
+        alone, submitted = blocks_of(
+            readme,
+            {
+                "localhost:9092": broker.address,
+                "HOST:9092": broker.address,
+                "s3a://BUCKET/CHECKPOINT": str(tmp_path / "checkpoint"),
+                "spark://HOST:7077": "local[2]",
+            },
+        )
+        # A job runs until it is stopped; this option ends it when all is read.
+        said = shell(f"{alone.rstrip()} --available-now", folder)
+        assert values(broker, 1) == [b"first"]
+        topics.produce(broker.address, "exported-in", [{"key": "k", "value": "second"}])
+        more = shell(f"{submitted.rstrip()} --available-now", folder)
+        # A checkpoint of its own: it begins with the first record again.
+        assert values(broker, 3) == [b"first", b"first", b"second"]
+    for each in (said, more):
+        assert "starting Spark; a first start also fetches the Kafka connector" in each
+        assert "starting the plan and the query" in each
+
+
+def values(broker: Broker, count: int) -> list[bytes]:
+    return [each.value() for each in topics.consume(broker.address, "exported-out", count)]
+
+
+def test_the_readme_names_only_files_that_are_there(
+    people: People, client_of: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.MILLRACE_OPERATOR_JAR = tmp_path / "operator.jar"
+    settings.MILLRACE_OPERATOR_JAR.write_bytes(b"PK")
+    with serving_analyzer(OneTypeAnalyzer()) as analyzer:
+        settings.MILLRACE_ANALYZER = analyzer
+        raw = document([stream(), sink()], ["in > out"])
+        made = actions.create_topology(people.editor, people.workspace, "Files", raw)
+        client = client_of(people.editor)
+        folder = unpacked(client, made.pk, tmp_path / "unpacked")
+        readme = (folder / "README.md").read_text("utf-8")
+        rows = re.findall(r"^\| (`.*) \|", readme, re.MULTILINE)
+        named = [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[0])]
+        assert len(named) >= 8
+        for name in named:
+            assert (folder / name).exists(), name
+        # Versions have no tests of their own yet.
+        assert "pytest" not in readme

@@ -1,0 +1,103 @@
+"""Simulations through the API: who may run what, and what a simulator that is away answers."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.backend.conftest import Client, People, document
+
+PATH = "/api/workspaces/main/simulations"
+
+
+class RecordedSimulator(socketserver.ThreadingTCPServer):
+    """Answers every request with the same line, and remembers what it was asked."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.answer: dict[str, Any] = {"state": "starting"}
+        self.asked: list[dict[str, Any]] = []
+        super().__init__(("127.0.0.1", 0), _Answering)
+
+
+class _Answering(socketserver.StreamRequestHandler):
+    server: RecordedSimulator
+
+    def handle(self) -> None:
+        while line := self.rfile.readline():
+            self.server.asked.append(json.loads(line))
+            self.wfile.write(json.dumps(self.server.answer).encode() + b"\n")
+
+
+@pytest.fixture
+def simulator(millrace_settings: Any) -> Iterator[RecordedSimulator]:
+    with RecordedSimulator() as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        millrace_settings.MILLRACE_SIMULATOR = f"127.0.0.1:{found.server_address[1]}"
+        yield found
+        found.shutdown()
+
+
+def asked(given: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"document": given, "inputs": [], **more}
+
+
+def test_a_simulator_that_starts_is_answered_with_202(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    client = client_of(people.editor)
+    answer: Any = client.post(PATH, asked(document("a"), steps=7), format="json")
+    assert (answer.status_code, answer.json()["state"]) == (202, "starting")
+    assert simulator.asked[0]["trace"] == 7
+    assert simulator.asked[0]["owner"] == f"person {people.editor.pk}"
+    assert client.get(PATH).json() == {"state": "starting"}
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [("simulator_busy", 429), ("simulation_cancelled", 409), ("input_invalid", 400)],
+)
+def test_what_the_simulator_refuses_is_answered_in_its_words(
+    people: People, client_of: Client, simulator: RecordedSimulator, code: str, status: int
+) -> None:
+    simulator.answer = {"error": {"code": code, "message": "Why.", "hint": "What to do."}}
+    answer: Any = client_of(people.editor).post(PATH, asked(document("a")), format="json")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["hint"]) == (status, code, "What to do.")
+
+
+def test_code_of_processors_is_run_for_those_who_may_deploy(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    given = document("a")
+    given["nodes"][0]["kind"] = "process"
+    for person, status in ((people.editor, 403), (people.operator, 202)):
+        answer: Any = client_of(person).post(PATH, asked(given), format="json")
+        assert answer.status_code == status
+
+
+def test_a_viewer_simulates_saved_versions_only(
+    people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
+) -> None:
+    saved = topology.versions.get(number=1).document
+    for given, status in ((saved, 202), (document("other"), 403)):
+        answer: Any = client_of(people.viewer).post(PATH, asked(given), format="json")
+        assert answer.status_code == status
+
+
+def test_limits_and_a_simulator_that_is_away_are_answered_in_words(
+    people: People, client_of: Client, millrace_settings: Any
+) -> None:
+    client = client_of(people.editor)
+    many: Any = client.post(PATH, {"document": document("a"), "inputs": [{}] * 2001}, format="json")
+    assert (many.status_code, list(many.json()["error"]["fields"])) == (400, ["inputs"])
+    millrace_settings.MILLRACE_SIMULATOR = "127.0.0.1:1"
+    answer: Any = client.post(PATH, asked(document("a")), format="json")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "simulator_unreachable")

@@ -1,0 +1,204 @@
+"""The plan of a change of what runs: asked for, decided about, and refused where nobody decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from deployments import actions, state_plan
+from deployments.models import Deployment
+from millrace_backend import redis
+from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
+from millrace_compiler.analysis import ExpressionError
+from millrace_compiler.state_schema import state_schema
+from topologies import actions as topologies
+
+from tests.served import serving_analyzer
+
+from .conftest import Client, People
+from .test_compile import validator
+
+
+class ExpectedTypes:
+    """A double that gives every expression the type that is expected of it."""
+
+    def analyze(self, requests: Sequence[ExpressionRequest]) -> list[ExpressionResult]:
+        return [
+            ExpressionResult(None, ExpressionError("no column old_ is there"))
+            if "old_" in request.text
+            else ExpressionResult(request.expects or "STRING")
+            for request in requests
+        ]
+
+
+def summing(type_: str, id_: str = "sum") -> dict[str, Any]:
+    formats = {"key": {"format": "string"}, "value": {"format": "string"}}
+    params = {"type": type_, "initializer": "null", "aggregator": "agg"}
+    return {
+        "format": "millrace.topology/1",
+        "name": "test",
+        "nodes": [
+            {"id": "in", "kind": "source.stream", "params": {"topics": ["in"], **formats}},
+            {"id": id_, "kind": "aggregate", "params": params},
+            {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+        ],
+        "edges": [{"source": "in", "target": id_}, {"source": id_, "target": "out"}],
+    }
+
+
+@pytest.fixture
+def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Deployment]:
+    """Version 1 sums up INTs and has state; 2 has BIGINT, 3 STRING, 4 another store."""
+    # A broker that is away is waited for.
+    monkeypatch.setattr(state_plan, "list_topics", lambda _prefixes: [])
+    versions = [summing("INT"), summing("BIGINT"), summing("STRING"), summing("INT", "total")]
+    topology = topologies.create_topology(people.editor, people.workspace, "Sums", versions[0])
+    for number, each in enumerate(versions[1:], 1):
+        topologies.save_version(people.editor, topology, each, "next", number)
+    row = actions.create_deployment(people.operator, topology, 1, "local", {})
+    schema = state_schema(compile_document(versions[0], ExpectedTypes()))
+    notes = row.directory / "checkpoint" / "stores.json"
+    notes.parent.mkdir(parents=True)
+    notes.write_text(json.dumps({"state": schema}))
+    actions.begin_run(row.pk, 100, "here", "boot/1", 1)
+    actions.observe(row.pk, "running")
+    with serving_analyzer(ExpectedTypes()) as address:
+        settings.MILLRACE_ANALYZER = address
+        yield row
+
+
+def test_the_plan_says_of_each_store_what_becomes_of_it(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    path = f"/api/deployments/{running.pk}/plan"
+    plan = client_of(people.viewer).get(path, {"version": 2}).json()
+    validator("StatePlan").validate(plan)
+    assert (plan["before"], plan["version"], plan["accepted"]) == (1, 2, True)
+    [store] = plan["stores"]
+    assert (store["id"], store["verdict"], store["reasons"]) == (
+        "sum", "migrated", ["value_widened"],
+    )  # fmt: skip
+    assert (store["old"]["values"], store["new"]["values"]) == (["INT"], ["BIGINT"])
+    assert plan["sources"] == [{"topic": "in", "verdict": "continues", "partitions": []}]
+    assert (store["rows"], store["bytes"], plan["as_of"]) == (None, None, None)
+    assert client_of(people.viewer).get(path, {"version": 9}).status_code == 404
+    assert client_of(people.viewer).get(path).status_code == 400
+
+
+def test_the_plan_says_how_large_stores_are_and_where_sources_go_on(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    def read(partition: int, offset: int, lag: int | None) -> dict[str, Any]:
+        return {"topic": "in", "partition": partition, "offset": offset, "lag": lag}
+
+    report = {
+        "event": "progress", "at": 1_000,
+        "tasks": [
+            {"task": "0_1", "topic_partitions": [read(1, 41, 7), read(0, 9, None)]},
+            {"task": "1_1", "topic_partitions": [read(1, 30, 18)]},
+        ],
+        "stores": [{"name": "Sum", "node": "sum", "rows": 12, "bytes": 3_400}],
+    }  # fmt: skip
+    stream = redis.run_stream(f"{running.pk}-1")
+    redis.client().xadd(stream, {"event": json.dumps(report)})
+    path = f"/api/deployments/{running.pk}/plan"
+    plan = client_of(people.viewer).get(path, {"version": 2}).json()
+    [store] = plan["stores"]
+    assert (store["rows"], store["bytes"]) == (12, 3_400)
+    [source] = plan["sources"]
+    assert source["partitions"] == [
+        {"partition": 0, "offset": 10, "lag": None},
+        {"partition": 1, "offset": 42, "lag": 7},
+    ]
+    assert plan["as_of"] == "1970-01-01T00:00:01Z"
+
+
+def test_a_deployment_without_state_has_an_empty_plan(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    (running.directory / "checkpoint" / "stores.json").unlink()
+    plan = client_of(people.viewer).get(f"/api/deployments/{running.pk}/plan", {"version": 4})
+    assert plan.json()["stores"] == []
+
+
+def test_a_loss_is_answered_with_the_plan_until_it_is_decided_by_store(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.operator)
+    path = f"/api/deployments/{running.pk}/redeploy"
+    refused = client.post(path, {"version": 4})
+    assert refused.status_code == 409
+    error = refused.json()["error"]
+    assert (error["code"], error["missing"], error["accepted"]) == (
+        "state_undecided", ["sum"], False,
+    )  # fmt: skip
+    assert [(s["id"], s["verdict"]) for s in error["stores"]] == [("sum", "lost"), ("total", "new")]
+    running.refresh_from_db()
+    assert (running.version.number, running.fallback) == (1, None)
+    assert client.post(path, {"version": 4, "stores": {"sum": "keep"}}).status_code == 400
+    assert client.post(path, {"version": 4, "stores": {"other": "drop"}}).status_code == 409
+    assert client.post(path, {"version": 4, "stores": {"sum": "drop"}}).status_code == 200
+    running.refresh_from_db()
+    assert (running.version.number, running.fallback) == (4, 1)
+    found = actions.load_for_reconcile(running.pk)
+    assert found is not None
+    assert (found.state_decisions, found.fallback) == ({"sum": "drop"}, 1)
+
+
+def test_an_expression_converts_values_of_another_type_if_it_gives_the_new_one(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.operator)
+    plan = client.get(f"/api/deployments/{running.pk}/plan", {"version": 3}).json()
+    assert [store["convertible"] for store in plan["stores"]] == [True]
+    path = f"/api/deployments/{running.pk}/redeploy"
+    for broken in ({"convert": ""}, {"convert": 1}, {"turn": "old"}, {}, 5):
+        assert client.post(path, {"version": 3, "stores": {"sum": broken}}).status_code == 400
+    refused = client.post(path, {"version": 3, "stores": {"sum": {"convert": "old_"}}})
+    assert refused.status_code == 400
+    error = refused.json()["error"]
+    assert (error["code"], error["store"]) == ("conversion_invalid", "sum")
+    assert "no column old_" in error["message"]
+    assert "gives STRING" in error["hint"]
+    running.refresh_from_db()
+    assert running.version.number == 1
+    lost = client.post(path, {"version": 4, "stores": {"sum": {"convert": "old"}}})
+    assert lost.json()["error"]["code"] == "state_not_convertible"
+    decision = {"sum": {"convert": "CAST(old AS STRING)"}}
+    assert client.post(path, {"version": 3, "stores": decision}).status_code == 200
+    found = actions.load_for_reconcile(running.pk)
+    assert found is not None
+    assert found.state_decisions == decision
+
+
+def test_a_version_that_fails_gives_way_to_the_one_that_ran_and_one_that_arrives_stays(
+    running: Deployment, people: People
+) -> None:
+    actions.request_redeploy(people.operator, running, 2)
+    assert actions.fall_back(running.pk) == 1
+    assert actions.fall_back(running.pk) is None
+    running.refresh_from_db()
+    assert (running.version.number, running.state_decisions) == (1, {})
+    actions.request_redeploy(people.operator, running, 2)
+    actions.arrived(running.pk)
+    running.refresh_from_db()
+    assert (running.version.number, running.fallback) == (2, 1), "the one that runs is the first"
+    actions.end_run(running.pk, "stopped")
+    actions.begin_run(running.pk, 4243, "here", "boot/2", 9)
+    actions.arrived(running.pk)
+    running.refresh_from_db()
+    assert (running.version.number, running.fallback) == (2, None)
+
+
+def test_a_version_that_does_not_compile_is_left_to_the_checks_of_the_deployment(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    broken = summing("NONSENSE")
+    topologies.save_version(people.editor, running.topology, broken, "broken", 4)
+    client = client_of(people.operator)
+    plan = client.get(f"/api/deployments/{running.pk}/plan", {"version": 5})
+    assert plan.json()["error"]["code"] == "not_compiled"
+    answer = client.post(f"/api/deployments/{running.pk}/redeploy", {"version": 5})
+    assert answer.status_code == 200

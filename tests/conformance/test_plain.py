@@ -1,0 +1,101 @@
+"""The plain dialect is measured: a result is as Kafka Streams' or was announced to differ.
+
+Each code has a scenario that shows it. A sample runs with the other tests, with
+MILLRACE_CONFORMANCE=whole every scenario does; `./millrace conformance tests/conformance/scenarios
+--dialect plain --out RESULTS` prints the counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_compiler.plain.sentences import PLAIN
+
+from tools.cli.predicting import RECORDS, unexplained, verdict
+
+HERE = Path(__file__).parent
+WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"
+
+#: The scenario that shows a difference, and how its lines are cut into micro-batches.
+SHOWN: dict[str, tuple[str, str]] = {
+    "plain_sink_timestamp": ("A01", "each"),
+    "plain_updates": ("M11", "all"),
+    "plain_order": ("E06", "each"),
+    "plain_late": ("I06", "each"),
+    "plain_session_final": ("G01a", "each"),
+    "plain_outer_results": ("I08", "each"),
+    "plain_headers": ("plain-headers", "each"),
+    "plain_drops": ("D01", "each"),
+    "plain_aggregate_null": ("C03", "each"),
+    "plain_table_now": ("J06", "all"),
+    "plain_null_array": ("A55", "each"),
+    "plain_failed_batch": ("A57", "each"),
+    "plain_processing_handler": ("A10a", "each"),
+}
+IN_ORDER = sorted(path.stem for path in (HERE / "scenarios").glob("*.json"))
+
+
+def scenario(name: str) -> dict[str, Any]:
+    folder = "semantics" if name.startswith("plain-") else "scenarios"
+    found: dict[str, Any] = json.loads((HERE / folder / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Any]:
+    from millrace_runtime.simulation import Cut
+
+    from tools.cli.simulating import Warm, run_scenario
+
+    warm = Warm(cores=2)
+    yield lambda each, cut: run_scenario(warm, each, Cut.parse(cut), dialect="plain")
+    warm.close()
+
+
+def test_every_difference_has_a_scenario_that_shows_it() -> None:
+    assert set(SHOWN) == {code for code, prose in PLAIN.items() if prose.severity == "difference"}
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("code", SHOWN if WHOLE else sorted(SHOWN)[::2])
+def test_a_difference_is_announced_and_without_it_the_result_would_be_wrong(
+    code: str, run: Any
+) -> None:
+    name, cut = SHOWN[code]
+    recorded = scenario(name)
+    result = run(recorded, cut)
+    codes = {each["code"] for each in result["differences"]}
+    assert code in codes
+    # Of the codes that say that other records come out, only the one in question may explain.
+    codes -= RECORDS - {code}
+    assert unexplained(recorded, result, cut, codes) == []
+    assert unexplained(recorded, result, cut, codes - {code}) != []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("name", IN_ORDER if WHOLE else ["N01", "C01", "J53", "L03"])
+def test_a_result_is_equal_or_was_announced_to_differ(name: str, run: Any) -> None:
+    recorded = scenario(name)
+    if recorded["compare"] in ("refused", "describe"):
+        return
+    assert verdict(recorded, run(recorded, "each"), "each") != "wrong"
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_results_have_differences_and_no_stores_and_refusals_an_address(run: Any) -> None:
+    result = run(scenario("A02"), "each")
+    assert set(result) == {"id", "outputs", "dropped", "differences", "error"}
+    assert {"code": "plain_sink_timestamp", "node": "out"} in result["differences"]
+    refused = run(scenario("F02"), "each")["error"]
+    assert (refused["code"], refused["node"], refused["parameter"]) == (
+        "plain_kind", "ag", "window"
+    )  # fmt: skip
+    assert refused["message"]

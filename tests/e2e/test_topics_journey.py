@@ -1,0 +1,106 @@
+"""Topics in the page: created, written to, read live, filtered, opened at a record, deleted."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.system import System
+from tests.e2e.test_word_count_journey import new_topology
+from tests.runtime import topics
+
+#: 2026-01-01, in milliseconds
+BEGIN = 1_767_225_600_000
+
+pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a list of the page."""
+    page.get_by_role("combobox", name=label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_a_topic_is_created_written_to_watched_and_deleted(page: Page, system: System) -> None:
+    """All by hand; records of another program appear while the page is open."""
+    page.get_by_role("link", name="Topics").click()
+    page.get_by_test_id("new-topic").first.click()
+    page.get_by_test_id("topic-name").fill("visits")
+    page.get_by_test_id("create-topic").click()
+    expect(page.get_by_role("heading", name="visits")).to_be_visible()
+    expect(page.get_by_text("There are no records here")).to_be_visible()
+
+    page.get_by_test_id("produce").click()
+    page.get_by_test_id("new-key").fill("anna")
+    page.get_by_test_id("new-value").fill("{not JSON")
+    page.get_by_test_id("write-record").click()
+    expect(page.get_by_text("No JSON")).to_be_visible()
+    page.get_by_test_id("new-value").fill('{"page": {"id": 7}}')
+    page.get_by_test_id("write-record").click()
+    expect(page.get_by_text("Written to partition 0 at offset 0.")).to_be_visible()
+    page.keyboard.press("Escape")
+    rows = page.locator('[data-testid="records"] tbody tr')
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text('{"page": {"id": 7}}')
+
+    page.get_by_test_id("live").check(force=True)
+    values = [json.dumps({"page": {"id": n}}) for n in range(80)]
+    topics.produce(system.bootstrap_servers, "visits", [{"value": each} for each in values])
+    expect(rows).to_have_count(81)
+    expect(rows.first).to_contain_text('{"page": {"id": 79}}')
+
+    page.get_by_test_id("field").fill("value.page.id")
+    page.get_by_test_id("equals").fill("7")
+    page.get_by_test_id("filter").click()
+    expect(rows).to_have_count(2)
+    expect(page.get_by_test_id("scanned")).to_contain_text("Scanned 81 records.")
+    rows.nth(1).click()
+    record = page.get_by_test_id("record")
+    expect(record).to_contain_text("Partition 0, offset 0")
+    record.get_by_role("radio", name="Raw bytes").click()
+    expect(record).to_contain_text("61 6e 6e 61")
+    page.reload()
+    expect(record).to_contain_text("Partition 0, offset 0")
+
+    page.get_by_role("tab", name="Partitions").click()
+    expect(page.get_by_test_id("partitions")).to_contain_text("81")
+    page.get_by_role("tab", name="Configuration").click()
+    expect(page.get_by_test_id("configuration")).to_contain_text("retention.ms")
+    page.get_by_role("tab", name="Consumer groups").click()
+    expect(page.get_by_text("No consumer groups")).to_be_visible()
+
+    page.get_by_test_id("delete-topic").click()
+    confirm = page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True)
+    expect(confirm).to_be_disabled()
+    page.get_by_label("Type its name to confirm").fill("visits")
+    confirm.click()
+    expect(page).to_have_url(re.compile(r"/w/main/topics$"))
+    expect(page.get_by_role("link", name="visits")).to_have_count(0)
+
+
+def test_a_source_opens_its_topic_from_the_beginning_on(page: Page, system: System) -> None:
+    """From the designer to the records and through their pages."""
+    topics.create(system.bootstrap_servers, {"clicks-there": 2})
+    topics.produce(
+        system.bootstrap_servers,
+        "clicks-there",
+        [{"value": f"click {n}", "timestamp": BEGIN + n, "partition": n % 2} for n in range(120)],
+    )
+    designer = new_topology(page, "Clicks here")
+    designer.select(designer.drag("source.stream", 300, 300))
+    designer.choose_topic("topics", "clicks-there")
+    page.get_by_test_id("look-at-clicks-there").click()
+    rows = page.locator('[data-testid="records"] tbody tr')
+    expect(rows).to_have_count(50)
+    expect(rows.first).to_contain_text("click 119")
+    page.get_by_test_id("more").click()
+    page.get_by_test_id("more").click()
+    expect(rows).to_have_count(120)
+    expect(page.get_by_test_id("scanned")).to_contain_text("There are no more.")
+    choose(page, "Start", "From the beginning")
+    expect(rows.first).to_contain_text("click 0")
+    choose(page, "Value as", "Long")
+    expect(rows.first).to_contain_text(b"click 0".hex())

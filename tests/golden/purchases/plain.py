@@ -1,0 +1,203 @@
+r"""purchases-per-hour, as Spark Structured Streaming.
+
+Purchases per hour whose buyer lives where the item is made.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+def topology(kafka: Kafka) -> None:
+    """purchases-per-hour."""
+
+    # Orders
+    orders = (
+        kafka.read("orders")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "from_json(CAST(value AS STRING), 'user STRING, item STRING, quantity INT, "
+            "ordered_at BIGINT', map('mode', 'FAILFAST')) AS value",
+            "timestamp",
+        )
+        .withColumn("timestamp", F.expr("timestamp_millis(value.ordered_at)"))
+        .where(
+            "if(coalesce(timestamp >= timestamp_millis(0), false), true, raise_error('The "
+            "timestamp is null or negative.'))",
+        )
+    )
+
+    # Users
+    users_now = (
+        kafka.table("users")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "from_json(CAST(value AS STRING), 'name STRING, city STRING', map('mode', "
+            "'FAILFAST')) AS value",
+            "offset",
+        )
+        .where("key IS NOT NULL")
+        .groupBy("key")
+        .agg(F.max_by("value", "offset").alias("value"))
+        .where("value IS NOT NULL")
+    )
+
+    # Add the buyer
+    add_the_buyer = (
+        orders.where("value IS NOT NULL")
+        .withColumnRenamed("value", "left")
+        .join(users_now.withColumnRenamed("value", "right"), "key", "left")
+        .withColumn(
+            "value",
+            F.expr(
+                "named_struct('item', left.item, 'quantity', left.quantity, 'user_city', "
+                "right.city)",
+            ),
+        )
+        .drop("left", "right")
+    )
+
+    # Buyer is known
+    buyer_is_known = add_the_buyer.where("value.user_city IS NOT NULL")
+
+    # Key by item
+    key_by_item = buyer_is_known.withColumn("key", F.expr("value.item"))
+
+    # Items
+    items_now = (
+        kafka.table("items")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "from_json(CAST(value AS STRING), 'name STRING, city STRING, price DOUBLE', "
+            "map('mode', 'FAILFAST')) AS value",
+            "offset",
+        )
+        .where("key IS NOT NULL")
+        .groupBy("key")
+        .agg(F.max_by("value", "offset").alias("value"))
+        .where("value IS NOT NULL")
+    )
+
+    # Add the item
+    add_the_item = (
+        key_by_item.where("key IS NOT NULL AND value IS NOT NULL")
+        .withColumnRenamed("value", "left")
+        .join(items_now.withColumnRenamed("value", "right"), "key", "inner")
+        .withColumn(
+            "value",
+            F.expr(
+                "named_struct('item', left.item, 'quantity', left.quantity, 'user_city', "
+                "left.user_city, 'item_city', right.city)",
+            ),
+        )
+        .drop("left", "right")
+    )
+
+    # Bought where it is made
+    bought_where_it_is_made = add_the_item.where("value.user_city = value.item_city")
+
+    # Purchases per hour
+    purchases_per_hour = (
+        bought_where_it_is_made.withColumn("key", F.expr("'all'"))
+        .where("key IS NOT NULL")
+        .withWatermark("timestamp", "0 milliseconds")
+        .groupBy(F.window("timestamp", "1 hour").alias("window"), "key")
+        .agg(F.count("*").alias("value"), F.max("timestamp").alias("timestamp"))
+        .selectExpr("named_struct('key', key, 'window', window) AS key", "value", "timestamp")
+    )
+
+    # Purchases per hour
+    kafka.write(
+        purchases_per_hour.selectExpr(
+            "to_json(named_struct('key', key.key, 'window', named_struct('start', "
+            "unix_millis(key.window.start), 'end', unix_millis(key.window.end))), "
+            "map('ignoreNullFields', 'false')) AS key",
+            "unhex(lpad(hex(value), 16, '0')) AS value",
+        ),
+        "out",
+        topic="purchases-per-hour",
+        mode="update",
+    )
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()

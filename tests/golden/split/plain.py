@@ -1,0 +1,130 @@
+r"""routes, as Spark Structured Streaming.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+def topology(kafka: Kafka) -> None:
+    """routes."""
+
+    # Orders
+    orders = kafka.read("orders").selectExpr(
+        "CAST(key AS STRING) AS key",
+        "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
+        "STRING, ordered_at BIGINT', map('mode', 'FAILFAST')) AS value",
+        "timestamp",
+        "headers",
+    )
+
+    # By size
+    by_size_big = orders.where("value.quantity > 100")
+    by_size_small = orders.where(
+        "NOT coalesce(value.quantity > 100, false) AND (value.quantity <= 100)"
+    )
+    by_size_strange = orders.where(
+        "NOT coalesce(value.quantity > 100, false) AND NOT coalesce(value.quantity <= 100, false)"
+    )
+
+    kafka.write(
+        by_size_big.selectExpr(
+            "key", "to_json(value, map('ignoreNullFields', 'false')) AS value", "headers"
+        ),
+        "bulk",
+        topic="bulk",
+    )
+
+    kafka.write(
+        by_size_small.selectExpr(
+            "key", "to_json(value, map('ignoreNullFields', 'false')) AS value", "headers"
+        ),
+        "retail",
+        topic="retail",
+    )
+
+    # Odd ones
+    kafka.show(by_size_strange, "odd")
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Jobs on a real broker in one warm session, and the figures that a driver would report of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import uuid
+from typing import Any
+
+from millrace_runtime import Topology, columns, session
+from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.job import Job
+from millrace_runtime.kafka import Kafka
+from millrace_runtime.report import Progress
+
+from tests.runtime import topics
+from tests.runtime.jobs import graph_of
+
+
+class Figures:
+    """A session in which jobs run until they have read what there is."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.spark = session.create(
+            "figures",
+            master="local[2]",
+            settings={
+                "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
+                **session.CHECKPOINTS,
+            },
+        )
+
+    def close(self) -> None:
+        """Ends the session."""
+        self.spark.stop()
+
+    def topic(self, partitions: int = 1) -> str:
+        """A topic of its own."""
+        name = f"figures-{uuid.uuid4()}"
+        topics.create(self.address, {name: partitions})
+        return name
+
+    def job(self, topology: Topology) -> Run:
+        """A job with a checkpoint of its own."""
+        return Run(self, topology)
+
+
+class Run:
+    """One job, run as often as a test asks."""
+
+    def __init__(self, figures: Figures, topology: Topology) -> None:
+        self._figures = figures
+        self._graph = graph_of(topology, session_analyzer(figures.spark))
+        self._settings = topology.settings
+        self._folder = tempfile.mkdtemp(prefix="millrace-figures-")
+
+    def read_all(self) -> dict[str, Any]:
+        """Reads what the topics hold now; the last progress event, with `said` about losses."""
+        run = uuid.uuid4().hex
+        spark = self._figures.spark.newSession()
+        kafka = Kafka(spark, self._figures.address, run=run)
+        job = Job(spark, kafka, self._graph, name="figures", run=run, updates=True)
+        spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        plan = job.query()
+        writer = plan.rows.writeStream.outputMode("update").trigger(availableNow=True)
+        writer = writer.option("checkpointLocation", self._folder)
+        query = kafka.into(writer, plan.graph, self._settings).start()
+        progress = Progress(spark, query, run, kafka.client)
+        query.awaitTermination()
+        columns.gateway().StreamTasks.release(run)
+        event: dict[str, Any] = json.loads(json.dumps(progress.event(last=True)))
+        event["said"] = progress.losses()
+        progress.close()
+        return event
+
+    def close(self) -> None:
+        """Forgets the checkpoint."""
+        shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,0 +1,407 @@
+"""What a changed topology does with the state of the one before, on Spark and Kafka."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_runtime.errors import MillraceError
+
+from tests.compiler.kit import Raw, document, edge, node, sink, store, stream, table
+from tests.runtime.changing import Changing, Pair
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+JSON = {"format": "json", "schema": "x STRING"}
+
+
+@pytest.fixture(scope="module")
+def changing(broker: Any) -> Iterator[Changing]:
+    made = Changing(broker.address)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pair(broker: Any) -> Pair:
+    return Pair(broker.address)
+
+
+def line(pair: Pair, *nodes: Raw, kept: Raw | None = None, **more: Any) -> Raw:
+    """A source, steps and a sink that writes JSON; `kept`: the store of the step `sum`."""
+    shown = node("shown", "map_values", value="to_json(named_struct('v', value))")
+    steps = [stream("in", [pair.source]), *nodes, node("updates", "to_stream"), shown]
+    steps.append(sink("out", topic=pair.sink))
+    ids = [each["id"] for each in steps]
+    edges = [f"{a} > {b}" for a, b in itertools.pairwise(ids)]
+    raw = document(steps, edges, **more)
+    if kept is not None:
+        raw["nodes"].append(kept)
+        raw["edges"].append(edge(f"{kept['id']} > sum.store"))
+    return raw
+
+
+def total(type_: str, add: str, zero: str = "0", **more: Any) -> Raw:
+    initializer = f"CAST({zero} AS {type_})" if not zero.startswith("named") else zero
+    return node("sum", "aggregate", type=type_, initializer=initializer, aggregator=add, **more)
+
+
+def numbers(type_: str) -> Raw:
+    return total(type_, f"agg + CAST(value AS {type_})")
+
+
+def values(pair: Pair) -> list[Any]:
+    return [value["v"] for _, value in pair.new()]
+
+
+def test_a_store_keeps_its_rows_through_another_name_and_nodes_before_and_after_it(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    pair.write([("a", "2")])
+    changing.run(line(pair, numbers("BIGINT"), kept=store("rows")), tmp_path)
+    before, after = (
+        node("positive", "filter", predicate="value > '0'"),
+        node("b", "filter", predicate="value > 0"),
+    )
+    renamed = line(pair, before, numbers("BIGINT"), after, kept=store("rows", name="other"))
+    pair.write([("a", "3")])
+    changing.run(renamed, tmp_path)
+    assert values(pair) == [2, 5]
+
+
+def test_a_wider_type_and_new_and_removed_and_moved_fields_carry_the_values_over(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    first = "STRUCT<n: INT, last: STRING, gone: INT>"
+    second = "STRUCT<last: STRING, n: BIGINT, most: INT>"
+    zero = "named_struct('n', 0, 'last', '', 'gone', 7)"
+    pair.write([("a", "x"), ("a", "y")])
+    add = "named_struct('n', agg.n + 1, 'last', value, 'gone', agg.gone)"
+    changing.run(line(pair, total(first, add, zero)), tmp_path)
+    assert values(pair)[-1] == {"n": 2, "last": "y", "gone": 7}
+    pair.write([("a", "z")])
+    add = "named_struct('last', agg.last || value, 'n', agg.n + 3000000000, 'most', agg.most)"
+    zero = "named_struct('last', '', 'n', 0L, 'most', 1)"
+    changing.run(line(pair, total(second, add, zero)), tmp_path)
+    assert values(pair) == [{"last": "yz", "n": 3000000002}]
+
+
+def test_another_type_is_refused_by_store_before_anything_is_read_and_begins_anew_where_decided(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    pair.write([("a", "22.5")])
+    changing.run(line(pair, numbers("DOUBLE")), tmp_path)
+    assert values(pair) == [22.5]
+    notes = (tmp_path / "checkpoint" / "stores.json").read_text()
+    pair.write([("a", "6")])
+    with pytest.raises(MillraceError, match="sum: its values were DOUBLE, now BIGINT") as refused:
+        changing.run(line(pair, numbers("BIGINT")), tmp_path)
+    assert refused.value.code == "state_undecided"
+    assert (tmp_path / "checkpoint" / "stores.json").read_text() == notes
+    assert values(pair) == []
+    changing.run(line(pair, numbers("BIGINT")), tmp_path, "sum=reset")
+    assert values(pair) == [6]
+    pair.write([("a", "1")])
+    changing.run(line(pair, numbers("BIGINT")), tmp_path, "sum=reset")
+    assert values(pair) == [7]
+
+
+def test_an_expression_over_the_old_values_converts_them(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    pair.write([("a", "22.5"), ("b", "1.25")])
+    changing.run(line(pair, numbers("DOUBLE")), tmp_path)
+    pair.write([("a", "6"), ("b", "7")])
+    by = "sum=convert:IF(old > 2, CAST(old * 10 AS BIGINT), NULL)"
+    changing.run(line(pair, numbers("BIGINT")), tmp_path, by)
+    assert values(pair) == [22.5, 1.25, 231, 7]
+
+
+def test_bits_are_not_read_as_another_type_although_nobody_compared_schemas(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    pair.write([("a", "22.5")])
+    changing.run(line(pair, numbers("DOUBLE")), tmp_path)
+    notes = tmp_path / "checkpoint" / "stores.json"
+    notes.write_text(json.dumps({**json.loads(notes.read_text()), "state": None}))
+    pair.write([("a", "6")])
+    with pytest.raises(MillraceError, match="holds values of the type DOUBLE") as refused:
+        changing.run(line(pair, numbers("BIGINT")), tmp_path)
+    assert refused.value.code == "state_incompatible"
+
+
+def test_a_store_that_was_removed_is_empty_when_it_comes_back(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    other = node("other", "aggregate", type="BIGINT", initializer="0L", aggregator="agg + 1")
+    pair.write([("a", "2")])
+    changing.run(line(pair, numbers("BIGINT")), tmp_path)
+    pair.write([("a", "3")])
+    with pytest.raises(MillraceError, match="sum: the job has no such store any more"):
+        changing.run(line(pair, other), tmp_path)
+    changing.run(line(pair, other), tmp_path, "sum=drop")
+    pair.write([("a", "4")])
+    changing.run(line(pair, numbers("BIGINT")), tmp_path, "other=drop")
+    assert values(pair) == [2, 1, 4]
+
+
+def test_windows_of_another_size_are_refused_and_of_another_grace_go_on(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    def counted(size: int, grace: int = 0) -> Raw:
+        window = {"type": "tumbling", "size": size, "grace": grace}
+        step = total("BIGINT", "agg + 1", window=window)
+        raw = line(pair, step)
+        back = node("back", "map", key="key.key", value="value")
+        raw["nodes"].insert(-1, back)
+        raw["edges"] = [edge(e) for e in
+                        ("in > sum", "sum > updates", "updates > shown", "shown > back",
+                         "back > out")]  # fmt: skip
+        return raw
+
+    pair.write([("a", "x")])
+    changing.run(counted(3_600_000), tmp_path)
+    pair.write([("a", "x")])
+    changing.run(counted(3_600_000, 5000), tmp_path)
+    assert values(pair) == [1, 2]
+    with pytest.raises(MillraceError, match="windows were tumbling, size 3600000 ms, now tumbling"):
+        changing.run(counted(7_200_000), tmp_path)
+
+
+# ---- a new checkpoint, written from the old one --------------------------------------------------
+
+
+def shown(raw: Raw, after: str, tag: str, pair: Pair, key: str = "key") -> None:
+    """Write what leaves a step to the pair's sink, under a name."""
+    value = f"to_json(named_struct('{tag}', value))"
+    raw["nodes"] += [
+        node(f"{tag}-shown", "map", key=key, value=value),
+        sink(f"{tag}-out", topic=pair.sink),
+    ]
+    raw["edges"] += [edge(f"{after} > {tag}-shown"), edge(f"{tag}-shown > {tag}-out")]
+
+
+def everything(pair: Pair, partitions: int) -> Raw:
+    """Stores of many kinds beside each other: rows, windows, sessions, buffers."""
+    tumbling = {"type": "tumbling", "size": 10_000, "grace": 0}
+    sliding = {"type": "sliding", "difference": 5_000, "grace": 0}
+    session = {"type": "session", "gap": 3_000, "grace": 0}
+    steps = [
+        stream("in", [pair.source]),
+        node("sum", "aggregate", type="BIGINT", initializer="0L",
+             aggregator="agg + CAST(value AS BIGINT)"),
+        node("closing", "count", window=tumbling, emit="window_close"),
+        node("sliding", "count", window=sliding, emit="window_close"),
+        node("sessions", "count", window=session, emit="window_close"),
+        node("windows", "count", window=tumbling),
+        node("held", "suppress", until="window_closes"),
+        node("odd", "filter", predicate="CAST(value AS INT) % 2 = 1"),
+        node("even", "filter", predicate="CAST(value AS INT) % 2 = 0"),
+        node("pairs", "join.stream_stream", type="outer", before=4_000, after=4_000, grace=0,
+             joiner="concat(coalesce(left, '-'), ' ', coalesce(right, '-'))"),
+        node("latest", "to_table"),
+        node("enriched", "join.stream_table", joiner="concat(left, ' after ', right)"),
+    ]  # fmt: skip
+    edges = ["in > sum", "in > closing", "in > sliding", "in > sessions", "in > windows",
+             "windows > held", "in > odd", "in > even", "odd > pairs.left", "even > pairs.right",
+             "in > latest", "in > enriched.left", "latest > enriched.right"]  # fmt: skip
+    for name in ("sum", "closing", "sliding", "sessions", "held"):
+        steps.append(node(f"{name}-updates", "to_stream"))
+        edges.append(f"{name} > {name}-updates")
+    raw = document(steps, edges, topics={pair.source: partitions})
+    shown(raw, "sum-updates", "sum", pair)
+    for name in ("closing", "sliding", "sessions", "held"):
+        shown(raw, f"{name}-updates", name, pair, key="key.key")
+    shown(raw, "pairs", "pairs", pair)
+    shown(raw, "enriched", "enriched", pair)
+    return raw
+
+
+def by_key(pair: Pair) -> list[tuple[str, str]]:
+    return sorted((key, json.dumps(value)) for key, value in pair.new())
+
+
+KEYS = [f"key-{n}" for n in range(12)]
+
+
+def test_state_of_all_kinds_goes_to_the_task_of_its_key_when_topics_get_more_partitions(
+    changing: Changing, broker: Any, tmp_path: Path
+) -> None:
+    grown, never = Pair(broker.address, 4), Pair(broker.address, 8)
+    first = [(key, str(n)) for n, key in enumerate(KEYS)]
+    for pair in (grown, never):
+        pair.write(first, 1_000)
+        pair.write(first[::2], 6_000)
+    changing.run(everything(grown, 4), tmp_path / "grown")
+    grown.grow(8)
+    for pair in (grown, never):
+        pair.write(first[::3], 9_000)
+        pair.write(first, 12_000)
+        pair.write([(key, "1") for key in KEYS], 40_000)
+    changing.run(everything(grown, 8), tmp_path / "grown")
+    changing.run(everything(never, 8), tmp_path / "never")
+    assert by_key(grown) == by_key(never)
+    folder = tmp_path / "grown" / "checkpoint"
+    notes = json.loads((folder / "stores.json").read_text())
+    assert notes["stream"].startswith("stream-2")
+    assert [each["stream"] for each in notes["kept"]] == ["stream"]
+    assert (folder / "stream" / "offsets").is_dir()
+
+
+@pytest.mark.long
+def test_a_foreign_key_s_subscriptions_find_the_tasks_that_wait_for_answers(
+    changing: Changing, broker: Any, tmp_path: Path
+) -> None:
+    left, right = Pair(broker.address, 2), Pair(broker.address, 2)
+
+    def joined(partitions: int) -> Raw:
+        steps = [
+            table("left", left.source), table("right", right.source),
+            node("both", "join.foreign_key", foreign_key="value",
+                 joiner="concat(left, ' ', right)"),
+            node("updates", "to_stream"),
+        ]  # fmt: skip
+        edges = ["left > both.left", "right > both.right", "both > updates"]
+        topics = {left.source: partitions, right.source: partitions}
+        raw = document(steps, edges, topics=topics)
+        shown(raw, "updates", "both", left)
+        return raw
+
+    left.write([(key, f"f{n % 3}") for n, key in enumerate(KEYS)])
+    changing.run(joined(2), tmp_path)
+    left.grow(6)
+    right.grow(6)
+    right.write([("f0", "zero"), ("f1", "one")])
+    changing.run(joined(6), tmp_path)
+    expected = [
+        (key, {"both": f"f{n % 3} {('zero', 'one')[n % 3]}"})
+        for n, key in enumerate(KEYS)
+        if n % 3 < 2
+    ]
+    assert sorted(left.new(), key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.long
+def test_a_repartition_before_a_store_and_a_join_behind_it_keep_its_rows_on_other_levels(
+    changing: Changing, pair: Pair, broker: Any, tmp_path: Path
+) -> None:
+    def summed(*before: Raw, kept: str = "sum") -> Raw:
+        return line(pair, *before, numbers("BIGINT"), kept=store("rows"))
+
+    pair.write([("a", "2"), ("b", "5")])
+    changing.run(summed(), tmp_path)
+    pair.write([("a", "3")])
+    changing.run(summed(node("spread", "repartition", partitions=3)), tmp_path)
+    pair.write([("b", "1")])
+    changing.run(summed(), tmp_path)
+    asked = Pair(broker.address)
+    joined = summed()
+    joined["nodes"] += [
+        stream("ask", [asked.source]),
+        node("known", "join.stream_table", joiner="concat(left, ' ', right)"),
+    ]
+    joined["edges"] += [edge("ask > known.left"), edge("sum > known.right")]
+    shown(joined, "known", "known", asked)
+    asked.write([("b", "how much")])
+    changing.run(joined, tmp_path)
+    assert sorted(values(pair)) == [2, 5, 5, 6]
+    assert asked.new() == [("b", {"known": "how much 6"})]
+
+
+def test_a_source_that_begins_at_its_end_is_added_and_reads_what_comes_from_then_on(
+    changing: Changing, pair: Pair, broker: Any, tmp_path: Path
+) -> None:
+    late = Pair(broker.address)
+    late.write([("a", "100")])
+    pair.write([("a", "2")])
+    changing.run(line(pair, numbers("BIGINT")), tmp_path)
+    added = line(pair, node("all", "merge"), numbers("BIGINT"))
+    added["nodes"].append(stream("late", [late.source], start="latest"))
+    added["edges"].append(edge("late > all"))
+    pair.write([("a", "3")])
+    changing.run(added, tmp_path)
+    late.write([("a", "10")])
+    changing.run(added, tmp_path)
+    assert values(pair) == [2, 5, 15]
+
+
+def test_a_version_that_fails_before_its_first_batch_leaves_the_checkpoint_as_it_was(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    def version(*before: Raw, add: str = "CAST(value AS BIGINT)") -> Raw:
+        return line(pair, *before, total("BIGINT", f"agg + {add}"))
+
+    pair.write([("a", "2")])
+    changing.run(version(), tmp_path)
+    notes = (tmp_path / "checkpoint" / "stores.json").read_text()
+    left = tmp_path / "checkpoint" / "stream-20200101T000000000000Z"
+    (left / "state").mkdir(parents=True)  # of a driver that was killed half way
+    pair.write([("a", "3")])
+    spread = node("spread", "repartition", partitions=2)
+    with pytest.raises(MillraceError, match="nonsense"):
+        changing.run(version(spread, add="CAST(raise_error('nonsense') AS BIGINT)"), tmp_path)
+    assert (tmp_path / "checkpoint" / "stores.json").read_text() == notes
+    assert not left.exists()
+    changing.run(version(), tmp_path)
+    pair.write([("a", "4")])
+    changing.run(version(spread), tmp_path)
+    assert values(pair) == [2, 5, 9]
+
+
+@pytest.mark.long
+def test_the_guarantee_changes_both_ways_and_with_it_the_number_of_tasks(
+    changing: Changing, broker: Any, tmp_path: Path
+) -> None:
+    pair = Pair(broker.address, 2)
+
+    def version(partitions: int, guarantee: str) -> Raw:
+        return line(
+            pair, numbers("BIGINT"), topics={pair.source: partitions},
+            settings={"processing_guarantee": guarantee},
+        )  # fmt: skip
+
+    for partitions, guarantee in ((2, "at_least_once"), (2, "exactly_once"), (4, "exactly_once"),
+                                  (4, "at_least_once")):  # fmt: skip
+        if (partitions, guarantee) == (4, "exactly_once"):
+            pair.grow(4)
+        pair.write([("a", "1"), ("b", "10")])
+        changing.run(version(partitions, guarantee), tmp_path)
+    assert sorted(values(pair)) == [1, 2, 3, 4, 10, 20, 30, 40]
+
+
+def test_a_processor_keeps_its_store_when_its_code_and_its_level_change(
+    changing: Changing, pair: Pair, tmp_path: Path
+) -> None:
+    def version(add: int, *before: Raw) -> Raw:
+        code = f"""
+class Sum(Processor):
+    def init(self, context):
+        self.context = context
+        self.rows = context.store("rows")
+
+    def process(self, record):
+        total = (self.rows.get(record.key) or 0) + {add}
+        self.rows.put(record.key, total)
+        self.context.forward(Record(record.key, total, record.timestamp))
+"""
+        step = node("sum", "process", code=code, class_name="Sum",
+                    output={"key": "STRING", "value": "BIGINT"})  # fmt: skip
+        raw = document([stream("in", [pair.source]), *before, step], [])
+        ids = ["in", *[each["id"] for each in before], "sum"]
+        raw["edges"] = [edge(f"{a} > {b}") for a, b in itertools.pairwise(ids)]
+        raw["nodes"].append(store("rows", key_type="STRING", value_type="BIGINT"))
+        raw["edges"].append(edge("rows > sum.store"))
+        shown(raw, "sum", "v", pair)
+        return raw
+
+    pair.write([("a", "x")])
+    changing.run(version(1), tmp_path)
+    pair.write([("a", "x")])
+    changing.run(version(10), tmp_path)
+    pair.write([("a", "x")])
+    changing.run(version(100, node("spread", "repartition", partitions=2)), tmp_path)
+    assert values(pair) == [1, 11, 111]

@@ -1,0 +1,99 @@
+"""What the figures of a running job say, on a real broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from millrace_runtime import Topology, json, key_value_store, long, string
+
+from tests.runtime import topics
+from tests.runtime.figures import Figures
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+READABLE = {"key": "a", "value": '{"n": 6, "d": 2}', "timestamp": 1_000}
+FAILING = {"key": "b", "value": '{"n": 6, "d": 0}', "timestamp": 2_000}
+MALFORMED = {"key": "c", "value": "{", "timestamp": 9_000}
+
+
+@pytest.fixture(scope="module")
+def figures(broker: Any) -> Iterator[Figures]:
+    found = Figures(broker.address)
+    yield found
+    found.close()
+
+
+def quotients(source: str, target: str, **settings: Any) -> Topology:
+    """Divides; no state."""
+    topology = Topology("quotients", **settings)
+    numbers = topology.stream(source, key=string(), value=json("n INT, d INT"), name="in")
+    numbers.map_values("value.n / value.d", name="divide").to(target)
+    return topology
+
+
+def test_dead_letters_are_counted_by_themselves_and_move_no_stream_time(figures: Figures) -> None:
+    source, target, dead = figures.topic(), figures.topic(), figures.topic()
+    topics.produce(figures.address, source, [READABLE, FAILING, MALFORMED])
+    run = figures.job(
+        quotients(
+            source, target, processing_handler="dead_letter",
+            deserialization_handler="dead_letter", dead_letter_topic=dead,
+        )
+    )  # fmt: skip
+    event = run.read_all()
+    assert topics.size(figures.address, dead) == 2
+    counted = {
+        node: (each["dead_letters"], each["dropped"]) for node, each in event["nodes"].items()
+    }
+    assert counted["in"] == (1, {})
+    assert counted["divide"] == (1, {})
+    # Kafka Streams moves it with each record that it can read, whatever comes of the record.
+    assert [task["stream_time"] for task in event["tasks"]] == [2_000]
+    run.close()
+
+
+def test_a_task_has_as_many_state_rows_as_its_stores_hold(figures: Figures) -> None:
+    """Also after a restart."""
+    source, target = figures.topic(2), figures.topic()
+    topology = Topology("counts", partitions={source: 2})
+    lines = topology.stream(source, key=string(), value=string())
+    counts = lines.group_by_key().count(store=key_value_store("counts"))
+    counts.to_stream().to(target, key=string(), value=long())
+    records = [
+        {"key": f"key-{n}", "value": "x", "partition": int(n > 2)} for n in range(5) for _ in "ab"
+    ]
+    topics.produce(figures.address, source, records)
+    run = figures.job(topology)
+    rows = {task["task"]: task["state_rows"] for task in run.read_all()["tasks"]}
+    assert rows == {"0_0": 3, "0_1": 2}
+    topics.produce(figures.address, source, [{"key": "key-5", "value": "x", "partition": 1}])
+    rows = {task["task"]: task["state_rows"] for task in run.read_all()["tasks"]}
+    assert rows["0_1"] == 3
+    run.close()
+
+
+def test_records_that_the_broker_deleted_before_they_were_read_are_told_and_counted(
+    figures: Figures,
+) -> None:
+    """Between two runs, some of them and all of them; a task without a store has no state rows."""
+    source, target = figures.topic(), figures.topic()
+    run = figures.job(quotients(source, target))
+    topics.produce(figures.address, source, [READABLE] * 3)
+    event = run.read_all()
+    assert (event["lost"], event["said"]) == ([], [])
+    assert [task["state_rows"] for task in event["tasks"]] == [None]
+    topics.produce(figures.address, source, [READABLE] * 5)
+    topics.delete_before(figures.address, source, 7)
+    event = run.read_all()
+    assert event["lost"] == [{"topic": source, "partition": 0, "records": 4}]
+    (said,) = event["said"]
+    assert said.startswith(f"4 records of {source}-0 lost: the broker had deleted them")
+    (task,) = event["tasks"]
+    (place,) = task["topic_partitions"]
+    assert (place["end_offset"], place["lag"]) == (8, 0)
+    topics.produce(figures.address, source, [READABLE] * 2)
+    topics.delete_before(figures.address, source, 10)
+    assert run.read_all()["lost"] == [{"topic": source, "partition": 0, "records": 2}]
+    run.close()

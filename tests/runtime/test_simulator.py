@@ -1,0 +1,162 @@
+"""The simulator: fair, bounded, without secrets, and with the results of `./millrace simulate`."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from millrace_compiler.isolated import Limits
+
+REPOSITORY = Path(__file__).parents[2]
+SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
+#: a sample of the recorded scenarios: each kind of step that keeps state
+SAMPLE = 12
+LOOPING = """
+class Slow(Processor):
+    def process(self, record):
+        while True:
+            pass
+"""
+CURIOUS = """
+import os
+
+class Curious(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record.replace(value=",".join(sorted(os.environ))))
+"""
+
+
+def processing(code: str, class_name: str) -> dict[str, Any]:
+    """A document whose processor is this class."""
+    text = {"format": "string"}
+    return {
+        "format": "millrace.topology/1",
+        "name": "processing",
+        "nodes": [
+            {
+                "id": "in",
+                "kind": "source.stream",
+                "params": {"topics": ["in"], "key": text, "value": text},
+            },
+            {
+                "id": "step",
+                "kind": "process",
+                "params": {
+                    "code": code,
+                    "class_name": class_name,
+                    "output": {"key": "STRING", "value": "STRING"},
+                },
+            },
+            {"id": "out", "kind": "sink.topic", "params": {"topic": "out"}},
+        ],
+        "edges": [{"source": "in", "target": "step"}, {"source": "step", "target": "out"}],
+    }
+
+
+SECRETS = {"REDIS_URL", "DATABASE_URL", "MILLRACE_REGISTRY_PASSWORDS", "SOMETHING_NEW"}
+LINE = {"topic": "in", "key": "k", "value": "v", "timestamp": 1}
+
+
+def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
+    from millrace_runtime.simulator import Simulators, respond
+
+    simulators = Simulators(1)
+    assert respond(simulators, {"do": "cancel", "owner": "a"}) == {"cancelled": False}
+    assert respond(simulators, {"do": "dance"})["error"]["code"] == "request_invalid"
+    assert simulators.pids == []
+
+
+@pytest.fixture(scope="module")
+def simulators() -> Iterator[Any]:
+    from millrace_runtime.simulator import Simulators
+
+    with pytest.MonkeyPatch.context() as environment:
+        for name in SECRETS:
+            environment.setenv(name, "s3cret")
+        found = Simulators(1, Limits(seconds=60, waiting_seconds=60, output_megabytes=32))
+        yield found
+        found.close()
+
+
+def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me") -> dict[str, Any]:
+    """The answer as the page gets it: again while the simulator is starting."""
+    from millrace_runtime.simulator import respond
+
+    request = {"do": "simulate", "owner": owner, "document": document, "inputs": inputs}
+    until = time.monotonic() + 180
+    while time.monotonic() < until:
+        answer = respond(simulators, {**request, "trace": 2000})
+        if answer.get("state") != "starting":
+            return answer
+        time.sleep(0.5)
+    raise AssertionError("the simulator did not start")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> None:
+    from tools.cli.comparing import differences
+
+    chosen = sorted(SCENARIOS.glob("*.json"))
+    found = []
+    for path in chosen[:: max(1, len(chosen) // SAMPLE)]:
+        scenario = json.loads(path.read_text(encoding="utf-8"))
+        if scenario.get("compare") in ("describe", "refused"):
+            continue
+        answer = ask(simulators, scenario["topology"], scenario["inputs"])
+        assert answer["result"] is not None, (path.name, answer["diagnostics"])
+        found += differences({"id": path.stem, **scenario}, answer["result"], "each")
+        counted: dict[str, int] = {}
+        for step in answer["result"]["steps"]:
+            if step["event"] == "drop":
+                counted[step["node"]] = counted.get(step["node"], 0) + 1
+        nodes = answer["result"]["nodes"].items()
+        dropped = {name: sum(node["dropped"].values()) for name, node in nodes}
+        assert counted == {name: n for name, n in dropped.items() if n}, path.name
+    assert found == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_document_with_errors_and_lines_that_are_none_are_answered_in_words(
+    simulators: Any,
+) -> None:
+    document = processing(CURIOUS, "Curious")
+    refused = ask(simulators, {**document, "edges": []}, [])
+    assert refused["result"] is None
+    assert refused["diagnostics"]
+    bad = ask(simulators, document, [{"topic": "in", "timestamp": "soon"}])
+    assert bad["error"]["code"] == "input_invalid"
+    assert bad["error"]["message"].startswith("Input 1: timestamp must be a whole number")
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_code_of_a_document_sees_no_secret_and_can_be_cancelled(
+    simulators: Any,
+) -> None:
+    from millrace_runtime.simulator import respond
+
+    answer = ask(simulators, processing(CURIOUS, "Curious"), [LINE])
+    names = set(answer["result"]["outputs"][0]["value"].split(","))
+    assert "PATH" in names
+    assert not names & SECRETS
+    answers: list[dict[str, Any]] = []
+    looping = threading.Thread(
+        target=lambda: answers.append(ask(simulators, processing(LOOPING, "Slow"), [LINE], "you"))
+    )
+    looping.start()
+    until = time.monotonic() + 30
+    while not respond(simulators, {"do": "cancel", "owner": "you"})["cancelled"]:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    looping.join(30)
+    assert answers[0]["error"]["code"] == "simulation_cancelled"

@@ -1,0 +1,21 @@
+"""Which variables a driver gets."""
+
+from __future__ import annotations
+
+from millrace_workers.launchers.environment import of_driver
+
+
+def test_a_driver_may_ask_no_schema_registry_that_is_not_listed() -> None:
+    listed = {"MILLRACE_SCHEMA_REGISTRIES": "https://schemas.example:8081"}
+    assert of_driver({})["MILLRACE_SCHEMA_REGISTRIES"] == ""
+    assert of_driver(listed)["MILLRACE_SCHEMA_REGISTRIES"] == "https://schemas.example:8081"
+
+
+def test_a_driver_may_read_from_no_place_that_is_not_listed() -> None:
+    assert of_driver({})["MILLRACE_READERS"] == ""
+    assert of_driver({"MILLRACE_READERS": "/data"})["MILLRACE_READERS"] == "/data"
+
+
+def test_a_driver_gets_no_secret_of_the_backend() -> None:
+    secrets = {"DATABASE_URL": "postgresql://a:b@db/m", "REDIS_URL": "redis://:p@r", "OTHER": "1"}
+    assert not secrets.keys() & of_driver(secrets).keys()

@@ -1,0 +1,48 @@
+"""Who may report: a real Redis with a password."""
+
+from __future__ import annotations
+
+import pytest
+import redis
+from millrace_workers.monitors import Reports
+
+pytestmark = pytest.mark.services
+
+
+def test_a_driver_reports_into_its_own_stream_and_reaches_nothing_else(redis_url: str) -> None:
+    assert "@" in redis_url, "this test needs a server with a password"
+    reports = Reports(redis_url)
+    address = reports.grant("7-1")
+    with redis.Redis.from_url(redis_url) as ours, redis.Redis.from_url(address) as driver:
+        driver.xadd("millrace:run:7-1", {"event": "{}"}, maxlen=10)
+        driver.set("millrace:run:7-1:snapshot", "{}", ex=60)
+        ours.xadd("millrace:run:8-1", {"event": "{}"})
+        for reach in (
+            lambda: driver.xadd("millrace:run:8-1", {"event": "{}"}),
+            lambda: driver.xadd("millrace:live:1", {"event": "{}"}),
+            lambda: driver.xrange("millrace:run:7-1"),
+            lambda: driver.keys("*"),
+            lambda: driver.lpush("celery", "task"),
+            lambda: driver.config_get("requirepass"),
+            driver.acl_list,
+            lambda: driver.publish("anything", "x"),
+        ):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                reach()
+    assert reports.grant("7-1") == address
+    reports.revoke("7-1")
+    with redis.Redis.from_url(address) as late, pytest.raises(redis.AuthenticationError):
+        late.xadd("millrace:run:7-1", {"event": "{}"})
+
+
+def test_reporting_goes_on_after_redis_has_forgotten_its_users(redis_url: str) -> None:
+    reports = Reports(redis_url)
+    address = reports.grant("7-2")
+    reports.revoke("7-2")
+    assert reports.grant("7-2") == address
+    with redis.Redis.from_url(address) as driver:
+        driver.xadd("millrace:run:7-2", {"event": "{}"})
+
+
+def test_a_server_that_lets_in_everybody_needs_no_users() -> None:
+    assert Reports("redis://127.0.0.1:1/0").grant("7-1") == "redis://127.0.0.1:1/0"

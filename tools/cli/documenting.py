@@ -1,0 +1,31 @@
+"""`document`: the topology document of a program."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.program import load_program
+
+
+def document_command(arguments: argparse.Namespace) -> int:
+    """Writes the document; a MillraceError with file and line for a program that fails."""
+    # What the program prints is not part of the document.
+    with contextlib.redirect_stdout(sys.stderr):
+        topology = load_program(arguments.program)
+        try:
+            document = topology.document()
+            text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        except (TypeError, ValueError) as error:
+            raise MillraceError(
+                "program_failed", f"The topology has a value that JSON cannot hold: {error}."
+            ) from None
+    if arguments.output:
+        Path(arguments.output).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+    return 0

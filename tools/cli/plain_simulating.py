@@ -1,0 +1,385 @@
+"""Simulations of the plain dialect: the program's own `topology` on files in place of Kafka.
+
+Every input line is a file that the queries read; what a query writes is collected, batch by batch,
+and read again where the program reads that topic. As on a broker, a written record gets the time of
+writing, here the simulation's wall clock.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shutil
+import struct
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.abc import InspectLoader
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import Any
+
+from millrace_compiler import Compilation
+from millrace_compiler.formats import Format, format_of
+from millrace_compiler.operators.sinks.topic import SinkTopic
+from millrace_compiler.operators.sources.base import Source
+from millrace_compiler.operators.sources.stream import SourceStream
+from millrace_runtime import columns, session
+from millrace_runtime.simulation import Cut, Result, line_bytes
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+
+Line = dict[str, Any]
+_SCHEMA = (
+    "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp BIGINT, "
+    "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
+)
+# Spark's own defaults, where a session of the exact dialect has others.
+SETTINGS = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
+    ),
+    "spark.sql.streaming.noDataMicroBatches.enabled": "true",
+    "spark.sql.streaming.numRecentProgressUpdates": "10000",
+    "spark.sql.shuffle.partitions": "1",
+}
+_UNPACK = {"integer": ">i", "long": ">q", "float": ">f", "double": ">d", "boolean": ">?"}
+
+
+@dataclass
+class _Query:
+    """One call of `kafka.write`."""
+
+    rows: DataFrame
+    name: str
+    topic: str | None
+    mode: str
+    written: list[dict[str, Any]] = field(default_factory=list)
+    running: Any = None
+
+
+class Files:
+    """What a plain program calls Kafka: topics are files, and writes are kept."""
+
+    def __init__(self, spark: SparkSession, folder: Path, run: str) -> None:
+        self.spark, self.folder, self.run = spark, folder, run
+        self.inputs = folder / "topics"
+        self.inputs.mkdir()
+        self.queries: list[_Query] = []
+        self.read_topics: set[str] = set()
+        self._simulation = columns.gateway().Simulation
+        self._simulation.open(spark._jsparkSession, run)
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics as they are added."""
+        self.read_topics.update(topics)
+        rows = self.spark.readStream.schema(_SCHEMA).json(str(self.inputs))
+        topic = F.col("topic")
+        wanted = topic.rlike(f"^(?:{pattern})$") if pattern else topic.isin(*topics)
+        return rows.where(wanted).withColumn("timestamp", F.timestamp_millis("timestamp"))
+
+    def table(self, topic: str) -> DataFrame:
+        """All records of a topic that are there when a micro-batch runs."""
+        rows = DataFrame(self._simulation.still(self.spark._jsparkSession, self.run), self.spark)
+        return rows.where(F.col("topic") == topic)
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """A query that keeps what it gives."""
+        self.queries.append(_Query(rows, name, topic, mode))
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Nothing is printed in a simulation."""
+
+    def add(self, records: list[dict[str, Any]]) -> None:
+        """Makes records available, all of them to one micro-batch."""
+        self._simulation.hold(self.run, json.dumps(records), "[]", False)
+        lines = [
+            {**each, "headers": [{"key": name, "value": raw} for name, raw in each["headers"]]}
+            for each in records
+        ]
+        number = sum(1 for _ in self.inputs.iterdir())
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        hidden = self.folder / "next.json"
+        hidden.write_text(text, "utf-8")
+        hidden.rename(self.inputs / f"{number:06}.json")
+
+    def close(self) -> None:
+        """Forgets the records."""
+        self._simulation.close(self.run)
+
+
+def topology_of(compilation: Compilation) -> Callable[[Any], None]:
+    """The function `topology` of the generated program."""
+    loader = _Program((compilation.code or {})["job.py"])
+    module = module_from_spec(ModuleSpec("job", loader))
+    loader.exec_module(module)
+    topology: Callable[[Any], None] = module.topology
+    return topology
+
+
+class _Program(InspectLoader):
+    """Imports a program from its text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def get_source(self, fullname: str) -> str:
+        return self._text
+
+
+class PlainSimulator:
+    """Runs a plain program on input lines."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        topology: Callable[[Any], None],
+        compilation: Compilation,
+        cut: Cut,
+        *,
+        restart_each: bool = False,
+    ) -> None:
+        self.cut, self.restart_each = cut, restart_each
+        for name, value in SETTINGS.items():
+            spark.conf.set(name, value)
+        self._folder = Path(tempfile.mkdtemp(prefix="millrace-", dir=session.local_dir()))
+        self._files = Files(spark, self._folder, f"plain-{uuid.uuid4().hex[:8]}")
+        topology(self._files)
+        self._sinks = dict(_sinks(compilation))
+        self._sources = [o for o in compilation.graph.operators.values() if isinstance(o, Source)]
+        self._partitions = compilation.document.topics
+        self._offsets: dict[tuple[str, int], int] = {}
+        self._clock = 0
+        self._dropped = 0
+
+    def run(self, lines: Sequence[Line]) -> Result:
+        """Feeds the lines, batch by batch, until nothing moves any more."""
+        result = Result([])
+        try:
+            self._start()
+            for batch in self.cut.batches(list(enumerate(lines, 1))):
+                try:
+                    self._feed(batch, result)
+                    if self.restart_each:
+                        self._restart()
+                except _Stopped as stopped:
+                    result.error = {
+                        "kind": "stopped",
+                        "code": "query_failed",
+                        "node": stopped.query,
+                        "parameter": None,
+                        "message": stopped.message,
+                        "after": batch[-1][0],
+                    }
+                    break
+        finally:
+            self._stop()
+            result.dropped = self._dropped
+            self._files.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+        if self.cut.kind != "each":
+            for output in result.outputs:
+                del output["after"]
+        return result
+
+    # ---- queries ----------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        for query in self._files.queries:
+            checkpoint = str(self._folder / "checkpoints" / query.name)
+            query.running = (
+                query.rows.writeStream.foreachBatch(_collector(query))
+                .outputMode(query.mode)
+                .option("checkpointLocation", checkpoint)
+                .trigger(processingTime="0 seconds")
+                .start()
+            )
+
+    def _stop(self) -> None:
+        for query in self._files.queries:
+            if query.running is not None:
+                self._dropped += sum(
+                    int(state["numRowsDroppedByWatermark"])
+                    for progress in query.running.recentProgress
+                    for state in json.loads(progress.json)["stateOperators"]
+                )
+                query.running.stop()
+                query.running = None
+
+    def _restart(self) -> None:
+        self._stop()
+        self._start()
+
+    # ---- lines ------------------------------------------------------------------------------
+
+    def _feed(self, batch: list[tuple[int, Line]], result: Result) -> None:
+        number, line = batch[0]
+        if "restart" in line:
+            self._restart()
+            return
+        if "advance_wall_clock" in line:
+            self._clock += int(line["advance_wall_clock"])
+            return
+        records = [record for at, line in batch for record in self._records(line, at)]
+        while records:
+            self._files.add(records)
+            records = []
+            for query in self._files.queries:
+                for row in self._rows(query):
+                    topic = row["topic"]
+                    if query.name in self._sinks:
+                        result.outputs.append(self._shown(row, query, number))
+                    if topic in self._files.read_topics or self._formats(topic):
+                        records.append(self._looped(row, topic))
+
+    def _rows(self, query: _Query) -> list[dict[str, Any]]:
+        try:
+            query.running.processAllAvailable()
+        except Exception as error:
+            failure = query.running.exception()
+            if failure is None:
+                raise
+            raise _Stopped(query.name, _reason(str(failure))) from error
+        rows, query.written = query.written, []
+        return rows
+
+    def _formats(self, topic: str) -> tuple[Format, Format] | None:
+        for source in self._sources:
+            pattern = source.topic_pattern if isinstance(source, SourceStream) else None
+            if topic in source.topic_names() or (pattern and re.fullmatch(pattern, topic)):
+                return source.key, source.value
+        return None
+
+    def _records(self, line: Line, number: int) -> Iterator[dict[str, Any]]:
+        topic = str(line["topic"])
+        formats = self._formats(topic)
+        if formats is None:
+            return
+        headers = [
+            [name, None if value is None else base64.b64encode(str(value).encode()).decode()]
+            for name, value in (line.get("headers") or {}).items()
+        ]
+        yield self._record(
+            topic,
+            int(line.get("partition") or 0),
+            int(line.get("timestamp") or 0),
+            line_bytes(line, "key", _runtime_format(formats[0]), number),
+            line_bytes(line, "value", _runtime_format(formats[1]), number),
+            headers,
+        )
+
+    def _record(
+        self,
+        topic: str,
+        partition: int,
+        timestamp: int,
+        key: str | None,
+        value: str | None,
+        headers: list[Any],
+    ) -> dict[str, Any]:
+        offset = self._offsets.get((topic, partition), 0)
+        self._offsets[topic, partition] = offset + 1
+        return {
+            "topic": topic, "partition": partition, "offset": offset, "timestamp": timestamp,
+            "merge": 0, "key": key, "value": value, "headers": headers,
+        }  # fmt: skip
+
+    def _looped(self, row: dict[str, Any], topic: str) -> dict[str, Any]:
+        key, value = _encoded(row["key"]), _encoded(row["value"])
+        partition = row["partition"]
+        if partition is None:
+            count = self._partitions.get(topic, 1)
+            partition = columns.gateway().Partitioner.partition(row["key"], count)
+        headers = [[name, _encoded(raw)] for name, raw in row["headers"]]
+        return self._record(topic, partition, self._clock, key, value, headers)
+
+    def _shown(self, row: dict[str, Any], query: _Query, number: int) -> dict[str, Any]:
+        key, value = self._sinks[query.name]
+        line = {
+            "after": number,
+            "topic": row["topic"],
+            "key": _decoded(row["key"], key),
+            "value": _decoded(row["value"], value),
+            "timestamp": self._clock,
+        }
+        headers = {name: None if raw is None else raw.decode() for name, raw in row["headers"]}
+        return {**line, "headers": headers} if headers else line
+
+
+def _reason(text: str) -> str:
+    """Spark's own sentence within what came through Python and Java."""
+    found = re.search(r"\[[A-Z][A-Z0-9_.]+\][^\n]*", text)
+    return (found[0] if found else text.split("\n", 1)[0])[:600]
+
+
+class _Stopped(Exception):
+    def __init__(self, query: str, message: str) -> None:
+        super().__init__(message)
+        self.query, self.message = query, message
+
+
+def _collector(query: _Query) -> Callable[[DataFrame, int], None]:
+    def collect(rows: DataFrame, _: int) -> None:
+        for row in rows.collect():
+            found = row.asDict()
+            query.written.append(
+                {
+                    "topic": found.get("topic") or query.topic,
+                    "key": _raw(found["key"]),
+                    "value": _raw(found["value"]),
+                    "partition": found.get("partition"),
+                    "headers": [(h["key"], _raw(h["value"])) for h in found.get("headers") or []],
+                }
+            )
+
+    return collect
+
+
+def _raw(value: Any) -> bytes | None:
+    if value is None:
+        return None
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+def _encoded(raw: bytes | None) -> str | None:
+    return None if raw is None else base64.b64encode(raw).decode()
+
+
+def _decoded(raw: bytes | None, format_: Format) -> Any:
+    if raw is None:
+        return None
+    if format_.name == "string":
+        return raw.decode()
+    if format_.name == "json":
+        return json.loads(raw)
+    if format_.name == "bytes":
+        return base64.b64encode(raw).decode()
+    return struct.unpack(_UNPACK[format_.name], raw)[0]
+
+
+def _sinks(compilation: Compilation) -> Iterator[tuple[str, tuple[Format, Format]]]:
+    """Formats by the name of the query that writes them."""
+    for operator in compilation.graph.operators.values():
+        if not isinstance(operator, SinkTopic):
+            continue
+        for number, edge in enumerate(compilation.graph.inputs[operator.id]["in"]):
+            port = compilation.ports[edge.source, edge.source_port]
+            if port.key is None or port.value is None:
+                continue
+            formats = operator.key or format_of(port.key), operator.value or format_of(port.value)
+            yield operator.id if not number else f"{operator.id}-{number + 1}", formats
+
+
+def _runtime_format(format_: Format) -> dict[str, object]:
+    """A format as the runtime takes it."""
+    properties: dict[str, object] = dict(format_.properties)
+    if format_.name == "json" and format_.type is not None:
+        properties["schema"] = format_.type.schema
+    return {"format": format_.name, **properties}

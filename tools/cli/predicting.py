@@ -1,0 +1,87 @@
+"""Whether what the plain dialect announced explains how a result differs from Kafka Streams.
+
+Some codes explain one aspect and nothing else: times of writing, headers, numbers of dropped
+records, the order within one micro-batch, updates that a later one replaced. Others change which
+records come out. A result that differs in an aspect that no announced code explains is *wrong*.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Collection
+from typing import Any, Literal
+
+from tools.cli.comparing import differences
+
+Verdict = Literal["equal", "predicted", "refused", "wrong"]
+VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")
+Scenario = dict[str, Any]
+
+#: Codes that say that other records come out, or none.
+RECORDS = frozenset(
+    {
+        "plain_late", "plain_session_final", "plain_outer_results", "plain_aggregate_null",
+        "plain_table_now", "plain_null_array", "plain_processing_handler",
+    }
+)  # fmt: skip
+#: Codes behind which records that are left out are not counted.
+UNCOUNTED = frozenset({"plain_drops", "plain_late", "plain_null_array"})
+
+
+def verdict(scenario: Scenario, result: dict[str, Any], cut: str) -> Verdict:
+    """What a result of the plain dialect is, compared with what Kafka Streams did."""
+    if (result.get("error") or {}).get("kind") == "refused":
+        return "refused"
+    codes = {each["code"] for each in result.get("differences") or []}
+    if result.get("error") and not _may_fail(scenario, result, codes):
+        return "wrong"
+    if not unexplained(scenario, result, cut, ()):
+        return "equal"
+    return "wrong" if unexplained(scenario, result, cut, codes) else "predicted"
+
+
+def unexplained(
+    scenario: Scenario, result: dict[str, Any], cut: str, codes: Collection[str]
+) -> list[str]:
+    """The differences that none of the codes explains."""
+    expected, found = copy.deepcopy(scenario), copy.deepcopy(result)
+    wanted = expected["expected"]
+    wanted.pop("stores", None)
+    if "plain_sink_timestamp" in codes:
+        _without(wanted, found, "timestamp")
+    if "plain_headers" in codes:
+        _without(wanted, found, "headers")
+    if UNCOUNTED.intersection(codes):
+        wanted["dropped"] = None
+    if "plain_failed_batch" in codes and wanted.get("error") and found.get("error"):
+        wanted["outputs"] = found["outputs"] = []
+    if cut != "each" and "plain_updates" in codes and expected["compare"] != "last_per_key":
+        expected["compare"] = "last_per_key"
+    if "plain_order" in codes:
+        _sort(wanted, cut)
+        _sort(found, cut)
+    left = differences(expected, found, cut)
+    return [] if RECORDS.intersection(codes) else left
+
+
+def _may_fail(scenario: Scenario, result: dict[str, Any], codes: Collection[str]) -> bool:
+    """Whether a record may stop the program: as in Kafka Streams, or as was announced."""
+    stopped = result["error"].get("kind") == "stopped"
+    wanted = scenario["expected"].get("error")
+    return stopped and bool(wanted or "plain_processing_handler" in codes)
+
+
+def _without(wanted: dict[str, Any], found: dict[str, Any], name: str) -> None:
+    for outputs in (wanted.get("outputs") or [], found.get("outputs") or []):
+        for output in outputs:
+            output.pop(name, None)
+
+
+def _sort(side: dict[str, Any], cut: str) -> None:
+    """Puts records of one micro-batch into one order on both sides."""
+
+    def place(output: dict[str, Any]) -> tuple[Any, str]:
+        return (output.get("after", 0) if cut == "each" else 0, json.dumps(output, sort_keys=True))
+
+    side["outputs"] = sorted(side.get("outputs") or [], key=place)

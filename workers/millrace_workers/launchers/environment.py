@@ -1,0 +1,41 @@
+"""Which variables of a worker's environment its drivers get.
+
+Code of documents runs in drivers, so what opens the backend is not handed on: neither DATABASE_URL
+nor REDIS_URL, and nothing that is not named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: further names, separated by commas, that an installation hands on
+MORE = "MILLRACE_DRIVER_ENVIRONMENT"
+ALLOWED = frozenset(
+    [
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
+        *("LD_LIBRARY_PATH", "VIRTUAL_ENV", "PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONHASHSEED"),
+        *("JAVA_HOME", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "HADOOP_CONF_DIR"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+        *("MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_JAR_MIRROR", "MILLRACE_OPERATOR_JAR"),
+        *("MILLRACE_PROCESSOR_TIMEOUT_MS", "MILLRACE_PROCESSOR_MEMORY_MB"),
+        *("MILLRACE_REGISTRY_PASSWORDS", "MILLRACE_SCHEMA_REGISTRIES", "MILLRACE_READERS"),
+        "MILLRACE_DEBUG",
+    ]
+)
+#: beginnings of names: locale, Spark, and the settings of Kafka clients
+PREFIXES = ("LC_", "SPARK_", "PYSPARK_", "MILLRACE_KAFKA_")
+
+
+def of_driver(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a driver gets from its worker's environment.
+
+    Without lists of schema registries and of places to read from, a driver of the server may use
+    none.
+    """
+    more = {name.strip() for name in environment.get(MORE, "").split(",")}
+    return {"MILLRACE_SCHEMA_REGISTRIES": "", "MILLRACE_READERS": ""} | {
+        name: value
+        for name, value in environment.items()
+        if name in ALLOWED or name in more or name.startswith(PREFIXES)
+    }

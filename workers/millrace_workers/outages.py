@@ -1,0 +1,71 @@
+"""What a deployment waits for, however long it takes: an outage is nobody's fault and no crash."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from typing import Any
+
+FIRST_PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 60.0
+#: bytes on the disk of the data folder, below which nothing is started
+NEEDED_SPACE = 50_000_000
+#: failures that say that a part outside does not answer
+CODES = frozenset(
+    {
+        "analyzer",
+        "broker_unreachable",
+        "checkpoint_in_use",
+        "disk_full",
+        "redis_unreachable",
+    }
+)
+DISK_FULL = "The disk of the data folder is full. Free some space; it goes on by itself."
+
+
+class Away(Exception):
+    """A part that the deployment needs does not answer; it is asked again later."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+@dataclass(frozen=True)
+class Outage:
+    """Since when (epoch seconds) a deployment waits, for what, and when it tries again."""
+
+    code: str
+    message: str
+    since: float
+    attempts: int
+    retry_at: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The outage as the database keeps it."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "since": self.since,
+            "attempts": self.attempts,
+            "retry_at": self.retry_at,
+        }
+
+
+def pause_after(attempts: int) -> float:
+    """Seconds before the next attempt: 1, 2, 4 … 60."""
+    return float(min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** min(attempts - 1, 10)))
+
+
+def after(before: Outage | None, away: Away, now: float) -> Outage:
+    """The outage as it stands after one more attempt; another reason is another outage."""
+    if before is None or before.code != away.code:
+        return Outage(away.code, away.message, now, 1, now + pause_after(1))
+    attempts = before.attempts + 1
+    return Outage(away.code, away.message, before.since, attempts, now + pause_after(attempts))
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the error means that the disk is full."""
+    return error.errno in {errno.ENOSPC, errno.EDQUOT}
