@@ -145,7 +145,9 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const long = targetX < sourceX || targetX - sourceX > 160;
   const asked = hovered && !runtime;
   const showChip = type !== undefined && (always || selected === true || asked);
-  const chip = type === undefined ? "" : chipText(type, always && !hovered ? 0 : 2);
+  const counted = runtime ? undefined : simulated;
+  const types = type === undefined ? "" : chipText(type, always && !hovered ? 0 : 2);
+  const chip = counted === undefined ? types : `${exact(counted)} · ${types}`;
   const marks = shuffle || (type?.key_changed ?? false);
   return (
     <g
@@ -163,10 +165,10 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {planned && topic !== null && (long || hovered) ? (
         <Label text={topic} x={labelX} y={labelY + 20} />
       ) : null}
-      {simulated === undefined || runtime || showChip ? null : (
+      {counted === undefined || showChip ? null : (
         <Label
-          text={exact(simulated)}
-          title={t("simulatedTitle", { n: exact(simulated) })}
+          text={exact(counted)}
+          title={t("simulatedTitle", { n: exact(counted) })}
           x={labelX}
           y={marks ? labelY - 16 : labelY}
         />
