@@ -96,6 +96,7 @@ def test_an_answer_that_is_too_large_is_not_read(pool: Pool, analyzer: str) -> N
     assert codes(answer) == ["compile_output"]
 
 
+@pytest.mark.slow
 def test_documents_without_end_of_one_do_not_hold_anothers(analyzer: str) -> None:
     shared = Pool(size=2, limits=Limits(seconds=2, waiting_seconds=30))
     shared.warm().join()
@@ -114,6 +115,7 @@ def test_documents_without_end_of_one_do_not_hold_anothers(analyzer: str) -> Non
         shared.close()
 
 
+@pytest.mark.slow
 def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) -> None:
     shared = Pool(size=2, limits=Limits(seconds=2, waiting_seconds=30))
     shared.warm().join()
@@ -137,6 +139,32 @@ def test_documents_without_end_of_several_do_not_hold_anothers(analyzer: str) ->
             # Without a process that is kept for others, two of them would have been answered.
             assert sum(each.done() for each in again) < 2
             assert {codes(each.result())[0] for each in again} == {"compile_time"}
+    finally:
+        shared.close()
+
+
+@pytest.mark.slow
+def test_the_last_free_process_is_for_those_who_hold_none_and_long_work_gives_way(
+    analyzer: str,
+) -> None:
+    shared = Pool(size=4, limits=Limits(seconds=5, waiting_seconds=30))
+    shared.warm().join()
+    try:
+        workers = [psutil.Process(pid) for pid in shared.pids]
+        usual = min(worker.nice() for worker in workers)
+        with ThreadPoolExecutor(6) as threads:
+            hostile = [
+                threads.submit(shared.compile, ENDLESS, analyzer, owner=owner)
+                for owner in ("one", "two") * 3
+            ]
+            time.sleep(0.2)
+            assert codes(shared.compile(GOOD, analyzer, owner="other")) == []
+            while sum(worker.nice() > usual for worker in workers if worker.is_running()) < 3:
+                assert not any(each.done() for each in hostile)
+                time.sleep(0.05)
+            assert codes(shared.compile(GOOD, analyzer, owner="other")) == []
+            assert not any(each.done() for each in hostile)
+            assert {codes(each.result())[0] for each in hostile} <= {"compile_time"}
     finally:
         shared.close()
 

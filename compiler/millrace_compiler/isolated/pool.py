@@ -30,6 +30,9 @@ _MODULE = "millrace_compiler.isolated.worker"
 _STARTING_SECONDS = 60.0
 #: requests of one owner that may wait; more are refused at once
 _MOST_WAITING = 8
+#: seconds after which a process at work gives way to the others, and by how much
+_PATIENCE_SECONDS = 1.0
+_LOWER_PRIORITY = 10
 #: seconds for which an owner counts as slow after a request that took half of its time or more
 _SLOW_SECONDS = 30.0
 
@@ -57,9 +60,9 @@ class Exceeded(Exception):
 class Pool:
     """Up to ``size`` processes; threads of the caller wait for one that is free.
 
-    Free processes go round between those who wait. Nobody holds more than half of them, and all
-    whose documents were slow a moment ago hold no more than half together, so that slow documents
-    of some do not keep others waiting.
+    Free processes go round between those who wait. Nobody holds more than half of them, the last
+    free one is for those who hold none, and all whose documents were slow a moment ago hold no more
+    than half together, so that slow documents of some do not keep others waiting.
     """
 
     def __init__(self, size: int = 4, limits: Limits | None = None) -> None:
@@ -215,7 +218,7 @@ class Pool:
                 self._held[owner] -= 1
                 if not self._held[owner]:
                     del self._held[owner]
-                reusable = worker is not None and worker.alive and not self._closed
+                reusable = worker is not None and worker.restored() and not self._closed
                 if reusable and worker is not None:
                     worker.idle_since, worker.asked = now, None
                     self._idle.append(worker)
@@ -254,7 +257,8 @@ class Pool:
 
     def _is_next(self, owner: str) -> bool:
         """Whether a process is free, and the owner the first who may have it."""
-        if not self._idle and self._started >= self.size:
+        free = len(self._idle) + self.size - self._started
+        if not free:
             return False
         now = time.monotonic()
         self._slow = {each: until for each, until in self._slow.items() if until > now}
@@ -262,7 +266,8 @@ class Pool:
         entitled = (
             each
             for each in self._waiting
-            if self._held[each] < self._share and not (slow_full and each in self._slow)
+            if self._held[each] < (self._share if free > 1 else 1)
+            and not (slow_full and each in self._slow)
         )
         return next(entitled, None) == owner
 
@@ -324,6 +329,7 @@ class Process:
         #: when the request in work was sent
         self.asked: float | None = None
         self.alive = True
+        self._priority: int | None = None
         self.idle_since = time.monotonic()
 
     def wait_until_ready(self) -> None:
@@ -376,14 +382,35 @@ class Process:
         poll.register(stdout, select.POLLIN)
         while count:
             left = until - time.monotonic()
-            if left <= 0 or not poll.poll(left * 1000):
+            if left <= 0:
                 raise Exceeded("time")
+            patience = left if self._priority is not None else min(left, _PATIENCE_SECONDS)
+            if not poll.poll(patience * 1000):
+                self._give_way()
+                continue
             part = os.read(stdout.fileno(), min(count, 1 << 20))
             if not part:
                 raise Exceeded("process")
             parts.append(part)
             count -= len(part)
         return b"".join(parts)
+
+    def _give_way(self) -> None:
+        """Work on with a lower priority: other people's requests are short."""
+        if self._priority is None and self.asked is not None:
+            with contextlib.suppress(OSError):
+                self._priority = os.getpriority(os.PRIO_PROCESS, self.pid)
+                os.setpriority(os.PRIO_PROCESS, self.pid, self._priority + _LOWER_PRIORITY)
+
+    def restored(self) -> bool:
+        """Whether it lives and has its priority back, which only a privileged parent may give."""
+        if self._priority is not None and self.alive:
+            try:
+                os.setpriority(os.PRIO_PROCESS, self.pid, self._priority)
+            except OSError:
+                return False
+            self._priority = None
+        return self.alive
 
     def kill(self) -> None:
         """Kill the process; who waits for its answer gets :class:`Exceeded`."""
