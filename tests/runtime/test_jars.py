@@ -34,6 +34,7 @@ def test_an_edit_of_a_source_gives_another_jar(tmp_path: Path) -> None:
     assert jars._fingerprint(tmp_path, [source]) != before
 
 
+@pytest.mark.slow
 def test_scalacs_own_words_come_with_a_broken_source(tmp_path: Path) -> None:
     source = tmp_path / "Broken.scala"
     source.write_text("object Broken { val x: Int = missing }")
@@ -43,6 +44,7 @@ def test_scalacs_own_words_come_with_a_broken_source(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.jar"))
 
 
+@pytest.mark.slow
 def test_the_trimmed_java_of_the_lock_compiles_to_class_files_of_java_17(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

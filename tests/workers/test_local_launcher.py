@@ -196,6 +196,7 @@ def test_another_hosts_driver_is_left_alone_until_it_lets_go_of_its_checkpoint(
     assert elsewhere.poll(tmp_path, process) == Ended(-9)
 
 
+@pytest.mark.slow
 def test_a_drivers_log_is_put_aside_while_it_runs_and_its_size_is_bounded(
     tmp_path: Path,
 ) -> None:
