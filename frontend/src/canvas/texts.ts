@@ -37,8 +37,8 @@ export const t = texts({
     subtopology: "Sub-topology {id} · {n} {n|task|tasks}",
     itself: "A node cannot feed itself",
     not_an_input: "Wires go from an output to an input",
-    exists: "This wire is already there",
-    taken: "{port} already has its input; delete that wire first",
+    exists: "This edge is already there",
+    taken: "{port} already has its input; delete that edge first",
     cycle: "This would make a circle; go through a topic instead",
     role: "Needs a {needs}, this is a {found}",
     roleToTable: "Needs a {needs}, this is a stream: put “To table” between",
@@ -78,7 +78,7 @@ export const t = texts({
     minimap: "Minimap",
     emptyTitle: "Start with where records come from",
     emptyText:
-      "Drag a source from the palette, or add one here. Then pull a wire from its port to add what comes next.",
+      "Drag a source from the palette, or add one here. Then pull an edge from its port to add what comes next.",
     emptyAction: "Add a stream from a topic",
     emptyHint: "N adds a node, Ctrl K finds every command",
     moved: "Move {n} {n|node|nodes}",
@@ -191,7 +191,7 @@ export function runsText(way: string): string {
   return way === "python" ? t("runs_python") : way;
 }
 
-/** Why a wire does not fit, and what would. */
+/** Why an edge does not fit, and what would. */
 export function refusalText(reason: Refusal): string {
   if (reason.code === "taken") return t("taken", { port: reason.port });
   if (reason.code === "store_kind") {

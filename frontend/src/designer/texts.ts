@@ -47,8 +47,8 @@ export const t = texts({
     mouseInsert: "Insert into an edge",
     mouseInsertKeys: "drop on it",
     mousePull: "Add what comes next",
-    mousePullKeys: "pull a wire into the empty",
-    mouseEdge: "Move the end of a wire",
+    mousePullKeys: "pull an edge into the empty",
+    mouseEdge: "Move the end of an edge",
     mouseEdgeKeys: "drag its end",
   },
   zh: {

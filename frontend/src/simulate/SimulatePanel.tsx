@@ -101,7 +101,7 @@ function Bar(props: { ws: string; bad: number; onDialog: (which: "paste" | "gene
         ]}
       />
       {view === "inputs" ? (
-        <>
+        <div className={classes.actions}>
           <Button variant="subtle" onClick={() => add(topic, last?.timestamp ?? "0")}>
             {t("add")}
           </Button>
@@ -123,7 +123,7 @@ function Bar(props: { ws: string; bad: number; onDialog: (which: "paste" | "gene
           >
             {t("clear")}
           </Button>
-        </>
+        </div>
       ) : null}
       <span className={classes.space} />
       <Switch
