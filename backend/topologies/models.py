@@ -103,3 +103,25 @@ class Draft(models.Model):
     def revision(self) -> str:
         """Identify what the draft holds; who replaces it names the revision that they have seen."""
         return hash_of({"base_version": self.base_version, "document": self.document})
+
+
+class TopologyTest(models.Model):
+    """Records that go into a topology, and what is expected of them."""
+
+    topology = models.ForeignKey(Topology, on_delete=models.CASCADE, related_name="tests")
+    name = models.CharField(max_length=150)
+    #: input lines, as a simulation takes them
+    inputs = models.JSONField()
+    #: outputs, stores, dropped; what is left out is not compared
+    expected = models.JSONField()
+    updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar = ["name", "id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint("topology", Lower("name"), name="one_test_per_name")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -36,9 +36,11 @@ def simulated(
     workspace: Workspace,
     *,
     steps: int,
+    expected: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The diagnostics and the result of a document's run on input lines; None where refused.
 
+    With `expected` the result says what differs from it.
     `state` is `starting` where nothing ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is no saved version of the workspace and for code
     of somebody who may not deploy, Unavailable
@@ -68,6 +70,7 @@ def simulated(
             "document": document,
             "inputs": inputs,
             "trace": steps,
+            "expected": expected,
         }
     )
     if answer.get("state") == "starting":

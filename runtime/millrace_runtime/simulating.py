@@ -2,7 +2,8 @@
 
 It reads requests from standard input and writes answers to standard output, as the compiler's
 processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
-A request has `document`, `inputs` (input lines, see docs) and `trace` (steps to keep).
+A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep) and, where it is
+a test, `expected`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.isolated import frames
 from pyspark.sql import SparkSession
 
+from millrace_runtime.comparing import differences_of_test
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.input_lines import checked_line
@@ -27,6 +29,8 @@ from millrace_runtime.unbatched import UnbatchedSimulator
 
 #: outputs that an answer has at most; all are counted
 MOST_OUTPUTS = 5_000
+#: differences from what a test expects that an answer has at most
+MOST_DIFFERENCES = 50
 
 _WARM_UP: dict[str, Any] = {
     "format": "millrace.topology/1",
@@ -63,7 +67,30 @@ def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]
         checked_line(line, f"Input {number}") for number, line in enumerate(request["inputs"], 1)
     ]
     result = _run(spark, document, compilation.task_graph, lines, request)
-    return {"diagnostics": diagnostics, "result": shown(document, result)}
+    answer = {
+        **shown(document, result),
+        "differences": _differences(document, lines, result, request.get("expected")),
+    }
+    return {"diagnostics": diagnostics, "result": answer}
+
+
+def _differences(
+    document: Mapping[str, Any],
+    lines: list[dict[str, Any]],
+    result: Result,
+    expected: dict[str, Any] | None,
+) -> list[str] | None:
+    """What differs from what a test expects, in sentences; None where nothing is expected."""
+    if expected is None:
+        return None
+    test = {"topology": document, "inputs": lines, "expected": expected}
+    found = {
+        "outputs": result.outputs,
+        "dropped": result.dropped,
+        "stores": result.stores,
+        **({"error": result.error} if result.error else {}),
+    }
+    return differences_of_test(test, found, "each")[:MOST_DIFFERENCES]
 
 
 def _run(

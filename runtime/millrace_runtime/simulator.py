@@ -4,7 +4,8 @@
 
 A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 
-- `{"do": "simulate", "owner", "document", "inputs", "trace"}` → `{"result": …, "diagnostics": …}`
+- `{"do": "simulate", "owner", "document", "inputs", "trace", "expected"}` →
+  `{"result": …, "diagnostics": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
 - `{"do": "prepare"}` → `{"state": "ready" | "starting"}`, and starts a process if there is none
 - `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner

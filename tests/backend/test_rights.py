@@ -13,6 +13,7 @@ from accounts import actions
 from accounts.models import ApiToken, User
 from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 from millrace_backend import kafka
 from rest_framework.test import APIClient
 
@@ -73,6 +74,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},
     "version_name": {"name": "Release"},
+    "test_create": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
+    "test_replace": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "presence_update": {"node": "a"},
     "record_produce": {"value": {"format": "string", "text": "a"}},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
@@ -100,6 +103,9 @@ class World:
             "topic": "orders",
             "partition": 0,
             "offset": 0,
+            "test": deployment.topology.tests.create(
+                name="One", inputs=[], expected={"dropped": 0}, updated_at=timezone.now()
+            ).pk,
         }
 
     def client(self, name: str) -> APIClient:

@@ -56,8 +56,17 @@ def test_a_simulator_that_starts_is_answered_with_202(
     answer: Any = client.post(PATH, asked(document("a"), steps=7), format="json")
     assert (answer.status_code, answer.json()["state"]) == (202, "starting")
     assert simulator.asked[0]["trace"] == 7
+    assert simulator.asked[0]["expected"] is None
     assert simulator.asked[0]["owner"] == f"person {people.editor.pk}"
     assert client.get(PATH).json() == {"state": "starting"}
+
+
+def test_what_a_test_expects_goes_to_the_simulator(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    expected = {"outputs": [{"topic": "out", "key": None, "value": 1}], "dropped": 2}
+    client_of(people.editor).post(PATH, asked(document("a"), expected=expected), format="json")
+    assert simulator.asked[0]["expected"] == expected
 
 
 @pytest.mark.parametrize(

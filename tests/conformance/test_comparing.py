@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from tools.cli.comparing import differences
+from millrace_runtime.comparing import differences
 
 
 def scenario(compare: str = "sequence", **expected: Any) -> dict[str, Any]:

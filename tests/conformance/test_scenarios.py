@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tools.cli.comparing import differences
+from millrace_runtime.comparing import differences
 
 FOLDER = Path(__file__).parent / "scenarios"
 SCENARIOS = {

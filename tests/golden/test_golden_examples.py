@@ -55,7 +55,7 @@ def test_golden_examples_are_what_kafka_streams_does() -> None:
 def test_spark_does_with_the_example_what_its_page_shows(kind: str, warm: Any) -> None:
     from millrace_runtime.simulation import Cut
 
-    from tools.cli.comparing import differences
+    from millrace_runtime.comparing import differences
     from tools.cli.simulating import run_scenario
 
     example = scenario(kind)

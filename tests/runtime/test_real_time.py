@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime.comparing import differences
 from millrace_runtime.errors import fault_of
 from millrace_runtime.report import Progress
 from pyspark.errors import StreamingQueryException
 
 from tests.runtime import topics
 from tests.runtime.live import Live, play
-from tools.cli.comparing import differences
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 

@@ -86,14 +86,16 @@ def simulators() -> Iterator[Any]:
         found.close()
 
 
-def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me") -> dict[str, Any]:
+def ask(
+    simulators: Any, document: Any, inputs: list[Any], owner: str = "me", **more: Any
+) -> dict[str, Any]:
     """The answer as the page gets it: again while the simulator is starting."""
     from millrace_runtime.simulator import respond
 
     request = {"do": "simulate", "owner": owner, "document": document, "inputs": inputs}
     until = time.monotonic() + 180
     while time.monotonic() < until:
-        answer = respond(simulators, {**request, "trace": 2000})
+        answer = respond(simulators, {**request, "trace": 2000, **more})
         if answer.get("state") != "starting":
             return answer
         time.sleep(0.5)
@@ -103,7 +105,7 @@ def ask(simulators: Any, document: Any, inputs: list[Any], owner: str = "me") ->
 @pytest.mark.spark
 @pytest.mark.slow
 def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> None:
-    from tools.cli.comparing import differences
+    from millrace_runtime.comparing import differences
 
     chosen = sorted(SCENARIOS.glob("*.json"))
     found = []
@@ -111,8 +113,11 @@ def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> N
         scenario = json.loads(path.read_text(encoding="utf-8"))
         if scenario.get("compare") in ("describe", "refused"):
             continue
-        answer = ask(simulators, scenario["topology"], scenario["inputs"])
+        expected = scenario["expected"]
+        answer = ask(simulators, scenario["topology"], scenario["inputs"], expected=expected)
         assert answer["result"] is not None, (path.name, answer["diagnostics"])
+        if scenario.get("compare", "sequence") == "sequence":
+            assert answer["result"]["differences"] == [], path.name
         found += differences({"id": path.stem, **scenario}, answer["result"], "each")
         counted: dict[str, int] = {}
         for step in answer["result"]["steps"]:
@@ -122,6 +127,19 @@ def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> N
         dropped = {name: sum(node["dropped"].values()) for name, node in nodes}
         assert counted == {name: n for name, n in dropped.items() if n}, path.name
     assert found == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_what_a_test_expects_and_does_not_get_is_told(simulators: Any) -> None:
+    scenario = json.loads(next(SCENARIOS.glob("A0*.json")).read_text(encoding="utf-8"))
+    first, *rest = scenario["expected"]["outputs"]
+    wrong = {"outputs": [{**first, "value": "another"}, *rest]}
+    inputs = scenario["inputs"]
+    answer = ask(simulators, scenario["topology"], inputs, expected=wrong)["result"]
+    assert len(answer["differences"]) == 1
+    assert '"value": "another"' in answer["differences"][0]
+    assert ask(simulators, scenario["topology"], inputs)["result"]["differences"] is None
 
 
 @pytest.mark.spark

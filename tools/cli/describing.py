@@ -15,9 +15,9 @@ from typing import Any
 
 from millrace_compiler import Analyzer, compile_document
 from millrace_compiler.describe import description_of
+from millrace_runtime.comparing import differences
 from millrace_runtime.errors import MillraceError
 
-from tools.cli.comparing import differences
 from tools.cli.oracle import Oracle
 from tools.oracle import fuzz
 

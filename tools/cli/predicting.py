@@ -12,7 +12,7 @@ import json
 from collections.abc import Collection
 from typing import Any, Literal
 
-from tools.cli.comparing import differences
+from millrace_runtime.comparing import differences
 
 Verdict = Literal["equal", "predicted", "refused", "wrong"]
 VERDICTS: tuple[Verdict, ...] = ("equal", "predicted", "refused", "wrong")

@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler import load_document
+from millrace_runtime.comparing import differences_of_test
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 
-from tools.cli.comparing import differences
 from tools.cli.documents import read_document, read_text, tell
 from tools.cli.simulating import Warm, run_scenario
 
 FIELDS = ("id", "title", "topology", "inputs", "expected", "compare", "cuts")
 MODES = ("sequence", "set_per_input", "last_per_key", "refused")
 CUTS = ("each", "all")
-#: Fields of an expected record that are compared only where every record of the test states them.
-OPTIONAL = ("after", "timestamp")
 
 
 def test_topology_command(arguments: argparse.Namespace) -> int:
@@ -60,8 +58,7 @@ def run_test(warm: Warm, document: dict[str, Any], test: dict[str, Any]) -> dict
     scenario = {**test, "topology": document}
     found = []
     for cut in test["cuts"]:
-        result = _narrowed(run_scenario(warm, scenario, Cut.parse(cut)), test["expected"])
-        texts = differences(scenario, result, cut)
+        texts = differences_of_test(scenario, run_scenario(warm, scenario, Cut.parse(cut)), cut)
         found += texts if cut == "each" else [f"cut {cut}: {text}" for text in texts]
     return {
         "id": test["id"],
@@ -69,18 +66,6 @@ def run_test(warm: Warm, document: dict[str, Any], test: dict[str, Any]) -> dict
         "passed": not found,
         "differences": found,
     }
-
-
-def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
-    """The result without what the test leaves out: outputs, or one of their optional fields."""
-    if "outputs" not in result or result.get("error"):
-        return result
-    rows = expected.get("outputs")
-    if rows is None:
-        return {**result, "outputs": []}
-    dropped = [name for name in OPTIONAL if not all(name in row for row in rows)]
-    kept = [{k: v for k, v in row.items() if k not in dropped} for row in result["outputs"]]
-    return {**result, "outputs": kept}
 
 
 def _lines(result: dict[str, Any]) -> list[str]:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from millrace_compiler import Refused, compile_document
+from millrace_runtime.comparing import differences
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 
-from tools.cli.comparing import differences
 from tools.cli.describing import described_scenario, verify_description
 from tools.cli.documents import analyzer, read_document, read_lines
 from tools.cli.oracle import Oracle

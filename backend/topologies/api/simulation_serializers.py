@@ -11,6 +11,44 @@ from topologies.api.fields import DocumentField
 from topologies.simulating import MOST_INPUTS, MOST_STEPS
 
 
+class ExpectedOutputSerializer(serializers.Serializer[Any]):
+    """A record that is expected in a topic.
+
+    `after` and `timestamp` are compared only if every expected record states them.
+    """
+
+    topic = serializers.CharField()
+    key = serializers.JSONField(allow_null=True, default=None)
+    value = serializers.JSONField(allow_null=True, default=None)
+    timestamp = serializers.IntegerField(required=False)
+    after = serializers.IntegerField(required=False, min_value=1)
+    headers = serializers.DictField(
+        child=serializers.CharField(allow_null=True, allow_blank=True), required=False
+    )
+
+
+class ExpectedRowSerializer(serializers.Serializer[Any]):
+    """A row that a store is expected to have; the key of a window store has the window."""
+
+    key = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField(allow_null=True, default=None)
+    timestamp = serializers.IntegerField(allow_null=True, required=False)
+
+
+class ExpectedSerializer(serializers.Serializer[Any]):
+    """What a test expects; what is left out is not compared."""
+
+    outputs = ExpectedOutputSerializer(many=True, required=False)
+    stores = serializers.DictField(child=ExpectedRowSerializer(many=True), required=False)
+    dropped = serializers.IntegerField(required=False, min_value=0)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A test that expects nothing would pass whatever happens."""
+        if not attrs:
+            raise serializers.ValidationError("Expect outputs, stores or dropped records.")
+        return attrs
+
+
 class SimulationRequestSerializer(serializers.Serializer[Any]):
     """A document that need not be saved, and the input lines in their order."""
 
@@ -27,6 +65,9 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         default=MOST_STEPS,
         required=False,
         help_text="So many steps of records are answered; all records are counted.",
+    )
+    expected = ExpectedSerializer(
+        required=False, help_text="The result says what differs from it, as a test does."
     )
 
 
@@ -140,6 +181,11 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     truncated = serializers.BooleanField(help_text="More steps happened than are answered.")
     logs = SimulationLogSerializer(many=True)
     error = SimulationErrorSerializer(allow_null=True)
+    differences = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="From what is expected, in sentences; null where nothing is expected.",
+    )
 
 
 class SimulationSerializer(serializers.Serializer[Any]):

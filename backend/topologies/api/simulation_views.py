@@ -42,7 +42,12 @@ class SimulationsView(ApiView):
         given.is_valid(raise_exception=True)
         asked = given.validated_data
         answer = simulating.simulated(
-            asked["document"], asked["inputs"], self.person, found, steps=asked["steps"]
+            asked["document"],
+            asked["inputs"],
+            self.person,
+            found,
+            steps=asked["steps"],
+            expected=asked.get("expected"),
         )
         return Response(answer, status=202 if answer["state"] == "starting" else 200)
 

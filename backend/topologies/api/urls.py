@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from topologies.api import simulation_views, views
+from topologies.api import simulation_views, testing_views, views
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
@@ -10,6 +10,8 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
     path("topologies/<int:topology>", views.TopologyView.as_view()),
     path("topologies/<int:topology>/draft", views.DraftView.as_view()),
+    path("topologies/<int:topology>/tests", testing_views.TestsView.as_view()),
+    path("topologies/<int:topology>/tests/<int:test>", testing_views.TestView.as_view()),
     path("topologies/<int:topology>/versions", views.VersionsView.as_view()),
     path("topologies/<int:topology>/versions/<int:number>", views.VersionView.as_view()),
     path("topologies/<int:topology>/versions/<int:number>/export", views.ExportView.as_view()),

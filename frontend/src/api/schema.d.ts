@@ -480,6 +480,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/topologies/{topology}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page, in the order of their names. */
+        get: operations["test_list"];
+        put?: never;
+        /** @description Keep a test (editor). */
+        post: operations["test_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/topologies/{topology}/tests/{test}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Replace a test (editor). */
+        put: operations["test_replace"];
+        post?: never;
+        /** @description Delete a test (editor). */
+        delete: operations["test_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/topologies/{topology}/versions": {
         parameters: {
             query?: never;
@@ -1125,6 +1161,64 @@ export interface components {
             before: {
                 [key: string]: unknown;
             }[];
+        };
+        /** @description What a test expects; what is left out is not compared. */
+        Expected: {
+            dropped?: number;
+            outputs?: components["schemas"]["ExpectedOutput"][];
+            stores?: {
+                [key: string]: components["schemas"]["ExpectedRow"][];
+            };
+        };
+        /**
+         * @description A record that is expected in a topic.
+         *
+         *     `after` and `timestamp` are compared only if every expected record states them.
+         */
+        ExpectedOutput: {
+            after?: number;
+            headers?: {
+                [key: string]: string | null;
+            };
+            key?: unknown;
+            timestamp?: number;
+            topic: string;
+            value?: unknown;
+        };
+        /**
+         * @description A record that is expected in a topic.
+         *
+         *     `after` and `timestamp` are compared only if every expected record states them.
+         */
+        ExpectedOutputRequest: {
+            after?: number;
+            headers?: {
+                [key: string]: string | null;
+            };
+            key?: unknown;
+            timestamp?: number;
+            topic: string;
+            value?: unknown;
+        };
+        /** @description What a test expects; what is left out is not compared. */
+        ExpectedRequest: {
+            dropped?: number;
+            outputs?: components["schemas"]["ExpectedOutputRequest"][];
+            stores?: {
+                [key: string]: components["schemas"]["ExpectedRowRequest"][];
+            };
+        };
+        /** @description A row that a store is expected to have; the key of a window store has the window. */
+        ExpectedRow: {
+            key: unknown;
+            timestamp?: number | null;
+            value?: unknown;
+        };
+        /** @description A row that a store is expected to have; the key of a window store has the window. */
+        ExpectedRowRequest: {
+            key: unknown;
+            timestamp?: number | null;
+            value?: unknown;
         };
         /** @description The record that caused a failure. */
         FailingRecord: {
@@ -1812,6 +1906,8 @@ export interface components {
         /** @description A document that need not be saved, and the input lines in their order. */
         SimulationRequestRequest: {
             document: components["schemas"]["DocumentRequest"];
+            /** @description The result says what differs from it, as a test does. */
+            expected?: components["schemas"]["ExpectedRequest"];
             /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: the wall clock moves on. */
             inputs: unknown[];
             /**
@@ -1822,6 +1918,8 @@ export interface components {
         };
         /** @description What became of the input lines. */
         SimulationResult: {
+            /** @description From what is expected, in sentences; null where nothing is expected. */
+            differences: string[] | null;
             dropped: number;
             /** @description Records over each edge of the document. */
             edges: number[];
@@ -2175,6 +2273,30 @@ export interface components {
             /** Format: uri */
             previous: string | null;
             results: components["schemas"]["Topology"][];
+        };
+        /** @description A test: input lines, and what is expected of them. */
+        TopologyTest: {
+            expected: components["schemas"]["Expected"];
+            readonly id: number;
+            inputs: unknown[];
+            name: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly updated_by: string | null;
+        };
+        TopologyTestPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["TopologyTest"][];
+        };
+        /** @description A test: input lines, and what is expected of them. */
+        TopologyTestRequest: {
+            expected: components["schemas"]["ExpectedRequest"];
+            inputs: unknown[];
+            name: string;
         };
         /** @description A user, as others see them. */
         User: {
@@ -3338,6 +3460,142 @@ export interface operations {
                 "application/json": components["schemas"]["EditedNodeRequest"];
             };
         };
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                topology: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopologyTestPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topology: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopologyTestRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopologyTest"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_replace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topology: number;
+                test: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopologyTestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopologyTest"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    test_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topology: number;
+                test: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description No response body */
             204: {

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 Record = dict[str, Any]
+#: fields of an expected record that are compared only where every record of a test states them
+OPTIONAL = ("after", "timestamp")
 
 
 def differences(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
@@ -22,6 +24,23 @@ def differences(scenario: dict[str, Any], result: dict[str, Any], cut: str) -> l
     `cut`: the input line that caused an output is compared with `each` only.
     """
     return list(_differences(scenario, result, caused=cut == "each"))
+
+
+def differences_of_test(test: dict[str, Any], result: dict[str, Any], cut: str) -> list[str]:
+    """As :func:`differences`, but what the test's `expected` leaves out is not compared."""
+    return differences(test, _narrowed(result, test["expected"]), cut)
+
+
+def _narrowed(result: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    """The result without what the test leaves out: outputs, or one of their optional fields."""
+    if "outputs" not in result or result.get("error"):
+        return result
+    rows = expected.get("outputs")
+    if rows is None:
+        return {**result, "outputs": []}
+    dropped = [name for name in OPTIONAL if not all(name in row for row in rows)]
+    kept = [{k: v for k, v in row.items() if k not in dropped} for row in result["outputs"]]
+    return {**result, "outputs": kept}
 
 
 def _differences(

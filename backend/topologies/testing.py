@@ -1,0 +1,71 @@
+"""The only code that changes the tests kept with a topology."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User
+from accounts.permissions import require
+from django.db import transaction
+from django.utils import timezone
+from millrace_backend.errors import Conflict
+
+from topologies.models import Topology, TopologyTest
+
+#: tests of a topology
+MOST_TESTS = 200
+
+
+def keep_test(
+    actor: User,
+    topology: Topology,
+    name: str,
+    inputs: Sequence[Any],
+    expected: Mapping[str, Any],
+    test: TopologyTest | None = None,
+) -> TopologyTest:
+    """A new test, or `test` with this content.
+
+    Raises Conflict for a name that another test of the topology has, and for too many tests.
+    """
+    require(actor, topology.workspace_id, Role.EDITOR)
+    with transaction.atomic():
+        # Two who keep a test at once take turns.
+        Topology.objects.select_for_update().get(pk=topology.pk)
+        others = topology.tests.exclude(pk__in=[test.pk] if test else [])
+        if others.filter(name__iexact=name).exists():
+            raise Conflict(
+                "name_taken",
+                f"This topology has a test named {name!r} already.",
+                "Choose another name, or replace that test.",
+                fields={"name": ["Another test has this name."]},
+            )
+        if others.count() >= MOST_TESTS:
+            raise Conflict(
+                "too_many_tests",
+                f"A topology has at most {MOST_TESTS} tests.",
+                "Delete tests that nobody needs.",
+            )
+        kept = test or TopologyTest(topology=topology)
+        kept.name, kept.inputs, kept.expected = name, list(inputs), dict(expected)
+        kept.updated_by, kept.updated_at = actor, timezone.now()
+        kept.save()
+        _audit(actor, topology, "keep", name)
+    return kept
+
+
+def delete_test(actor: User, test: TopologyTest) -> None:
+    """Delete a test."""
+    topology = test.topology
+    require(actor, topology.workspace_id, Role.EDITOR)
+    with transaction.atomic():
+        name = test.name
+        test.delete()
+        _audit(actor, topology, "delete", name)
+
+
+def _audit(actor: User, topology: Topology, what: str, name: str) -> None:
+    audit(actor, topology.workspace_id, f"test.{what}", "topology", topology.pk, name=name)
