@@ -68,6 +68,16 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     panel.get_by_role("button", name="First step").click()
     expect(page.get_by_test_id("simulation-stores").locator("tbody tr")).to_have_count(0)
 
+    # What the run gave becomes a test, which passes.
+    panel.get_by_role("radio", name="Outputs").click()
+    panel.get_by_role("button", name="Keep as a test…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Name").fill("Late by two minutes")
+    dialog.get_by_role("button", name="Keep", exact=True).click()
+    test = page.locator("[data-test='Late by two minutes']")
+    panel.get_by_role("button", name="Run all tests").click()
+    expect(test).to_have_attribute("data-verdict", "passed", timeout=60_000)
+
     # With a longer grace, the record comes out, by itself.
     panel.get_by_role("switch", name="Run again on every change").click()
     designer.select("total")
@@ -75,6 +85,19 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     grace.fill("1 hour")
     grace.press("Enter")
     expect(summary).to_contain_text("4 records in, 3 records out, 0 dropped", timeout=60_000)
+
+    # The test says what that changed; its records can be opened, and it can be deleted.
+    panel.get_by_role("radio", name="Tests").click()
+    expect(panel.get_by_text("1 test · 0 passed · 0 failed")).to_be_visible()
+    panel.get_by_role("button", name="Run: Late by two minutes").click()
+    expect(test).to_have_attribute("data-verdict", "failed", timeout=60_000)
+    expect(test).to_contain_text("purchases-per-hour[2]: expected nothing, got")
+    panel.get_by_role("button", name="Open its records: Late by two minutes").click()
+    expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(4)
+    panel.get_by_role("radio", name="Tests").click()
+    panel.get_by_role("button", name="Delete: Late by two minutes").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(panel.get_by_text("No test is kept with this topology.")).to_be_visible()
 
     # Nothing typed is lost.
     page.reload()

@@ -18,6 +18,7 @@ import type {
   NewMember,
   NewRecord,
   NewTopic,
+  NewTopologyTest,
   RawRecord,
   RecordFormat,
   RecordPage,
@@ -33,6 +34,8 @@ import type {
   TopologyDocument,
   TopologyPage,
   TopologySummary,
+  TopologyTest,
+  TopologyTestPage,
   Version,
   VersionSummary,
   WorkspaceSettings,
@@ -233,18 +236,26 @@ export const compileDocument = (
     }),
   ) as Promise<unknown> as Promise<CompileResult>;
 
-/** Runs a document on input lines; its state is `starting` while a simulator starts. */
+/**
+ * Runs a document on input lines; its state is `starting` while a simulator starts. With `expected`
+ * the result says what differs, and has no steps.
+ */
 export const simulate = (
   workspace: string,
   document: TopologyDocument,
-  inputs: readonly Readonly<Record<string, unknown>>[],
-  signal?: AbortSignal,
+  inputs: readonly unknown[],
+  expected: TopologyTest["expected"] | null,
+  signal: AbortSignal,
 ): Promise<Simulation> =>
   answer(
     api.POST("/api/workspaces/{workspace}/simulations", {
       params: { path: { workspace } },
-      body: { document: body(document), inputs: [...inputs] as never, steps: MOST_STEPS },
-      ...(signal === undefined ? {} : { signal }),
+      body: {
+        document: body(document),
+        inputs: [...inputs] as never,
+        ...(expected === null ? { steps: MOST_STEPS } : { steps: 0, expected }),
+      },
+      signal,
     }),
   );
 
@@ -254,6 +265,40 @@ export const prepareSimulator = (workspace: string) =>
 
 export const cancelSimulation = (workspace: string) =>
   api.DELETE("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } });
+
+// -- Tests of a topology ---------------------------------------------------------------------------
+
+/** All tests: there are never more than a page of 200. */
+export const listTests = (topology: number): Promise<TopologyTestPage> =>
+  answer(
+    api.GET("/api/topologies/{topology}/tests", {
+      params: { path: { topology }, query: { page_size: 200 } },
+    }),
+  );
+
+export const createTest = (topology: number, test: NewTopologyTest): Promise<TopologyTest> =>
+  answer(
+    api.POST("/api/topologies/{topology}/tests", { params: { path: { topology } }, body: test }),
+  );
+
+export const replaceTest = (
+  topology: number,
+  id: number,
+  test: NewTopologyTest,
+): Promise<TopologyTest> =>
+  answer(
+    api.PUT("/api/topologies/{topology}/tests/{test}", {
+      params: { path: { topology, test: id } },
+      body: test,
+    }),
+  );
+
+export const deleteTest = (topology: number, id: number) =>
+  answer(
+    api.DELETE("/api/topologies/{topology}/tests/{test}", {
+      params: { path: { topology, test: id } },
+    }),
+  );
 
 // -- Topologies ------------------------------------------------------------------------------------
 

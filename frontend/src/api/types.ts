@@ -60,6 +60,9 @@ export type Simulation = Schemas["Simulation"];
 export type SimulationResult = Schemas["SimulationResult"];
 export type SimulationStep = Schemas["SimulationStep"];
 export type StoreRow = Schemas["StoreRow"];
+export type TopologyTest = Schemas["TopologyTest"];
+export type TopologyTestPage = Schemas["TopologyTestPage"];
+export type NewTopologyTest = Schemas["TopologyTestRequest"];
 
 export type LiveSnapshot = Schemas["LiveSnapshot"];
 export type PresentUser = Schemas["PresentUser"];

@@ -10,6 +10,7 @@ import { Stepper } from "./Stepper";
 import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { runAndShow, useSimulation, type View } from "./store";
+import { KeepDialog, TestsView } from "./Tests";
 import { t } from "./texts";
 
 /** How long nothing may change before a simulation runs again by itself, in milliseconds. */
@@ -32,7 +33,7 @@ function useAuto(workspace: string) {
 export function SimulatePanel({ topology, ws }: { topology: number; ws: string }) {
   const document = useDesigner((state) => state.document);
   const { rows, shown, view } = useSimulation();
-  const [dialog, setDialog] = useState<"paste" | "generate" | null>(null);
+  const [dialog, setDialog] = useState<"paste" | "generate" | "keep" | null>(null);
   const sources = useMemo(() => sourcesOf(document), [document]);
   const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
   useEffect(() => {
@@ -71,18 +72,28 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
         <OutputsView shown={shown} />
       ) : view === "edge" ? (
         <EdgeView shown={shown} />
+      ) : view === "tests" ? (
+        <TestsView topology={topology} ws={ws} />
       ) : (
         <Stepper shown={shown} />
       )}
       {dialog === "paste" ? <PasteDialog onClose={() => setDialog(null)} /> : null}
+      {dialog === "keep" && shown !== null ? (
+        <KeepDialog topology={topology} shown={shown} onClose={() => setDialog(null)} />
+      ) : null}
       {dialog === "generate" ? <GenerateDialog onClose={() => setDialog(null)} /> : null}
     </div>
   );
 }
 
-function Bar(props: { ws: string; bad: number; onDialog: (which: "paste" | "generate") => void }) {
+function Bar(props: {
+  ws: string;
+  bad: number;
+  onDialog: (which: "paste" | "generate" | "keep") => void;
+}) {
   const { bad, onDialog, ws } = props;
-  const { auto, phase, rows, setAuto, setView, view } = useSimulation();
+  const { auto, phase, rows, setAuto, setView, shown, view } = useSimulation();
+  const readOnly = useDesigner((state) => state.readOnly);
   const add = (topic: string, timestamp: string) =>
     useSimulation.getState().setRows([...rows, newRow({ topic, timestamp })]);
   const last = rows.filter((row) => row.topic !== CLOCK).at(-1);
@@ -98,6 +109,7 @@ function Bar(props: { ws: string; bad: number; onDialog: (which: "paste" | "gene
           { id: "results", title: t("results") },
           { id: "steps", title: t("steps") },
           { id: "edge", title: t("edge") },
+          { id: "tests", title: t("tests") },
         ]}
       />
       {view === "inputs" ? (
@@ -122,6 +134,13 @@ function Bar(props: { ws: string; bad: number; onDialog: (which: "paste" | "gene
             onClick={() => useSimulation.getState().setRows([])}
           >
             {t("clear")}
+          </Button>
+        </div>
+      ) : null}
+      {view === "results" && shown !== null && !readOnly ? (
+        <div className={classes.actions}>
+          <Button variant="subtle" onClick={() => onDialog("keep")}>
+            {t("keepAsTest")}
           </Button>
         </div>
       ) : null}
@@ -170,7 +189,7 @@ function Messages({ bad }: { bad: number }) {
       {shown === null ? null : (
         <span className={`${classes.summary} m-figures`} data-testid="simulation-summary">
           {t("done", {
-            n: shown.lines,
+            n: shown.lines.length,
             m: shown.result.output_count,
             d: shown.result.dropped,
             s: shown.seconds.toFixed(2),

@@ -153,7 +153,8 @@ export function linesOf(
   return { lines, bad };
 }
 
-function rowOf(line: Record<string, unknown>, sources: readonly Source[]): InputRow {
+/** The row of an input line. */
+export function rowOf(line: Record<string, unknown>, sources: readonly Source[]): InputRow {
   if ("advance_wall_clock" in line) {
     return newRow({ topic: CLOCK, timestamp: String(line.advance_wall_clock) });
   }

@@ -1,24 +1,24 @@
 /** The simulation of the topology that is open: its inputs, kept in this browser, and its result. */
 
 import { create } from "zustand";
-import { cancelSimulation, simulate } from "../api/calls";
+import { cancelSimulation } from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Diagnostic, SimulationResult } from "../api/types";
 import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode, type TopologyDocument } from "../graph/document";
-import { type InputRow, linesOf, newRow, sourcesOf } from "./scenario";
+import { simulated } from "./asking";
+import { type InputRow, type Line, linesOf, newRow, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
-import { t } from "./texts";
 import { dropText, endingText } from "./words";
 
-export type View = "inputs" | "results" | "steps" | "edge";
+export type View = "inputs" | "results" | "steps" | "edge" | "tests";
 
-/** A result with the document and the number of lines that it belongs to. */
+/** A result with the document and the input lines that it belongs to. */
 export interface Shown {
   readonly document: TopologyDocument;
-  readonly lines: number;
+  readonly lines: readonly Line[];
   readonly seconds: number;
   readonly result: SimulationResult;
 }
@@ -45,10 +45,6 @@ export interface SimulationState {
   cancel(workspace: string): void;
 }
 
-const POLL_MS = 1_000;
-/** A simulator that has not started after this many milliseconds will not. */
-const PATIENCE_MS = 240_000;
-
 function keyOf(topology: number): string {
   return `millrace.simulation.${topology}`;
 }
@@ -73,16 +69,6 @@ function keep(state: SimulationState) {
   } catch {
     // A full storage keeps the inputs until the page is left.
   }
-}
-
-function wait(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, POLL_MS);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }
 
 let running: AbortController | null = null;
@@ -157,27 +143,17 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
     }
     const controller = new AbortController();
     running = controller;
-    const began = performance.now();
     set({ phase: "running", failure: null, diagnostics: [] });
     try {
-      for (;;) {
-        const asked = performance.now();
-        const answer = await simulate(workspace, document, lines, controller.signal);
-        if (running !== controller) return;
-        if (answer.state === "done") {
-          const seconds = (performance.now() - asked) / 1_000;
-          const shown =
-            answer.result === null
-              ? null
-              : { document, lines: lines.length, seconds, result: answer.result };
-          set({ phase: "idle", shown, diagnostics: answer.diagnostics });
-          show(shown);
-          return;
-        }
-        if (performance.now() - began > PATIENCE_MS) throw new Error(t("notStarted"));
-        set({ phase: "starting" });
-        await wait(controller.signal);
-      }
+      const { answer, seconds } = await simulated(workspace, document, lines, {
+        signal: controller.signal,
+        starting: () => set({ phase: "starting" }),
+      });
+      if (running !== controller) return;
+      const { diagnostics, result } = answer;
+      const shown = result === null ? null : { document, lines, seconds, result };
+      set({ phase: "idle", shown, diagnostics });
+      show(shown);
     } catch (error) {
       if (controller.signal.aborted || running !== controller) return;
       const told = error instanceof ApiError ? error : null;

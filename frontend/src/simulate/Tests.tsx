@@ -1,0 +1,213 @@
+import { ActionIcon, Button, Loader, Modal, TextInput } from "@mantine/core";
+import IconCheck from "@tabler/icons-react/dist/esm/icons/IconCheck.mjs";
+import IconPencil from "@tabler/icons-react/dist/esm/icons/IconPencil.mjs";
+import IconPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
+import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { createTest, deleteTest, listTests, replaceTest } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { TopologyTest } from "../api/types";
+import { notifyError } from "../app/notify";
+import { useDesigner } from "../designer/store";
+import { Empty, Note, Tip } from "../ui";
+import { rowOf, sourcesOf } from "./scenario";
+import classes from "./simulate.module.css";
+import { type Shown, useSimulation } from "./store";
+import { testOf, useTests, type Verdict } from "./tests";
+import { t } from "./texts";
+
+function useTestList(topology: number) {
+  return useQuery({ queryKey: ["tests", topology], queryFn: () => listTests(topology) });
+}
+
+function Icon({ verdict }: { verdict: Verdict | undefined }) {
+  if (verdict === undefined) return null;
+  if (verdict.state === "running") return <Loader size={14} aria-label={t("running")} />;
+  const passed = verdict.state === "passed";
+  const Shape = passed ? IconCheck : IconX;
+  return <Shape size={16} stroke={1.8} aria-label={t(passed ? "passed" : "failed")} role="img" />;
+}
+
+/** The tests that are kept with the topology, and how their last run ended. */
+export function TestsView({ topology, ws }: { topology: number; ws: string }) {
+  const { data, error } = useTestList(topology);
+  const { busy, run, stop, verdicts } = useTests();
+  const readOnly = useDesigner((state) => state.readOnly);
+  const [removed, setRemoved] = useState<TopologyTest | null>(null);
+  if (error !== null) return <Note tone="failed">{(error as Error).message}</Note>;
+  if (data === undefined) return <Empty title={t("tests")}>{t("loading")}</Empty>;
+  const tests = data.results;
+  if (tests.length === 0) return <Empty title={t("tests")}>{t("noTests")}</Empty>;
+  const ended = tests.map((test) => verdicts[test.id]?.state);
+  return (
+    <div className={`${classes.scroll} m-scroll`} data-testid="topology-tests">
+      <div className={classes.testsHead}>
+        {busy ? (
+          <Button onClick={stop}>{t("cancel")}</Button>
+        ) : (
+          <Button onClick={() => void run(ws, tests)}>{t("runTests")}</Button>
+        )}
+        <span className={`${classes.summary} m-figures`} aria-live="polite">
+          {t("testCounts", {
+            n: tests.length,
+            passed: ended.filter((state) => state === "passed").length,
+            failed: ended.filter((state) => state === "failed").length,
+          })}
+        </span>
+      </div>
+      <ul className={classes.tests}>
+        {tests.map((test) => (
+          <TestRow
+            key={test.id}
+            test={test}
+            verdict={verdicts[test.id]}
+            readOnly={readOnly}
+            onRun={() => void run(ws, [test])}
+            onRemove={() => setRemoved(test)}
+          />
+        ))}
+      </ul>
+      {removed === null ? null : (
+        <RemoveDialog topology={topology} test={removed} onClose={() => setRemoved(null)} />
+      )}
+    </div>
+  );
+}
+
+function TestRow(props: {
+  test: TopologyTest;
+  verdict: Verdict | undefined;
+  readOnly: boolean;
+  onRun: () => void;
+  onRemove: () => void;
+}) {
+  const { onRemove, onRun, readOnly, test, verdict } = props;
+  const open = () => {
+    const sources = sourcesOf(useDesigner.getState().document);
+    const { setRows, setView } = useSimulation.getState();
+    setRows(test.inputs.map((line) => rowOf(line as Record<string, unknown>, sources)));
+    setView("inputs");
+  };
+  return (
+    <li data-test={test.name} data-verdict={verdict?.state}>
+      <span className={classes.verdict}>
+        <Icon verdict={verdict} />
+      </span>
+      <span className={classes.testName}>{test.name}</span>
+      <span className={classes.number}>{t("testInputs", { n: test.inputs.length })}</span>
+      <Tip text={t("runTest")}>
+        <ActionIcon variant="subtle" aria-label={`${t("runTest")}: ${test.name}`} onClick={onRun}>
+          <IconPlay size={16} stroke={1.5} />
+        </ActionIcon>
+      </Tip>
+      <Tip text={t("openTest")}>
+        <ActionIcon variant="subtle" aria-label={`${t("openTest")}: ${test.name}`} onClick={open}>
+          <IconPencil size={16} stroke={1.5} />
+        </ActionIcon>
+      </Tip>
+      {readOnly ? null : (
+        <Tip text={t("deleteTest")}>
+          <ActionIcon
+            variant="subtle"
+            aria-label={`${t("deleteTest")}: ${test.name}`}
+            onClick={onRemove}
+          >
+            <IconTrash size={16} stroke={1.5} />
+          </ActionIcon>
+        </Tip>
+      )}
+      {verdict === undefined || verdict.differences.length === 0 ? null : (
+        <ul className={`${classes.differences} m-mono`}>
+          {verdict.differences.map((each) => (
+            <li key={each}>{each}</li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function RemoveDialog(props: { topology: number; test: TopologyTest; onClose: () => void }) {
+  const { onClose, test, topology } = props;
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => deleteTest(topology, test.id),
+    onSuccess: onClose,
+    onError: (error) => notifyError(error),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["tests", topology] }),
+  });
+  return (
+    <Modal opened onClose={onClose} title={t("deleteTitle", { name: test.name })} size={440}>
+      <p className={classes.hint}>{t("deleteHint")}</p>
+      <div className={classes.dialogButtons}>
+        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button
+          color="red"
+          variant="filled"
+          loading={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          {t("deleteTest")}
+        </Button>
+      </div>
+    </Modal>
+  );
+}
+
+/** Keeps the inputs with what came out of them, as a new test or in place of one. */
+export function KeepDialog(props: { topology: number; shown: Shown; onClose: () => void }) {
+  const { onClose, shown, topology } = props;
+  const { data } = useTestList(topology);
+  const [name, setName] = useState("");
+  const queries = useQueryClient();
+  const same = data?.results.find((each) => each.name.toLowerCase() === name.trim().toLowerCase());
+  const test = testOf(name.trim(), shown);
+  const keep = useMutation<unknown, Error>({
+    mutationFn: () => {
+      if (test === null) throw new Error(t("keepNot"));
+      return same === undefined ? createTest(topology, test) : replaceTest(topology, same.id, test);
+    },
+    onSuccess: () => {
+      useSimulation.getState().setView("tests");
+      onClose();
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ["tests", topology] }),
+  });
+  const hint = keep.error instanceof ApiError ? (keep.error.hint ?? "") : "";
+  return (
+    <Modal opened onClose={onClose} title={t("keepTitle")} size={480}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() !== "" && test !== null) keep.mutate();
+        }}
+      >
+        <p className={classes.hint}>{t("keepHint")}</p>
+        <TextInput
+          label={t("testName")}
+          value={name}
+          maxLength={150}
+          onChange={(event) => setName(event.currentTarget.value)}
+          data-autofocus
+        />
+        {test === null ? <Note tone="failed">{t("keepNot")}</Note> : null}
+        {keep.error === null ? null : (
+          <Note tone="failed">{`${keep.error.message} ${hint}`.trim()}</Note>
+        )}
+        <div className={classes.dialogButtons}>
+          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button
+            type="submit"
+            variant="filled"
+            disabled={name.trim() === "" || test === null}
+            loading={keep.isPending}
+          >
+            {same === undefined ? t("keep") : t("replaceTest")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,43 @@
+/** One simulation, with the wait for a simulator that is starting. */
+
+import { simulate } from "../api/calls";
+import type { Simulation, TopologyTest } from "../api/types";
+import type { TopologyDocument } from "../graph/document";
+import { t } from "./texts";
+
+const POLL_MS = 1_000;
+/** A simulator that has not started after this many milliseconds will not. */
+const PATIENCE_MS = 240_000;
+
+function wait(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, POLL_MS);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+/** The answer, and the seconds that it took once the simulator was there. Throws as calls do. */
+export async function simulated(
+  workspace: string,
+  document: TopologyDocument,
+  lines: readonly unknown[],
+  options: {
+    readonly signal: AbortSignal;
+    readonly expected?: TopologyTest["expected"];
+    readonly starting?: () => void;
+  },
+): Promise<{ answer: Simulation; seconds: number }> {
+  const began = performance.now();
+  for (;;) {
+    const asked = performance.now();
+    const { expected = null, signal } = options;
+    const answer = await simulate(workspace, document, lines, expected, signal);
+    if (answer.state === "done") return { answer, seconds: (performance.now() - asked) / 1_000 };
+    if (performance.now() - began > PATIENCE_MS) throw new Error(t("notStarted"));
+    options.starting?.();
+    await wait(signal);
+  }
+}
