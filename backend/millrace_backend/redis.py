@@ -39,6 +39,16 @@ def run_snapshot(report_id: str) -> str:
     return f"millrace:run:{report_id}:snapshot"
 
 
+def run_watched(report_id: str) -> str:
+    """There while a person looks at the run's records."""
+    return f"millrace:run:{report_id}:watched"
+
+
+def run_records(report_id: str) -> str:
+    """The last records over each edge of the run, while a person looks."""
+    return f"millrace:run:{report_id}:records"
+
+
 def presence(topology: int) -> str:
     """Who has the topology open: a hash of user id to JSON."""
     return f"millrace:presence:{topology}"

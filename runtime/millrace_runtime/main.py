@@ -296,9 +296,11 @@ def _run(
     stages.done("Spark")
     stages.begin("the plan and the query")
     try:
-        compilation = compiled(topology.compilable(), session_analyzer(spark))
+        document = topology.compilable()
+        compilation = compiled(document, session_analyzer(spark))
         stages.done("plan")
         graph = compilation.task_graph or {}
+        report.describe(document, graph)
         schema = state_schema(compilation)
         starter = Starter(
             spark, topology.name, graph, arguments, report, stages, schema, topology.outside

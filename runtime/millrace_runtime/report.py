@@ -3,7 +3,7 @@
 The stream is `millrace:run:<run>`; every entry has one field, `event`, holding JSON with `event`
 (`state`, `progress` or `log`) and `at` (epoch ms). The key `millrace:run:<run>:snapshot` holds the
 last progress. Both are gone some days after the run's last word. Reports are best effort: without
-Redis they are lost, the job goes on.
+Redis they are lost, the job goes on. Records that people look at: see `millrace_runtime.sampling`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from millrace_runtime import columns
 from millrace_runtime.offsets import Held, Offsets, Place
+from millrace_runtime.sampling import Sampling
 
 #: events of a run that are kept, unless MILLRACE_REPORT_EVENTS says otherwise
 STREAM_LENGTH = 5_000
@@ -41,6 +43,10 @@ class Report(Protocol):
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """A line for people, at a node of the topology if it is about one."""
+        ...
+
+    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+        """What runs: a document and its task graph. Records are shown by its edges."""
         ...
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
@@ -69,6 +75,9 @@ class Silence:
         """Nothing."""
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
+        """Nothing."""
+
+    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
         """Nothing."""
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
@@ -128,6 +137,7 @@ class RedisReport:
         self._wake = threading.Event()
         self._closed = False
         self._progress: Progress | None = None
+        self._sampling = Sampling(self._redis, run)
         self._due = 0.0
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
@@ -139,6 +149,10 @@ class RedisReport:
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """See Report."""
         self._send({"event": "log", "at": _now(), "level": level, "node": node, "message": message})
+
+    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+        """See Report."""
+        self._sampling.describe(document, graph)
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
         """See Report."""
@@ -185,6 +199,8 @@ class RedisReport:
             if progress.moved() or time.monotonic() >= self._due:
                 self._tell(progress)
                 self._due = time.monotonic() + HEARTBEAT_SECONDS
+        with contextlib.suppress(Exception):  # as above; and Redis may be away
+            self._sampling.look()
 
     def _tell(self, progress: Progress, *, last: bool = False) -> None:
         event = progress.event(last=last)

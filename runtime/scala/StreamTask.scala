@@ -292,6 +292,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private var restored = new JHashMap[String, java.util.ArrayList[Array[Byte]]]()
 
   def resume(s: StateHandle): Unit = { state = s; thread = ThreadNames.current; stopped = false; renewed = false; out.clear(); hops.clear(); follow(Trace.of(options.run, this)) }
+  /** Between two rows: asks anew who follows the task. */
+  private[millrace] def followAgain(): Unit = follow(Trace.of(options.run, this))
+  private[millrace] def realTime: Boolean = options.realTime
+  private[millrace] def levelNumber: Int = level.level
+  /** Topic, partition and offset of the input record in work; of what came through a topic of the application's own, of the one that it was made from. */
+  private[millrace] def cause: Option[(String, Int, Long)] =
+    if (recordTopic != null && !(recordTopic eq internalTopic) && recordOffset >= 0) Some((recordTopic.toString, recordPartition, recordOffset))
+    else if (recordTopic != null && originTopic != null && originOffset >= 0) Some((originTopic.toString, originPartition, originOffset))
+    else None
   private var trace: Trace = _
   private def follow(t: Trace): Unit = if (t != trace) {
     trace = t

@@ -88,6 +88,13 @@ object StreamTasks {
   /** End the tasks of a run in this JVM; return the log lines of their nodes. */
   private[millrace] def releaseHere(run: String): Seq[LogLine] =
     tasks.asScala.toSeq.flatMap { case (key, t) => if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil }
+  /** Tells the tasks of real time, which have no next micro-batch, that others follow them now; false where one was at work all the time. */
+  private[millrace] def followAgain(run: String): Boolean =
+    tasks.asScala.toSeq.filter { case (key, t) => key.attachment.startsWith(s"$run/") && t.task.realTime }.map { case (_, t) =>
+      val free = t.lock.tryLock(20, TimeUnit.MILLISECONDS)
+      if (free) try t.task.followAgain() finally t.lock.unlock()
+      free
+    }.forall(identity)
   /** All tasks, for a JVM that ends unexpectedly. */
   private[millrace] def releaseAll(): Unit = tasks.keySet.asScala.map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/'))).toSet.foreach((run: String) => Reports.say(run, releaseHere(run)))
 

@@ -81,7 +81,11 @@ BODIES: dict[str, dict[str, Any]] = {
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
     "installation_workspace_set": {"topic_prefixes": ["orders-"]},
 }
-QUERIES = {"live": "?topology={topology}", "deployment_plan": "?version=2"}
+QUERIES = {
+    "live": "?topology={topology}",
+    "deployment_plan": "?version=2",
+    "deployment_records": "?edge=a.out>b.in",
+}
 
 
 class World:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime import columns
 from millrace_runtime.comparing import differences
 from millrace_runtime.errors import fault_of
 from millrace_runtime.report import Progress
@@ -214,6 +215,34 @@ def test_figures_come_while_the_batch_goes_on(live: Live) -> None:
         assert told["nodes"]["count"]["in"] == 7
         assert told["tasks"][0]["records"] == 7
         assert told["tasks"][0]["thread"].startswith("stream-")
+        assert running.batches() < 0
+    finally:
+        running.close()
+
+
+def test_records_are_seen_from_the_next_one_on_while_the_batch_goes_on(live: Live) -> None:
+    """A task of real time has no next micro-batch with which a sampler could begin or end."""
+    made = document(COUNT)
+    source, target = ends(made)
+    topics.create(live.address, {source: 1, target: 1})
+    running = live.start(made, batch="10 minutes")
+    samples = columns.gateway().Samples
+
+    def takes(value: str, offset: int) -> list[dict[str, Any]]:
+        topics.produce(live.address, source, [{"key": "a", "value": value}])
+        running.until(lambda: running.taken({(source, 0): offset}), "the taking")
+        taken = samples.take(running.run)
+        found = {(way["from"], way["to"]): way["records"] for way in json.loads(taken or "[]")}
+        return next((each for (start, _), each in found.items() if start == "in"), [])
+
+    try:
+        assert takes("before", 0) == []
+        assert samples.watch(running.run)
+        (seen,) = takes("during", 1)
+        assert (seen["key"], seen["value"]) == ("a", "during")
+        assert (seen["topic"], seen["partition"], seen["offset"]) == (source, 0, 1)
+        running.until(lambda: samples.unwatch(running.run), "the end of looking")
+        assert takes("after", 2) == []
         assert running.batches() < 0
     finally:
         running.close()

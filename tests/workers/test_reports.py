@@ -16,11 +16,17 @@ def test_a_driver_reports_into_its_own_stream_and_reaches_nothing_else(redis_url
     with redis.Redis.from_url(redis_url) as ours, redis.Redis.from_url(address) as driver:
         driver.xadd("millrace:run:7-1", {"event": "{}"}, maxlen=10)
         driver.set("millrace:run:7-1:snapshot", "{}", ex=60)
+        assert not driver.exists("millrace:run:7-1:watched")
+        driver.set("millrace:run:7-1:records", "{}", ex=60)
+        driver.expire("millrace:run:7-1:records", 30)
+        driver.delete("millrace:run:7-1:records")
         ours.xadd("millrace:run:8-1", {"event": "{}"})
         for reach in (
             lambda: driver.xadd("millrace:run:8-1", {"event": "{}"}),
             lambda: driver.xadd("millrace:live:1", {"event": "{}"}),
             lambda: driver.xrange("millrace:run:7-1"),
+            lambda: driver.exists("millrace:run:8-1:watched"),
+            lambda: driver.set("millrace:run:8-1:records", "{}"),
             lambda: driver.keys("*"),
             lambda: driver.lpush("celery", "task"),
             lambda: driver.config_get("requirepass"),

@@ -94,3 +94,50 @@ class RuntimeSerializer(serializers.Serializer[Any]):
     tasks = TaskSerializer(many=True)
     stores = StoreFiguresSerializer(many=True)
     lost = LostRecordsSerializer(many=True, help_text="Since the run started.")
+
+
+class SampledRecordSerializer(serializers.Serializer[Any]):
+    """A record that went over an edge."""
+
+    number = serializers.IntegerField(help_text="Grows with every record that the driver keeps.")
+    seen = serializers.IntegerField(help_text="When it went over the edge, epoch milliseconds.")
+    key = serializers.JSONField(allow_null=True)
+    value = serializers.JSONField(allow_null=True)
+    key_cut = serializers.BooleanField(
+        required=False, help_text="`key` is the beginning of a longer JSON text."
+    )
+    value_cut = serializers.BooleanField(
+        required=False, help_text="`value` is the beginning of a longer JSON text."
+    )
+    timestamp = serializers.IntegerField(help_text="Of the record, epoch milliseconds.")
+    headers = serializers.DictField(child=serializers.CharField(allow_null=True))
+    topic = serializers.CharField(
+        allow_null=True,
+        help_text="Of the input record that caused it, as are partition and offset; null for what "
+        "no record caused, such as a punctuation.",
+    )
+    partition = serializers.IntegerField(allow_null=True)
+    offset = serializers.IntegerField(allow_null=True)
+
+
+class SamplesSerializer(serializers.Serializer[Any]):
+    """The last records over an edge, newest first."""
+
+    sampling = serializers.ChoiceField(
+        choices=["stopped", "starting", "on", "elsewhere"],
+        help_text="`stopped`: no driver runs; `starting`: it does not keep records yet; "
+        "`elsewhere`: its tasks run in other processes, where no records are kept.",
+    )
+    at = serializers.IntegerField(
+        allow_null=True, help_text="When the driver last kept a record, epoch milliseconds."
+    )
+    records = SampledRecordSerializer(many=True, help_text="At most 20.")
+
+
+class SamplesQuerySerializer(serializers.Serializer[Any]):
+    """Of which edge."""
+
+    edge = serializers.CharField(
+        max_length=1_000,
+        help_text="`<source>.<port>><target>.<port>`, such as `orders.out>valid.in`.",
+    )

@@ -20,4 +20,5 @@ urlpatterns = [
     path("deployments/<int:deployment>/runs", views.RunsView.as_view()),
     path("deployments/<int:deployment>/logs", views.LogsView.as_view()),
     path("deployments/<int:deployment>/runtime", views.RuntimeView.as_view()),
+    path("deployments/<int:deployment>/records", views.SamplesView.as_view()),
 ]

@@ -20,13 +20,18 @@ from topologies.models import Topology
 
 from deployments import actions
 from deployments.api import serializers as shapes
-from deployments.api.runtime_serializers import RuntimeSerializer
+from deployments.api.runtime_serializers import (
+    RuntimeSerializer,
+    SamplesQuerySerializer,
+    SamplesSerializer,
+)
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics, missing_topics
 from deployments.logs import Filter, Place, merged, read_log, reported
 from deployments.models import Deployment
 from deployments.queries import whole
 from deployments.runtime import read_entries, read_runtime
+from deployments.samples import look
 
 log = structlog.get_logger(__name__)
 
@@ -36,11 +41,20 @@ RUNS_READ = 3
 
 def deployment_of(reader: User, deployment: int) -> Deployment:
     """The deployment, if the reader is a member of its workspace."""
-    found = visible(Deployment.objects.select_related("topology"), reader)
+    found = visible(Deployment.objects.select_related("topology", "workspace"), reader)
     row = found.filter(pk=deployment).first()
     if row is None:
         raise NotFound("not_found", f"There is no deployment {deployment} for this account.")
     return row
+
+
+def redis_away(error: RedisError) -> Unavailable:
+    """What is said where Redis does not answer."""
+    return Unavailable(
+        "redis_unreachable",
+        f"Redis does not answer: {error}",
+        "It is restarted by itself. Try again in some seconds.",
+    )
 
 
 def shown(deployment: int, status: int = 200) -> Response:
@@ -313,11 +327,7 @@ class RuntimeView(ApiView):
             try:
                 found = read_runtime(row.pk, run.report_id, time.time() * 1000)
             except RedisError as error:
-                raise Unavailable(
-                    "redis_unreachable",
-                    f"Redis does not answer: {error}",
-                    "It is restarted by itself. Try again in some seconds.",
-                ) from error
+                raise redis_away(error) from error
         if found is None:
             raise NotFound(
                 "no_report",
@@ -327,3 +337,23 @@ class RuntimeView(ApiView):
                 "Ask again once it runs.",
             )
         return Response(found)
+
+
+class SamplesView(ApiView):
+    """The last records over an edge of a running deployment."""
+
+    @extend_schema(
+        parameters=[SamplesQuerySerializer],
+        responses=SamplesSerializer,
+        operation_id="deployment_records",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """What the driver kept; it keeps records while somebody asks, every few seconds."""
+        row = deployment_of(self.person, deployment)
+        given = SamplesQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        try:
+            found = look(row, given.validated_data["edge"])
+        except RedisError as error:
+            raise redis_away(error) from error
+        return Response(SamplesSerializer(found).data)

@@ -12,6 +12,7 @@ import type {
   Deployment,
   DeploymentSettings,
   Draft,
+  EdgeRecords,
   LogPage,
   Member,
   MissingTopic,
@@ -486,3 +487,16 @@ export const listRuns = async (deployment: number): Promise<readonly RunRecord[]
 
 export const getLogs = (deployment: number): Promise<LogPage> =>
   answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));
+
+/** The last records over an edge, newest first; the driver keeps them while somebody asks. */
+export const getEdgeRecords = (
+  deployment: number,
+  edge: string,
+  signal?: AbortSignal,
+): Promise<EdgeRecords> =>
+  answer(
+    api.GET("/api/deployments/{deployment}/records", {
+      params: { path: { deployment }, query: { edge } },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );

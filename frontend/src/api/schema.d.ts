@@ -107,6 +107,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What the driver kept; it keeps records while somebody asks, every few seconds. */
+        get: operations["deployment_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/redeploy": {
         parameters: {
             query?: never;
@@ -1805,6 +1822,52 @@ export interface components {
             stores: components["schemas"]["StoreFigures"][];
             tasks: components["schemas"]["Task"][];
         };
+        /** @description A record that went over an edge. */
+        SampledRecord: {
+            headers: {
+                [key: string]: string | null;
+            };
+            key: unknown;
+            /** @description `key` is the beginning of a longer JSON text. */
+            key_cut?: boolean;
+            /** @description Grows with every record that the driver keeps. */
+            number: number;
+            offset: number | null;
+            partition: number | null;
+            /** @description When it went over the edge, epoch milliseconds. */
+            seen: number;
+            /** @description Of the record, epoch milliseconds. */
+            timestamp: number;
+            /** @description Of the input record that caused it, as are partition and offset; null for what no record caused, such as a punctuation. */
+            topic: string | null;
+            value: unknown;
+            /** @description `value` is the beginning of a longer JSON text. */
+            value_cut?: boolean;
+        };
+        /** @description The last records over an edge, newest first. */
+        Samples: {
+            /** @description When the driver last kept a record, epoch milliseconds. */
+            at: number | null;
+            /** @description At most 20. */
+            records: components["schemas"]["SampledRecord"][];
+            /**
+             * @description `stopped`: no driver runs; `starting`: it does not keep records yet; `elsewhere`: its tasks run in other processes, where no records are kept.
+             *
+             *     * `stopped` - stopped
+             *     * `starting` - starting
+             *     * `on` - on
+             *     * `elsewhere` - elsewhere
+             */
+            sampling: components["schemas"]["SamplingEnum"];
+        };
+        /**
+         * @description * `stopped` - stopped
+         *     * `starting` - starting
+         *     * `on` - on
+         *     * `elsewhere` - elsewhere
+         * @enum {string}
+         */
+        SamplingEnum: "stopped" | "starting" | "on" | "elsewhere";
         /** @description Who is signed in (null: nobody), where they may work, and whether they sign in again. */
         Session: {
             /** @description False: only a one-time link signs in again. */
@@ -2588,6 +2651,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatePlan"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_records: {
+        parameters: {
+            query: {
+                /** @description `<source>.<port>><target>.<port>`, such as `orders.out>valid.in`. */
+                edge: string;
+            };
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Samples"];
                 };
             };
             /** @description Refused */

@@ -39,6 +39,8 @@ export type RunRecord = Schemas["EndedRun"];
 
 export type Runtime = Schemas["Runtime"];
 export type TaskReport = Schemas["Task"];
+export type EdgeRecords = Schemas["Samples"];
+export type EdgeRecord = Schemas["SampledRecord"];
 export type MissingTopic = Schemas["MissingTopic"];
 export type NewTopic = Schemas["NewTopicRequest"];
 export type TopicFiguresPage = Schemas["TopicFiguresPage"];

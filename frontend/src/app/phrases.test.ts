@@ -37,6 +37,7 @@ const INDIRECT = [
   ...["Task", "Topic-partition", "Executor", "Last thread", "Offset", "Lag", "Rate", "Records"],
   ...["State rows", "Stream time", "Everything", "Info and above", "Warnings and errors", "Errors"],
   ...["Show problems", "Show code", "Show plan", "Show assignment", "Show logs", "Show runs"],
+  "Show records",
   ...["Show simulation", "Simulation: previous step", "Simulation: next step"],
   "Simulation: next record that ended",
   ...["Kept", "Migrated", "Incompatible", "New", "Lost"],

@@ -53,6 +53,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Show code": "显示代码",
   "Show assignment": "显示任务分配",
   "Show logs": "显示日志",
+  "Show records": "显示记录",
   "Show runs": "显示运行记录",
   running: "运行中",
   starting: "启动中",
@@ -637,6 +638,32 @@ export const zh: Readonly<Record<string, string>> = {
   Boolean: "布尔",
   Bytes: "字节",
   "See the record": "查看记录",
+  "Deploy the topology: the records that go over its edges appear here.":
+    "部署拓扑后，经过各条边的记录会显示在这里。",
+  "Records appear here while the deployment runs.": "部署运行期间，记录会显示在这里。",
+  "Not in the version that runs": "不在正在运行的版本中",
+  "Deploy the topology as it is drawn now to see the records of this edge.":
+    "部署当前绘制的拓扑后，才能看到这条边的记录。",
+  "Select an edge": "请选择一条边",
+  "Click an edge on the canvas: the last records that went over it are listed here. An edge to a store carries none.":
+    "点击画布上的一条边，这里会列出最近经过它的记录。通向状态存储的边不传送记录。",
+  "Copied as JSON.": "已复制为 JSON。",
+  "Adds these records to the inputs of the simulation.": "将这些记录添加到模拟的输入中。",
+  "Simulate these": "用这些记录模拟",
+  "Copy as JSON": "复制为 JSON",
+  "{n} {n|record|records} since the driver started": "驱动程序启动以来共 {n} 条记录",
+  "Not on this machine": "不在本机上",
+  "Records are shown for deployments whose tasks run on the machine of their driver.":
+    "仅当任务与驱动程序在同一台机器上运行时才显示记录。",
+  "The driver begins to keep records…": "驱动程序正在开始保留记录…",
+  "No record yet": "还没有记录",
+  "The next records that go over this edge appear here.": "接下来经过这条边的记录会显示在这里。",
+  "Records are kept only while somebody looks. The next ones that go over this edge appear here.":
+    "只有在有人查看时才会保留记录。接下来经过这条边的记录会显示在这里。",
+  Seen: "经过时间",
+  "Input record": "输入记录",
+  Pause: "暂停",
+  Continue: "继续",
   Messages: "消息",
   "No JSON: {reason}": "不是 JSON：{reason}",
 };

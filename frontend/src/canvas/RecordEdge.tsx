@@ -2,13 +2,13 @@ import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo, useEffect, useRef, useState } from "react";
 import type { PortType } from "../designer/compile";
 import { isShuffle } from "../designer/derived";
-import { subscribeNode } from "../designer/runtime";
+import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { sourcePort } from "../graph/document";
 import { readType, shortType } from "../graph/types";
-import { exact, rate } from "../ui/format";
+import { count, exact, rate } from "../ui/format";
 import type { FlowEdge } from "./flow";
 import { t } from "./texts";
 import { chipPlace, wirePath } from "./wire";
@@ -36,18 +36,21 @@ function Label(props: { text: string; title?: string; x: number; y: number }) {
   );
 }
 
-/** Records per second through a wire, written straight into the page. */
-function Rate(props: { source: string; target: string; x: number; y: number }) {
+/** Records over an edge since the start, with the rate while some come; written straight into the page. */
+function Flowed(props: { source: string; target: string; x: number; y: number }) {
   const { source, target, x, y } = props;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // Of a node with several outputs only what arrives is known; of one with several inputs what left.
-    const { edges } = useDesigner.getState().document;
-    const alone = edges.filter((edge) => edge.target === target).length === 1;
-    return subscribeNode(alone ? target : source, (figures) => {
+    const write = () => {
+      const { figures } = useRuntime.getState();
+      const found = edgeFigures(useDesigner.getState().document, { source, target }, figures);
       if (box.current === null) return;
-      const shown = alone ? figures?.inRate : figures?.outRate;
-      box.current.textContent = shown === undefined ? "" : rate(shown);
+      const now = found !== null && found.rate > 0 ? ` · ${rate(found.rate)}` : "";
+      box.current.textContent = found === null ? "" : `${count(found.total)}${now}`;
+    };
+    write();
+    return useRuntime.subscribe((state, before) => {
+      if (state.figures !== before.figures) write();
     });
   }, [source, target]);
   return (
@@ -174,7 +177,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
         />
       )}
       {runtime && (long || hovered) && !showChip ? (
-        <Rate source={source} target={target} x={labelX} y={marks ? labelY - 16 : labelY} />
+        <Flowed source={source} target={target} x={labelX} y={marks ? labelY - 16 : labelY} />
       ) : null}
       {showChip ? (
         <Label

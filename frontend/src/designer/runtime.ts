@@ -4,6 +4,14 @@
  */
 
 import { create } from "zustand";
+import {
+  type DocumentEdge,
+  edgeId,
+  findNode,
+  isStoreKind,
+  sourcePort,
+  type TopologyDocument,
+} from "../graph/document";
 
 export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknown";
 
@@ -97,4 +105,40 @@ export function subscribeNode(id: string, listener: (figures: NodeFigures | null
     last = next;
     listener(next);
   });
+}
+
+/** Whose figures are those of an edge: what enters its target, or what leaves its source; null where neither is known for it alone. */
+function figuresOfEdge(
+  document: TopologyDocument,
+  edge: Pick<DocumentEdge, "source" | "target">,
+): { readonly node: string; readonly side: "in" | "out" } | null {
+  const kind = (node: string) => findNode(document, node)?.kind ?? "";
+  const records = document.edges.filter((each) => !isStoreKind(kind(each.source)));
+  if (records.filter((each) => each.target === edge.target).length === 1) {
+    return { node: edge.target, side: "in" };
+  }
+  const ports = records.filter((each) => each.source === edge.source).map(sourcePort);
+  const one = new Set(ports).size === 1 && kind(edge.source) !== "split";
+  return one ? { node: edge.source, side: "out" } : null;
+}
+
+/** Records over an edge since the driver started, and now a second; null where it is not known. */
+export function edgeFigures(
+  document: TopologyDocument,
+  edge: Pick<DocumentEdge, "source" | "target">,
+  figures: RuntimeFigures | null,
+): { readonly total: number; readonly rate: number } | null {
+  const whose = figuresOfEdge(document, edge);
+  const own = whose === null ? undefined : figures?.nodes[whose.node];
+  if (whose === null || own === undefined) return null;
+  return whose.side === "in"
+    ? { total: own.inTotal, rate: own.inRate }
+    : { total: own.outTotal, rate: own.outRate };
+}
+
+/** The edge of that id; null for one that joins a store, over which no records go. */
+export function edgeWithRecords(document: TopologyDocument, id: string): DocumentEdge | null {
+  const edge = document.edges.find((each) => edgeId(each) === id);
+  if (edge === undefined) return null;
+  return isStoreKind(findNode(document, edge.source)?.kind ?? "") ? null : edge;
 }

@@ -10,6 +10,7 @@ const AssignmentPanel = later(
   async () => (await import("../runtime/AssignmentPanel")).AssignmentPanel,
 );
 const LogsPanel = later(async () => (await import("../runtime/LogsPanel")).LogsPanel);
+const RecordsPanel = later(async () => (await import("../runtime/RecordsPanel")).RecordsPanel);
 const RunsPanel = later(async () => (await import("../deployments/RunsPanel")).RunsPanel);
 
 const SimulatePanel = later(async () => (await import("../simulate/SimulatePanel")).SimulatePanel);
@@ -36,6 +37,7 @@ export function bottomTabs(ws: string, topology: number) {
     },
     { id: "plan", title: t("Plan"), panel: <PlanPanel /> },
     { id: "assignment", title: t("Assignment"), panel: <AssignmentPanel /> },
+    { id: "records", title: t("Records"), panel: <RecordsPanel ws={ws} topology={topology} /> },
     { id: "logs", title: t("Logs"), panel: <LogsPanel /> },
     { id: "runs", title: t("Runs"), panel: <RunsPanel /> },
   ];

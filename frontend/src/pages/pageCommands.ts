@@ -19,6 +19,7 @@ const PANELS = [
   ["code", "Show code"],
   ["plan", "Show plan"],
   ["assignment", "Show assignment"],
+  ["records", "Show records"],
   ["logs", "Show logs"],
   ["runs", "Show runs"],
 ] as const;

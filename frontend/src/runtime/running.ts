@@ -2,8 +2,9 @@
 
 import { useEffect } from "react";
 import { create } from "zustand";
-import { useRuntime } from "../designer/runtime";
+import { edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
 import { useLive } from "./store";
 import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "./view";
 
@@ -38,8 +39,26 @@ function compute(): RuntimeView | null {
   });
 }
 
+/** A click on an edge of what runs opens the list of its records. */
+function useRecordsOnClick(): void {
+  useEffect(
+    () =>
+      useDesigner.subscribe((state, before) => {
+        if (state.layer !== "runtime" || state.selection === before.selection) return;
+        const [edge] = state.selection.edges;
+        const { edges, nodes } = state.selection;
+        if (edge === undefined || edges.length > 1 || nodes.length > 0) return;
+        if (edge === before.selection.edges[0] || useRunning.getState().view === null) return;
+        if (edgeWithRecords(state.document, edge) !== null)
+          useView.getState().openBottom("records");
+      }),
+    [],
+  );
+}
+
 /** Keeps the view up to date as long as the page is open. */
 export function useRuntimeFeed(): void {
+  useRecordsOnClick();
   useEffect(() => {
     const renew = () => {
       const view = compute();

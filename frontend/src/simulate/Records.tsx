@@ -2,66 +2,43 @@ import { useMemo } from "react";
 import { useDesigner } from "../designer/store";
 import { edgeId } from "../graph/document";
 import { Empty } from "../ui";
+import { type ListedRecord, type RecordColumn, RecordTable } from "./RecordTable";
 import classes from "./simulate.module.css";
 import { type Shown, useSimulation } from "./store";
 import { t } from "./texts";
-import { timeText, valueText } from "./words";
 
-interface RecordRow {
-  readonly id: number;
+interface RecordRow extends ListedRecord {
   readonly after: number;
   readonly topic?: string;
-  readonly key: unknown;
-  readonly value: unknown;
-  readonly timestamp: number;
   /** The step that a click shows. */
   readonly step: number | null;
 }
 
-/** Rows that are drawn; the counts name all of them. */
-const MOST_ROWS = 500;
-
 function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }) {
   const { goTo, setView } = useSimulation.getState();
-  return (
-    <table className={classes.table}>
-      <thead>
-        <tr>
-          <th className={classes.right}>{t("input")}</th>
-          {topics ? <th>{t("topic")}</th> : null}
-          <th>{t("key")}</th>
-          <th>{t("value")}</th>
-          <th>{t("time")}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.slice(0, MOST_ROWS).map((row) => (
-          <tr key={row.id}>
-            <td className={`${classes.right} m-figures`}>
-              {row.step === null ? (
-                row.after
-              ) : (
-                <button
-                  type="button"
-                  className={classes.link}
-                  onClick={() => {
-                    setView("steps");
-                    goTo(row.step ?? 0);
-                  }}
-                >
-                  {row.after}
-                </button>
-              )}
-            </td>
-            {topics ? <td className="m-mono">{row.topic}</td> : null}
-            <td className={`${classes.cell} m-mono`}>{valueText(row.key)}</td>
-            <td className={`${classes.cell} m-mono`}>{valueText(row.value)}</td>
-            <td className="m-figures">{timeText(row.timestamp)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
+  const columns: RecordColumn<RecordRow>[] = [
+    {
+      title: t("input"),
+      className: `${classes.right} m-figures`,
+      cell: (row) =>
+        row.step === null ? (
+          row.after
+        ) : (
+          <button
+            type="button"
+            className={classes.link}
+            onClick={() => {
+              setView("steps");
+              goTo(row.step ?? 0);
+            }}
+          >
+            {row.after}
+          </button>
+        ),
+    },
+  ];
+  if (topics) columns.push({ title: t("topic"), className: "m-mono", cell: (row) => row.topic });
+  return <RecordTable rows={rows} before={columns} />;
 }
 
 /** What the sinks wrote; a click on the number of the input shows how it came there. */

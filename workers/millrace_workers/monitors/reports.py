@@ -14,10 +14,12 @@ from millrace_workers.model import Failure
 
 #: how far back a state event is looked for; progress and log events lie between
 LOOK_BACK = 500
+#: of a run, besides its stream: the last progress, whether somebody looks at its records, and these
+KEYS = ("snapshot", "watched", "records")
 #: commands of a driver that reports
 REPORTING = [
     *("+ping", "+hello", "+auth", "+client|setinfo", "+client|setname"),
-    *("+xadd", "+xtrim", "+set", "+expire", "+del"),
+    *("+xadd", "+xtrim", "+set", "+expire", "+del", "+exists"),
 ]
 
 
@@ -73,7 +75,7 @@ class Reports:
             enabled=True,
             reset=True,
             passwords=[f"+{password}"],
-            keys=[stream, f"{stream}:snapshot"],
+            keys=[stream, *(f"{stream}:{each}" for each in KEYS)],
             commands=REPORTING,
         )
         host = address.netloc.rpartition("@")[2]
@@ -86,7 +88,8 @@ class Reports:
 
     def forget(self, report_id: str) -> None:
         """Drop the stream of a run whose number is used for the first time."""
-        self._redis.delete(f"millrace:run:{report_id}", f"millrace:run:{report_id}:snapshot")
+        stream = f"millrace:run:{report_id}"
+        self._redis.delete(stream, *(f"{stream}:{each}" for each in KEYS))
 
 
 def failure_of(error: dict[str, Any] | None) -> Failure | None:

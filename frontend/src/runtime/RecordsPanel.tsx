@@ -1,0 +1,253 @@
+import { Button } from "@mantine/core";
+import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
+import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
+import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { Link } from "react-router";
+import { getEdgeRecords } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { EdgeRecord, EdgeRecords } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { notify } from "../app/notify";
+import { t } from "../app/phrases";
+import { useShownState } from "../deployments/DeploymentPill";
+import { isMoving, wordOf } from "../deployments/states";
+import { edgeFigures, edgeWithRecords, useRuntime } from "../designer/runtime";
+import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
+import { type DocumentEdge, edgeId, findNode, labelOf } from "../graph/document";
+import { type RecordColumn, RecordTable } from "../simulate/RecordTable";
+import { useSimulation } from "../simulate/store";
+import { recordAddress } from "../topics/records";
+import { Empty, Note, Tip } from "../ui";
+import { exact } from "../ui/format";
+import { asJson, inputsOf, placeOf } from "./edges";
+import classes from "./runtime.module.css";
+import { useLive } from "./store";
+
+/** How often records are asked for; who does not ask for ten seconds does not look any more. */
+const ASK_MS = 2_000;
+
+/** The last records over the selected edge of what runs. They are kept only while this asks for them. */
+export function RecordsPanel({ ws, topology }: { ws: string; topology: number }) {
+  const id = useLive((live) => live.deployment?.id ?? null);
+  const state = useShownState();
+  const document = useDesigner((designer) => designer.document);
+  const selected = useDesigner((designer) => designer.selection.edges[0]);
+  const edge = selected === undefined ? null : edgeWithRecords(document, selected);
+  if (id === null || state === null) {
+    return (
+      <Empty title={t("Nothing runs yet")}>
+        {t("Deploy the topology: the records that go over its edges appear here.")}
+      </Empty>
+    );
+  }
+  if (state !== "running" && state !== "stopping" && state !== "unknown") {
+    return (
+      <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
+        {t("Records appear here while the deployment runs.")}
+      </Empty>
+    );
+  }
+  if (edge === null) {
+    return (
+      <Empty title={t("Select an edge")}>
+        {t(
+          "Click an edge on the canvas: the last records that went over it are listed here. An edge to a store carries none.",
+        )}
+      </Empty>
+    );
+  }
+  return (
+    <Records key={`${id} ${selected}`} deployment={id} edge={edge} ws={ws} topology={topology} />
+  );
+}
+
+/** Whether the running version has no such edge. */
+function isGone(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "no_such_edge";
+}
+
+interface Shown {
+  readonly deployment: number;
+  readonly edge: DocumentEdge;
+  readonly ws: string;
+  readonly topology: number;
+}
+
+function Records({ deployment, edge, topology, ws }: Shown) {
+  const document = useDesigner((state) => state.document);
+  const [paused, setPaused] = useState(false);
+  const found = useQuery({
+    queryKey: ["edge-records", deployment, edgeId(edge)],
+    queryFn: ({ signal }) => getEdgeRecords(deployment, edgeId(edge), signal),
+    enabled: !paused,
+    refetchInterval: (query) => (paused || isGone(query.state.error) ? false : ASK_MS),
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+  const records = found.data?.records ?? [];
+  const inputs = useMemo(() => inputsOf(document, edge, records), [document, edge, records]);
+  const copy = async () => {
+    await navigator.clipboard.writeText(asJson(records));
+    notify(t("Copied as JSON."));
+  };
+  const simulate = () => {
+    const simulation = useSimulation.getState();
+    simulation.open(topology);
+    simulation.setRows([...useSimulation.getState().rows, ...inputs]);
+    simulation.setView("inputs");
+    useView.getState().openBottom("simulate");
+  };
+  const reads = findNode(document, edge.source)?.kind.startsWith("source.") === true;
+  return (
+    <div
+      className={classes.assignment}
+      data-testid="edge-records"
+      data-sampling={found.data?.sampling}
+    >
+      <div className={classes.bar}>
+        <Title edge={edge} />
+        <span className={classes.space} />
+        {reads ? (
+          <Tip text={t("Adds these records to the inputs of the simulation.")}>
+            <Button
+              variant="subtle"
+              disabled={inputs.length === 0}
+              onClick={simulate}
+              data-testid="simulate-records"
+            >
+              {t("Simulate these")}
+            </Button>
+          </Tip>
+        ) : null}
+        <Button
+          variant="subtle"
+          leftSection={<IconCopy size={16} stroke={1.5} />}
+          disabled={records.length === 0}
+          onClick={() => void copy()}
+        >
+          {t("Copy as JSON")}
+        </Button>
+        <Button
+          variant="subtle"
+          leftSection={
+            paused ? (
+              <IconPlayerPlay size={16} stroke={1.5} />
+            ) : (
+              <IconPlayerPause size={16} stroke={1.5} />
+            )
+          }
+          onClick={() => setPaused(!paused)}
+          data-testid="pause-records"
+        >
+          {paused ? t("Continue") : t("Pause")}
+        </Button>
+      </div>
+      {found.isPending ? <Loading /> : null}
+      {isGone(found.error) ? (
+        <Empty title={t("Not in the version that runs")}>
+          {t("Deploy the topology as it is drawn now to see the records of this edge.")}
+        </Empty>
+      ) : found.isError && found.data === undefined ? (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : null}
+      {found.isError && found.data !== undefined ? (
+        <Note tone="degraded">{found.error.message}</Note>
+      ) : null}
+      {found.data === undefined ? null : <List ws={ws} edge={edge} found={found.data} />}
+    </div>
+  );
+}
+
+function useTotal(edge: DocumentEdge): number | null {
+  const document = useDesigner((state) => state.document);
+  return useRuntime((state) => edgeFigures(document, edge, state.figures)?.total ?? null);
+}
+
+function Title({ edge }: { edge: DocumentEdge }) {
+  const document = useDesigner((state) => state.document);
+  const total = useTotal(edge);
+  const [source, target] = [edge.source, edge.target].map((id) => findNode(document, id));
+  if (source === undefined || target === undefined) return null;
+  return (
+    <>
+      <strong className={`${classes.edgeName} m-cut`}>
+        {labelOf(source)} → {labelOf(target)}
+      </strong>
+      {total === null ? null : (
+        <span className={`${classes.edgeTotal} m-figures`} data-testid="edge-total">
+          {t("{n} {n|record|records} since the driver started", { n: exact(total) })}
+        </span>
+      )}
+    </>
+  );
+}
+
+function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws: string }) {
+  const total = useTotal(edge);
+  if (found.sampling === "stopped") {
+    return (
+      <Empty title={t("Not running yet")}>
+        {t("Records appear here while the deployment runs.")}
+      </Empty>
+    );
+  }
+  if (found.sampling === "elsewhere") {
+    return (
+      <Empty title={t("Not on this machine")}>
+        {t("Records are shown for deployments whose tasks run on the machine of their driver.")}
+      </Empty>
+    );
+  }
+  if (found.sampling === "starting") {
+    return <Loading what={t("The driver begins to keep records…")} />;
+  }
+  if (found.records.length === 0) {
+    return (
+      <Empty title={t("No record yet")}>
+        {total === null || total === 0
+          ? t("The next records that go over this edge appear here.")
+          : t(
+              "Records are kept only while somebody looks. The next ones that go over this edge appear here.",
+            )}
+      </Empty>
+    );
+  }
+  const before: RecordColumn<Listed>[] = [
+    {
+      title: t("Seen"),
+      className: "m-figures",
+      cell: (row) => new Date(row.seen).toLocaleTimeString(),
+    },
+  ];
+  const after: RecordColumn<Listed>[] = [
+    {
+      title: t("Input record"),
+      className: "m-figures",
+      cell: (row) => <Place ws={ws} row={row} />,
+    },
+  ];
+  const rows = found.records.map((record) => ({ ...record, id: record.number }));
+  return (
+    <div className={`${classes.scroll} m-scroll`} data-testid="edge-records-list">
+      <RecordTable rows={rows} before={before} after={after} />
+    </div>
+  );
+}
+
+type Listed = EdgeRecord & { readonly id: number };
+
+/** The input record that caused it, as a link to its topic. */
+function Place({ row, ws }: { row: Listed; ws: string }) {
+  const { offset, partition, topic } = row;
+  if (topic === null || partition === null || offset === null) return "–";
+  return (
+    <Link to={recordAddress(ws, topic, partition, offset)} title={t("See the record")}>
+      {placeOf(row)}
+    </Link>
+  );
+}

@@ -1,0 +1,40 @@
+/** Records over the edges of a running deployment, as the page lists, copies and simulates them. */
+
+import type { EdgeRecord } from "../api/types";
+import type { DocumentEdge, TopologyDocument } from "../graph/document";
+import { cellOf, type InputRow, newRow, sourcesOf } from "../simulate/scenario";
+
+/** Where the input record that caused it is; null for what no record caused. */
+export function placeOf(record: EdgeRecord): string | null {
+  const { offset, partition, topic } = record;
+  return topic === null ? null : `${topic}-${partition} @ ${offset}`;
+}
+
+/** Records as JSON, newest first as they are listed. */
+export function asJson(records: readonly EdgeRecord[]): string {
+  return JSON.stringify(records, undefined, 2);
+}
+
+/** Inputs of a simulation, oldest first: what a source read, as far as it is known whole. */
+export function inputsOf(
+  document: TopologyDocument,
+  edge: DocumentEdge,
+  records: readonly EdgeRecord[],
+): readonly InputRow[] {
+  const sources = sourcesOf(document).filter((each) => each.node.id === edge.source);
+  return [...records].reverse().flatMap((record) => {
+    const source = sources.find((each) => each.topic === record.topic);
+    if (source === undefined || record.key_cut === true || record.value_cut === true) return [];
+    const headers = Object.keys(record.headers).length === 0 ? "" : JSON.stringify(record.headers);
+    return [
+      newRow({
+        topic: source.topic,
+        key: cellOf(record.key, source.keyFormat),
+        value: cellOf(record.value, source.valueFormat),
+        timestamp: String(record.timestamp),
+        partition: String(record.partition ?? ""),
+        headers,
+      }),
+    ];
+  });
+}

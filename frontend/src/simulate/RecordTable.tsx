@@ -1,0 +1,81 @@
+import type { ReactNode } from "react";
+import classes from "./simulate.module.css";
+import { t } from "./texts";
+import { timeText, valueText } from "./words";
+
+/** A record in a list; `id` is its own in the list. */
+export interface ListedRecord {
+  readonly id: number;
+  readonly key: unknown;
+  readonly value: unknown;
+  readonly timestamp: number;
+  /** True where the key, or the value, is the beginning of a longer JSON text. */
+  readonly key_cut?: boolean;
+  readonly value_cut?: boolean;
+}
+
+/** A column beside key, value and time. */
+export interface RecordColumn<Row> {
+  readonly title: string;
+  readonly className?: string;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+/** Rows that are drawn. */
+const MOST_ROWS = 500;
+
+function text(value: unknown, cut: boolean | undefined): string {
+  return cut === true ? `${value}…` : valueText(value);
+}
+
+/** Records with key, value and time: of a simulation, or of a running deployment. */
+export function RecordTable<Row extends ListedRecord>(props: {
+  rows: readonly Row[];
+  before?: readonly RecordColumn<Row>[];
+  after?: readonly RecordColumn<Row>[];
+}) {
+  const { after = [], before = [], rows } = props;
+  const cells = (columns: readonly RecordColumn<Row>[], row: Row) =>
+    columns.map((column) => (
+      <td key={column.title} className={column.className}>
+        {column.cell(row)}
+      </td>
+    ));
+  const heads = (columns: readonly RecordColumn<Row>[]) =>
+    columns.map((column) => (
+      <th key={column.title} className={column.className}>
+        {column.title}
+      </th>
+    ));
+  return (
+    <table className={classes.table}>
+      <thead>
+        <tr>
+          {heads(before)}
+          <th>{t("key")}</th>
+          <th>{t("value")}</th>
+          <th>{t("time")}</th>
+          {heads(after)}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, MOST_ROWS).map((row) => {
+          const [key, value] = [text(row.key, row.key_cut), text(row.value, row.value_cut)];
+          return (
+            <tr key={row.id}>
+              {cells(before, row)}
+              <td className={`${classes.cell} m-mono`} title={key}>
+                {key}
+              </td>
+              <td className={`${classes.cell} m-mono`} title={value}>
+                {value}
+              </td>
+              <td className="m-figures">{timeText(row.timestamp)}</td>
+              {cells(after, row)}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,113 @@
+"""The last records over the edges of a running job, for people who look at them now.
+
+Who looks sets the key `millrace:run:<run>:watched`, which expires some seconds after the last
+look. While it is there, the operator keeps the last records of each edge (`Samples.scala`), and
+`millrace:run:<run>:records` holds them as JSON, newest first:
+
+    {"here": bool, "at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]}}
+
+`here` is false where tasks run in other processes than the driver: no records are kept there.
+While nobody looks, the driver asks for one key a second, and its tasks do nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from millrace_runtime import columns
+from millrace_runtime.tracing import Edges
+
+LOOK_SECONDS = 1.0
+#: after an error the next look is this late
+PAUSE_SECONDS = 5.0
+#: the records are gone this long after the last look
+KEPT_SECONDS = 15
+#: records of an edge that are shown, as the operator keeps them
+PER_EDGE = 20
+
+
+class Ways:
+    """From the operator's nodes to the edges of a document."""
+
+    def __init__(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+        self._nodes = {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
+        self._edges = Edges(document)
+        self._names = [edge_name(edge) for edge in document["edges"]]
+
+    def by_edge(self, ways: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+        """The records of the edges that had some, newest first."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for way in ways:
+            origin, target = self._nodes.get(way["from"]), self._nodes.get(way["to"])
+            if target is None:
+                continue
+            index = self._edges.find(origin, way["port"], target, way["input"])
+            if index is not None and way["records"]:
+                found.setdefault(self._names[index], []).extend(way["records"])
+        for name, records in found.items():
+            records.sort(key=lambda record: -record["number"])
+            found[name] = records[:PER_EDGE]
+        return found
+
+
+def edge_name(edge: Mapping[str, Any]) -> str:
+    """The name of an edge of a document: what it joins."""
+    source = f"{edge['source']}.{edge.get('source_port') or 'out'}"
+    return f"{source}>{edge['target']}.{edge.get('target_port') or 'in'}"
+
+
+class Sampling:
+    """Keeps records while somebody looks. Called from one thread.
+
+    `client`: a Redis client; its errors are raised by `look`, which may be called again.
+    """
+
+    def __init__(self, client: Any, run: str) -> None:
+        self._redis = client
+        self._run = run
+        self._watched = f"millrace:run:{run}:watched"
+        self._records = f"millrace:run:{run}:records"
+        self._ways: Ways | None = None
+        self._due = 0.0
+        self._on = False
+        self._last = ""
+
+    def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
+        """Whose edges they are; before this there is nothing to look at."""
+        self._ways = Ways(document, graph)
+
+    def look(self) -> None:
+        """At most once a second: begins, goes on or ends."""
+        if self._ways is None or time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + PAUSE_SECONDS
+        watched, was_on = False, self._on
+        try:
+            watched = bool(self._redis.exists(self._watched))
+            self._due = time.monotonic() + LOOK_SECONDS
+        finally:
+            # Whoever looks through a Redis that is away sees nothing.
+            if self._on and not watched:
+                self._on = not columns.gateway().Samples.unwatch(self._run)
+        if not watched:
+            # What is left of them must not be taken for what is kept now.
+            if was_on:
+                self._redis.delete(self._records)
+            return
+        self._show(self._ways)
+
+    def _show(self, ways: Ways) -> None:
+        operator = columns.gateway().Samples
+        here = bool(operator.watch(self._run))
+        taken = operator.take(self._run) if here else None
+        if taken is not None or not self._on:
+            edges = ways.by_edge(json.loads(taken or "[]"))
+            shown = {"here": here, "at": int(time.time() * 1000), "edges": edges}
+            self._last = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+        elif self._redis.expire(self._records, KEPT_SECONDS):
+            return
+        self._on = True
+        self._redis.set(self._records, self._last, ex=KEPT_SECONDS)

@@ -1,0 +1,137 @@
+"""The last records over an edge of a running deployment: who may ask, and what the answer is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from accounts import actions as accounts
+from accounts.models import Workspace
+from deployments import actions
+from deployments.models import Deployment
+from millrace_backend import redis
+from topologies import actions as topologies
+
+from .conftest import Client, People
+
+EDGE = "in.out>out.in"
+DOCUMENT = {
+    "format": "millrace.topology/1",
+    "name": "test",
+    "nodes": [
+        {"id": "in", "kind": "source.stream", "params": {"topics": ["orders-a"]}},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": "orders-b"}},
+    ],
+    "edges": [{"source": "in", "target": "out"}],
+}
+
+
+@pytest.fixture
+def running(people: People) -> Deployment:
+    """A deployment of one edge whose driver runs; its reports are called `7-1`."""
+    topology = topologies.create_topology(people.editor, people.workspace, "Copy", DOCUMENT)
+    deployment = actions.create_deployment(people.operator, topology, 1, "local", {})
+    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1, report_id="7-1")
+    return deployment
+
+
+def record(number: int) -> dict[str, Any]:
+    return {
+        "number": number, "seen": 5, "key": "a", "value": {"n": number}, "timestamp": 3,
+        "headers": {"h": None}, "topic": "orders-a", "partition": 0, "offset": number,
+    }  # fmt: skip
+
+
+def keeps(edges: dict[str, Any], *, here: bool = True) -> None:
+    """What a driver that keeps records has written."""
+    kept = {"here": here, "at": 9, "edges": edges}
+    redis.client().set(redis.run_records("7-1"), json.dumps(kept))
+
+
+def asked(client: Any, deployment: Deployment, edge: str = EDGE) -> Any:
+    return client.get(f"/api/deployments/{deployment.pk}/records", {"edge": edge})
+
+
+def test_who_asks_is_told_to_the_driver_for_some_seconds(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    watched = redis.run_watched("7-1")
+    assert not redis.client().exists(watched)
+    answer = asked(client_of(people.viewer), running).json()
+    assert answer == {"sampling": "starting", "at": None, "records": []}
+    assert 5 <= int(redis.client().ttl(watched)) <= 10
+
+
+def test_records_come_as_the_driver_kept_them_and_never_more_than_twenty(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.viewer)
+    keeps({EDGE: [{**record(1), "value": "[1, 2", "value_cut": True}]})
+    answer = asked(client, running).json()
+    assert (answer["sampling"], answer["at"]) == ("on", 9)
+    (found,) = answer["records"]
+    assert found == {**record(1), "value": "[1, 2", "value_cut": True}
+    keeps({EDGE: [record(number) for number in range(50, 0, -1)]})
+    numbers = [each["number"] for each in asked(client, running).json()["records"]]
+    assert numbers == list(range(50, 30, -1))
+    keeps({}, here=False)
+    assert asked(client, running).json() == {"sampling": "elsewhere", "at": 9, "records": []}
+
+
+@pytest.mark.parametrize("edge", ["out.out>in.in", "in.late>out.in", "in", "x" * 999])
+def test_an_edge_that_the_running_version_lacks_is_refused_and_not_watched(
+    running: Deployment, people: People, client_of: Client, edge: str
+) -> None:
+    answer = asked(client_of(people.viewer), running, edge)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_such_edge")
+    assert not redis.client().exists(redis.run_watched("7-1"))
+
+
+@pytest.mark.parametrize("edge", ["", "x" * 1_001])
+def test_no_edge_is_no_question(
+    running: Deployment, people: People, client_of: Client, edge: str
+) -> None:
+    assert asked(client_of(people.viewer), running, edge).status_code == 400
+
+
+def test_a_deployment_without_a_driver_says_that_it_is_stopped(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    keeps({EDGE: [record(1)]})
+    running.runs.all().delete()
+    answer = asked(client_of(people.viewer), running).json()
+    assert answer == {"sampling": "stopped", "at": None, "records": []}
+    assert not redis.client().exists(redis.run_watched("7-1"))
+
+
+def test_records_of_topics_that_the_workspace_may_not_use_any_more_are_not_shown(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    keeps({EDGE: [record(1)]})
+    client = client_of(people.viewer)
+    Workspace.objects.filter(pk=people.workspace.pk).update(topic_prefixes=["orders-"])
+    assert asked(client, running).status_code == 200
+    Workspace.objects.filter(pk=people.workspace.pk).update(topic_prefixes=["paid-"])
+    answer = asked(client, running)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "topic_not_allowed")
+
+
+def test_strangers_do_not_see_that_the_deployment_exists(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    keeps({EDGE: [record(1)]})
+    assert asked(client_of(people.outsider), running).status_code == 404
+    assert asked(client_of(accounts.set_up("chief", "chiefs")), running).status_code == 404
+    assert not redis.client().exists(redis.run_watched("7-1"))
+
+
+def test_a_redis_that_is_away_is_an_answer(
+    running: Deployment, people: People, client_of: Client, millrace_settings: Any
+) -> None:
+    client = client_of(people.viewer)
+    millrace_settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    redis.client.cache_clear()
+    answer = asked(client, running)
+    redis.client.cache_clear()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "redis_unreachable")
