@@ -60,6 +60,18 @@ class Designer:
         self.node(node).click(position={"x": 60, "y": 14})
         expect(self.page.locator(".inspector-body")).to_be_visible()
 
+    def select_edge(self, source: str, target: str) -> None:
+        """Click the edge between two nodes, a third of its way from the source."""
+        path = self.page.locator(f'[data-wire^="{source}."][data-wire*=">{target}."] path').first
+        x, y = path.evaluate(
+            """path => {
+                const at = path.getPointAtLength(path.getTotalLength() / 3);
+                const shown = at.matrixTransform(path.getScreenCTM());
+                return [shown.x, shown.y];
+            }"""
+        )
+        self.page.mouse.click(x, y)
+
     # -- inspector --------------------------------------------------------------------------------
     def field(self, parameter: str) -> Locator:
         """The field of a parameter of the selected node."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -31,6 +32,7 @@ FIRST = [
     Sentence(0, 500, "THE  ÄPFEL  the", key="ключ"),
     Sentence(1, 4_000, "quick quick"),
 ]
+WATCHED = [Sentence(0, 6_000, "the watched fox", key="w")]
 SECOND = [
     Sentence(0, 5_000, "the fox is back"),
     Sentence(1, 1_500, "東京 dog"),
@@ -49,7 +51,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     """Issue: the whole way once."""
     create_topic(system.bootstrap_servers, SOURCE, 2)
     designer = new_topology(page, "Journey")
-    draw(designer)
+    source, words_node = draw(designer)
     see_and_mend_a_wrong_expression(designer)
     designer.save("Counts words")
 
@@ -66,11 +68,13 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     write(system.bootstrap_servers, SOURCE, FIRST)
     reader = CountReader(system.bootstrap_servers, SINK)
     reader.until_counted(words(FIRST), TO_COUNT)
+    see_the_records_of_an_edge(designer, system, source, words_node)
+    reader.until_counted(words(FIRST + WATCHED), TO_COUNT)
     see_the_assignment(designer)
 
     os.kill(first_driver, signal.SIGKILL)
     write(system.bootstrap_servers, SOURCE, SECOND)
-    reader.until_counted(words(FIRST + SECOND), TO_RUNNING)
+    reader.until_counted(words(FIRST + WATCHED + SECOND), TO_RUNNING)
     reader.close()
     designer.expect_state("running", TO_RUNNING)
     assert designer.driver() != first_driver
@@ -83,7 +87,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     zipped = export(designer, tmp_path)
     at_home = CountReader(system.bootstrap_servers, SINK, from_end=True)
     run_job(zipped, tmp_path, system.bootstrap_servers)
-    at_home.until_counted(words(FIRST + SECOND), 60)
+    at_home.until_counted(words(FIRST + WATCHED + SECOND), 60)
     at_home.close()
 
 
@@ -98,8 +102,8 @@ def new_topology(page: Page, name: str) -> Designer:
     return designer
 
 
-def draw(designer: Designer) -> None:
-    """Five nodes from the palette, wired and filled."""
+def draw(designer: Designer) -> tuple[str, str]:
+    """Five nodes from the palette, wired and filled; the ids of the first two."""
     source = designer.drag("source.stream", 220, 120)
     flat_map = designer.drag("flat_map", 220, 260)
     count = designer.drag("count", 540, 260)
@@ -128,6 +132,7 @@ def draw(designer: Designer) -> None:
     designer.select(sink)
     designer.name("Counts")
     designer.choose_topic("topic", SINK)
+    return source, flat_map
 
 
 def see_and_mend_a_wrong_expression(designer: Designer) -> None:
@@ -152,6 +157,32 @@ def create_the_missing_topic(designer: Designer) -> None:
     question.get_by_label("Partitions").fill("3")
     designer.page.get_by_test_id("create-topics").click()
     expect(question).to_have_count(0)
+
+
+def see_the_records_of_an_edge(
+    designer: Designer, system: System, source: str, target: str
+) -> None:
+    """The total since the start; records only while somebody looks; they can be simulated."""
+    page = designer.page
+    designer.select_edge(source, target)
+    panel = page.get_by_test_id("edge-records")
+    expect(panel.get_by_test_id("edge-total")).to_contain_text(f"{len(FIRST)} records")
+    expect(panel).to_have_attribute("data-sampling", "on", timeout=60_000)
+    expect(panel).to_contain_text("No record yet")
+    write(system.bootstrap_servers, SOURCE, WATCHED)
+    row = panel.get_by_role("row").filter(has_text="the watched fox")
+    expect(row).to_have_count(1, timeout=TO_COUNT * 1000)
+    expect(row).to_contain_text("1970-01-01 00:00:06")
+    expect(row.get_by_role("link")).to_contain_text(f"{SOURCE}-0 @ ")
+    expect(panel.get_by_test_id("edge-total")).to_contain_text(f"{len(FIRST) + 1} records")
+    total = page.locator(".edge-chip[data-rate]", has_text=re.compile(rf"^{len(FIRST) + 1}\b"))
+    expect(total.first).to_be_visible()
+
+    panel.get_by_test_id("pause-records").click()
+    expect(panel.get_by_role("button", name="Continue")).to_be_visible()
+    panel.get_by_test_id("simulate-records").click()
+    simulate = page.get_by_test_id("simulate")
+    expect(simulate.get_by_label("Value of record 1")).to_have_value("the watched fox")
 
 
 def see_the_assignment(designer: Designer) -> None:

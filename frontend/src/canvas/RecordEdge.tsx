@@ -16,6 +16,9 @@ import { chipPlace, wirePath } from "./wire";
 /** Half the height of a port: a wire to a store ends at the node, not below its port. */
 const STORE_PORT = 6;
 
+/** Pixels between two nodes in which there is room for a total. */
+const TOTAL_ROOM = 56;
+
 /** The types in a few characters; fewer still where all wires show theirs. */
 function chipText(type: PortType, room: number): string {
   return `${shortType(readType(type.key), room)} → ${shortType(readType(type.value), room)}`;
@@ -36,23 +39,23 @@ function Label(props: { text: string; title?: string; x: number; y: number }) {
   );
 }
 
-/** Records over an edge since the start, with the rate while some come; written straight into the page. */
-function Flowed(props: { source: string; target: string; x: number; y: number }) {
-  const { source, target, x, y } = props;
+/** Records over an edge since the start, with the rate while some come and there is room; written straight into the page. */
+function Flowed(props: { source: string; target: string; x: number; y: number; short: boolean }) {
+  const { short, source, target, x, y } = props;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const write = () => {
       const { figures } = useRuntime.getState();
       const found = edgeFigures(useDesigner.getState().document, { source, target }, figures);
       if (box.current === null) return;
-      const now = found !== null && found.rate > 0 ? ` · ${rate(found.rate)}` : "";
+      const now = found !== null && found.rate > 0 && !short ? ` · ${rate(found.rate)}` : "";
       box.current.textContent = found === null ? "" : `${count(found.total)}${now}`;
     };
     write();
     return useRuntime.subscribe((state, before) => {
       if (state.figures !== before.figures) write();
     });
-  }, [source, target]);
+  }, [short, source, target]);
   return (
     <EdgeLabelRenderer>
       <div
@@ -146,8 +149,11 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const { x: labelX, y: labelY } = middle;
   // Between two neighbours there is no room for the name of a topic until it is asked for.
   const long = targetX < sourceX || targetX - sourceX > 160;
+  const wide = long || targetX - sourceX > TOTAL_ROOM;
   const asked = hovered && !runtime;
-  const showChip = type !== undefined && (always || selected === true || asked);
+  // Of a selected edge of what runs the inspector tells the types.
+  const chosen = selected === true && !runtime;
+  const showChip = type !== undefined && (always || chosen || asked);
   const counted = runtime ? undefined : simulated;
   const types = type === undefined ? "" : chipText(type, always && !hovered ? 0 : 2);
   const chip = counted === undefined ? types : `${exact(counted)} · ${types}`;
@@ -176,8 +182,14 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           y={marks ? labelY - 16 : labelY}
         />
       )}
-      {runtime && (long || hovered) && !showChip ? (
-        <Flowed source={source} target={target} x={labelX} y={marks ? labelY - 16 : labelY} />
+      {runtime && (wide || hovered) ? (
+        <Flowed
+          source={source}
+          target={target}
+          x={labelX}
+          y={labelY + (showChip ? 16 : marks ? -16 : 0)}
+          short={!long && !hovered}
+        />
       ) : null}
       {showChip ? (
         <Label

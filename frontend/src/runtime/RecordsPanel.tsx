@@ -246,7 +246,11 @@ function Place({ row, ws }: { row: Listed; ws: string }) {
   const { offset, partition, topic } = row;
   if (topic === null || partition === null || offset === null) return "–";
   return (
-    <Link to={recordAddress(ws, topic, partition, offset)} title={t("See the record")}>
+    <Link
+      to={recordAddress(ws, topic, partition, offset)}
+      title={t("See the record")}
+      className={classes.place}
+    >
       {placeOf(row)}
     </Link>
   );
