@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_runtime import state_moving
+from millrace_runtime.beginnings import Beginning, due
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_opening import StateOpening
 
@@ -215,6 +216,7 @@ def open_checkpoint(
     state: StateOpening | None = None,
     move: Mover | None = None,
     begins_late: bool = False,
+    beginning: Beginning | None = None,
 ) -> str:
     """Check that a checkpoint fits the job, and note what the job is; the query's own location.
 
@@ -227,6 +229,8 @@ def open_checkpoint(
     the checkpoint can go on with it until then.
     `move`: writes a new checkpoint, given the notes before and now, and gives its folder's name;
     `begins_late`: see `state_moving.must_move`.
+    `beginning`: a request that is noted as applied; one that is due moves the state to other
+    offsets, or begins in an empty folder (`begins_anew`).
     Only local folders are checked; elsewhere Spark's own checks speak.
     """
     if not is_local(location):
@@ -235,16 +239,34 @@ def open_checkpoint(
     folder.mkdir(parents=True, exist_ok=True)
     now = metadata_of(graph, shuffle_partitions, clock=clock, state=state)
     before = notes_of(location)
+    if beginning is not None:
+        now["begun"] = beginning.id
     if not before:
         write_notes(folder / NOTES, now)
         return stream_location(location)
+    if due(beginning, before) and begins_anew(location, beginning):
+        empty = state_moving.empty_stream(folder, before, now)
+        if state is not None:
+            noted_empty = state_moving.waiting(folder) or now
+            state.waits(lambda: _note_moved(folder, noted_empty))
+        return stream_location(location, empty)
     now["layout"] = before.get("layout")
     now |= {what: before[what] for what in ("stream", "kept") if what in before}
+    if "begun" in before:
+        now.setdefault("begun", before["begun"])
     name = str(before.get("stream", "stream"))
     known = state is not None and "nodes" in before
     # Spark knows the offsets of a person's own DataFrames by the order of the sources alone.
     movable = move is not None and known and not (before.get("readers") or now["readers"])
-    moves = movable and state_moving.must_move(before, now, begins_late=begins_late)
+    elsewhere = due(beginning, before)
+    moves = movable and (elsewhere or state_moving.must_move(before, now, begins_late=begins_late))
+    if elsewhere and not moves:
+        raise MillraceError(
+            "checkpoint_mismatch",
+            f"The offsets of the checkpoint in {folder} cannot be changed: it was written before "
+            "there were notes of its sources, or by a job that reads DataFrames. Reset its stores "
+            "as well, or start the job with a new checkpoint folder.",
+        )
     same_clock = before.get("clock", clock) if moves else clock
     _same_trigger(folder, before, real_time=real_time, clock=same_clock)
     if not moves:
@@ -259,6 +281,25 @@ def open_checkpoint(
     else:
         write_notes(folder / NOTES, now)
     return stream_location(location, moved)
+
+
+def begins_anew(location: str, beginning: Beginning | None) -> bool:
+    """Whether the query of a start has no checkpoint, although a request says where it begins.
+
+    It leaves the rows of the checkpoint behind, or there are none to carry over.
+    Raises MillraceError `option_invalid` for storage that is not a local folder.
+    """
+    if beginning is None:
+        return False
+    if not is_local(location):
+        raise MillraceError(
+            "option_invalid", f"--begin needs a checkpoint in a local folder, not {location}."
+        )
+    notes = notes_of(location)
+    stream = local_path(location) / str(notes.get("stream", "stream"))
+    if due(beginning, notes):
+        return beginning.reset or state_moving.last_batch(stream) is None
+    return not any(stream.glob("sources/*/0")) and not (stream / "offsets" / "0").exists()
 
 
 def _same_places(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:

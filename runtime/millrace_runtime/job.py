@@ -127,6 +127,11 @@ class Job:
         return tuple(dict.fromkeys(topic for topics in read for topic in topics))
 
     @property
+    def reads_patterns(self) -> bool:
+        """Whether it reads topics that no name says."""
+        return any(reading.pattern for reading in self._readings)
+
+    @property
     def has_topics(self) -> bool:
         """Whether the job reads or writes the broker."""
         reads = any(not each.framed for each in self._readings)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
@@ -13,6 +13,9 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from millrace_runtime import columns
 from millrace_runtime.environment import Timed
 from millrace_runtime.topics import matching
+
+if TYPE_CHECKING:
+    from millrace_runtime.beginnings import Beginner
 
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
@@ -56,6 +59,11 @@ class Kafka:
         self._start = start
         self._whole: frozenset[str] = frozenset()
         self._partitions: Mapping[str, int] = {}
+        self._beginner: Beginner | None = None
+
+    def begin_at(self, beginner: Beginner) -> None:
+        """Begin a query without a checkpoint at the offsets that are found by this."""
+        self._beginner = beginner
 
     def read_whole(self, topics: Iterable[str], partitions: Mapping[str, int]) -> None:
         """Read these topics from their beginning, wherever the first run begins with others.
@@ -67,6 +75,8 @@ class Kafka:
 
     def _starting_offsets(self, topics: tuple[str, ...], pattern: str | None, start: str) -> str:
         """Spark's `startingOffsets`: a word, or JSON where some topics are read whole."""
+        if self._beginner is not None:
+            return json.dumps(self._beginner.places(topics, pattern, start))
         start = self._start or start
         self.reads_latest |= start == "latest"
         if start == "earliest" or not self._whole & set(topics):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import dataclasses
 import json
 import os
 import re
@@ -12,9 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from millrace_compiler.state_schema import state_schema
@@ -23,14 +20,10 @@ from millrace_runtime import real_time
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.options import checked
+from millrace_runtime.starter import Stages, Starter
 
 if TYPE_CHECKING:
-    from millrace_runtime.checkpoint import Mover
-    from millrace_runtime.dsl.readers import Outside
     from millrace_runtime.dsl.topology import Topology
-    from millrace_runtime.job import Job
-    from millrace_runtime.kafka import Kafka
-    from millrace_runtime.state_opening import StateOpening
 
 #: What a stop waits for; a trigger of micro-batches is over when there is nothing to read.
 Until = Literal["now", "batch", "trigger"]
@@ -140,6 +133,14 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="where the first run begins to read streams and tables, in place of what each source "
         "says; global tables are read whole. A run with a checkpoint goes on where it stopped",
     )
+    p.add_argument(
+        "--begin",
+        metavar="JSON",
+        help="begin a job that ran before elsewhere than where it stopped, once: "
+        '{"reset": true} without its rows, {"from": "earliest"}, {"from": "latest"}, '
+        '{"from": "sources"}, {"from": "time", "time": MS} or {"from": "offsets", "offsets": '
+        '{"TOPIC": {"PARTITION": OFFSET}}}; "id" tells one request from another',
+    )
     p.add_argument("--master", default=None, help="a Spark master (SPARK_MASTER, else local[*])")
     p.add_argument(
         "--report",
@@ -171,30 +172,6 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="a Spark setting (repeatable)",
     )
     return p
-
-
-def kafka_options(file: str | None, environment: Mapping[str, str]) -> dict[str, str]:
-    """Client settings from a file of `key=value` lines and from MILLRACE_KAFKA_* variables.
-
-    They hold secrets, so they come by file or environment and never by command line.
-    """
-    options: dict[str, str] = {}
-    if file:
-        for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
-            text = line.strip()
-            if not text or text.startswith("#"):
-                continue
-            key, sign, value = text.partition("=")
-            if not sign:
-                raise MillraceError(
-                    "option_invalid", f"{file}, line {number}: expected key=value, found {text!r}."
-                )
-            options[key.strip()] = value.strip()
-    prefix = "MILLRACE_KAFKA_"
-    for name, value in environment.items():
-        if name.startswith(prefix) and name != "MILLRACE_KAFKA_CONFIG":
-            options[name[len(prefix) :].replace("_", ".").lower()] = value
-    return options
 
 
 def explain(error: BaseException) -> MillraceError:
@@ -329,152 +306,6 @@ def _run(
         spark.stop()
 
 
-@dataclasses.dataclass
-class Starter:
-    """Starts a job's query; in real time twice, on the same checkpoint."""
-
-    spark: Any
-    name: str
-    graph: dict[str, Any]
-    arguments: argparse.Namespace
-    report: Any
-    stages: Stages
-    #: the state schema of the topology
-    schema: dict[str, Any]
-    outside: Outside | None = None
-    state: StateOpening | None = None
-
-    def _opened(self) -> StateOpening:
-        """The job's state schema, compared with the checkpoint's."""
-        from millrace_runtime import checkpoint
-        from millrace_runtime.state_opening import StateOpening, decisions_of
-
-        decisions = decisions_of(self.arguments.decide)
-        return StateOpening(self.schema, checkpoint.notes_of(self.arguments.checkpoint), decisions)
-
-    def committed(self) -> None:
-        """A batch of the query was committed."""
-        from millrace_runtime import checkpoint
-
-        if self.state is not None:
-            self.state.done()
-        checkpoint.note_arrival(self.arguments.checkpoint, self.arguments.run)
-
-    def _mover(self, kafka: Kafka, job: Job, *, updates: bool) -> Mover:
-        """What writes a new checkpoint where the job's levels, tasks or sources are others."""
-        from millrace_runtime.checkpoint import local_path
-        from millrace_runtime.state_moving import Move
-
-        def move(before: dict[str, Any], now: dict[str, Any]) -> str:
-            self.stages.begin("the move of the state to new levels, tasks or sources")
-            return Move(
-                self.spark, local_path(self.arguments.checkpoint), before, now, job.graph,
-                kafka.client, self.arguments.start, updates, job.exactly_once,
-                lambda text: self.report.log("info", text),
-            ).run()  # fmt: skip
-
-        return move
-
-    def start(self, mode: str) -> Any:
-        """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`."""
-        from millrace_runtime import checkpoint, outputs
-        from millrace_runtime.job import Job
-        from millrace_runtime.kafka import Kafka
-
-        arguments = self.arguments
-        checkpoint.settle(arguments.checkpoint)
-        updates = checkpoint.layout_of(arguments.checkpoint) > 1
-        self.state = self._opened()
-        kafka = Kafka(
-            self.spark,
-            arguments.bootstrap_servers,
-            options=kafka_options(arguments.kafka_config, os.environ),
-            max_records=arguments.max_records,
-            run=arguments.run,
-            real_time=mode == "real time",
-            start=arguments.start,
-        )
-        job = Job(
-            self.spark, kafka, self.graph, name=self.name, run=arguments.run, updates=updates,
-            state=self.state, outside=self.outside,
-        )  # fmt: skip
-        if arguments.real_time:
-            real_time.check_sources(job)
-        # The tasks of real time have a clock of their own; a checkpoint knows its sources.
-        clock = job.uses_wall_clock and not arguments.real_time
-        kafka.wall_clock = clock
-        self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        found = _look_at_topics(kafka, job, self.report)
-        self.stages.done("topics")
-        kafka.read_whole(job.global_topics, found)
-        plan = job.query()
-        location = checkpoint.open_checkpoint(
-            arguments.checkpoint, plan.graph, plan.shuffle_partitions,
-            real_time=bool(arguments.real_time), clock=clock, state=self.state,
-            move=self._mover(kafka, job, updates=updates),
-            begins_late=arguments.start == "latest",
-        )  # fmt: skip
-        self.stages.done("state")
-        if mode == "real time":
-            real_time.check_slots(self.spark, job, found)
-        writer = (
-            plan.rows.writeStream.outputMode("update" if updates else "append")
-            .queryName(self.name)
-            .option("checkpointLocation", location)
-        )
-        writer = outputs.into(writer, kafka, plan, job)
-        if mode == "real time":
-            duration = f"{real_time.batch_ms(arguments.real_time)} milliseconds"
-            writer = writer.trigger(realTime=duration)  # type: ignore[call-overload] # not in types
-        elif mode == "continuous":
-            writer = writer.trigger(processingTime=arguments.trigger)
-        else:
-            writer = writer.trigger(availableNow=True)
-        query = writer.start()
-        if kafka.reads_latest:
-            _wait_for_places(query)
-        self.report.attach(self.spark, query, kafka.client)
-        return query
-
-
-class Stages:
-    """How long the parts of a start took, for who wonders why it takes so long."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-        self._took: list[tuple[str, float]] = []
-
-    def begin(self, what: str) -> None:
-        """Say what takes time now, as a line of the log."""
-        print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO starting {what}", file=sys.stderr)
-        sys.stderr.flush()
-
-    def done(self, name: str) -> None:
-        """Notes the end of a part, which began with the end of the one before."""
-        now = time.monotonic()
-        self._took.append((name, now - self._last))
-        self._last = now
-
-    def told(self) -> str:
-        """`started in 6.2 s: Spark 4.0, topology 1.1, ...`."""
-        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self._took)
-        return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
-
-
-def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:
-    from millrace_runtime import topics
-
-    found = topics.found(kafka, job)
-    for name, partitions in sorted(found.items()):
-        if partitions > job.tasks:
-            report.log(
-                "warning",
-                f"Topic {name} has {partitions} partitions, the job has {job.tasks} tasks: "
-                "a task takes several of them.",
-            )
-    return found
-
-
 def _wait(
     query: Any,
     stopping: threading.Event,
@@ -512,13 +343,6 @@ def _wait(
 
 def _committed(query: Any) -> bool:
     return any(each.numInputRows() > 0 for each in query._jsq.recentProgress())
-
-
-def _wait_for_places(query: Any) -> None:
-    """Wait until the query knows where it begins: a record that is written after this is read."""
-    unknown = ("Initializing", "Getting offsets")
-    while query.isActive and query.status["message"].startswith(unknown):
-        time.sleep(0.005)
 
 
 def _batch_of(query: Any) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from millrace_runtime import checkpoint, real_time
@@ -84,3 +85,27 @@ def _writable(folder: Path) -> None:
             f"The checkpoint folder {folder} cannot be written: {error.strerror}. Give another "
             "with --checkpoint, or change its permissions.",
         ) from None
+
+
+def kafka_options(file: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Client settings from a file of `key=value` lines and from MILLRACE_KAFKA_* variables.
+
+    They hold secrets, so they come by file or environment and never by command line.
+    """
+    options: dict[str, str] = {}
+    if file:
+        for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
+            text = line.strip()
+            if not text or text.startswith("#"):
+                continue
+            key, sign, value = text.partition("=")
+            if not sign:
+                raise MillraceError(
+                    "option_invalid", f"{file}, line {number}: expected key=value, found {text!r}."
+                )
+            options[key.strip()] = value.strip()
+    prefix = "MILLRACE_KAFKA_"
+    for name, value in environment.items():
+        if name.startswith(prefix) and name != "MILLRACE_KAFKA_CONFIG":
+            options[name[len(prefix) :].replace("_", ".").lower()] = value
+    return options

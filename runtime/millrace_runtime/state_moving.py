@@ -22,6 +22,8 @@ from millrace_runtime.errors import MillraceError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from millrace_runtime.beginnings import Beginner
+
 #: Notes of a move that is done, of a job that has yet to do its first batch.
 WAITING = "stores.next.json"
 SOURCES = ("stream", "table", "global_table")
@@ -125,8 +127,78 @@ def waiting(folder: Path) -> dict[str, Any] | None:
 
 
 def arrived(folder: Path, moved: Mapping[str, Any]) -> bool:
-    """Whether the job of a move has done a batch of its own: the checkpoint is its own then."""
-    return (last_batch(folder / moved["stream"]) or 0) > 0
+    """Whether the job of a move has done a batch of its own: the checkpoint is its own then.
+
+    The first batch of a moved state is the move; a folder without state has none before the job's.
+    """
+    last = last_batch(folder / moved["stream"])
+    return last is not None and (last > 0 or bool(moved["base"].get("empty")))
+
+
+def new_name() -> str:
+    """A name for a new query's folder, by the time."""
+    return f"stream-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+
+
+def kept_with(
+    folder: Path, before: Mapping[str, Any], base: Mapping[str, Any], name: str
+) -> list[Any]:
+    """Folders that versions left and that are still there, with that which `name` comes after."""
+    left = {**base, "left": name.removeprefix("stream-")}
+    left.pop("empty", None)
+    return [*(each for each in before.get("kept", []) if (folder / each["stream"]).is_dir()), left]
+
+
+def forget_unfinished(
+    folder: Path, before: Mapping[str, Any], again: Mapping[str, Any] | None
+) -> None:
+    """Remove moves that nothing came of; what jobs have run on is in the notes."""
+    (folder / WAITING).unlink(missing_ok=True)
+    used = {before.get("stream", "stream")}
+    used |= {each["stream"] for each in before.get("kept", [])}
+    for left in folder.glob("stream-*"):
+        if left.name not in used and (again is None or not arrived(folder, again)):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def empty_stream(folder: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """The name of a folder for a query that begins without state; the notes of it wait."""
+    source = str(before.get("stream", "stream"))
+    base = {"stream": source, "batch": last_batch(folder / source), "empty": True}
+    again = waiting(folder)
+    same = again is not None and all(
+        again.get(what) == value
+        for what, value in (("base", base), ("nodes", now["nodes"]), ("begun", now["begun"]))
+    )
+    if again is not None and same:
+        return str(again["stream"])
+    forget_unfinished(folder, before, again)
+    name = new_name()
+    from millrace_runtime.checkpoint import write_notes
+
+    kept = kept_with(folder, before, base, name)
+    write_notes(folder / WAITING, {**now, "stream": name, "kept": kept, "base": base})
+    return name
+
+
+def require_whole(source: Path, batch: int | None, client: Mapping[str, str], tasks: int) -> None:
+    """A batch that is partly in Kafka's transactions can only be ended by the job itself.
+
+    Raises MillraceError `batch_unfinished`. `batch`: the last one that is done.
+    """
+    begun = 0 if batch is None else batch + 1
+    if begun not in _numbers(source / "offsets"):
+        return
+    query = json.loads((source / "metadata").read_text(encoding="utf-8"))["id"]
+    from millrace_runtime import columns
+
+    if columns.gateway().KafkaSink.wroteAfter(json.dumps(dict(client)), query, tasks, begun):
+        raise MillraceError(
+            "batch_unfinished",
+            f"The last batch in {source} was interrupted when a part of it had been written "
+            "exactly once. Run the version before until it has ended the batch, stop it, and "
+            "start again.",
+        )
 
 
 @dataclasses.dataclass
@@ -147,6 +219,8 @@ class Move:
     updates: bool
     exactly_once: bool
     say: Callable[[str], None]
+    #: finds other offsets than those where the old job stopped
+    beginner: Beginner | None = None
 
     def run(self) -> str:
         """Write the new checkpoint, read it back, and note it.
@@ -160,16 +234,21 @@ class Move:
             return source.name
         again = waiting(self.folder)
         base = {"stream": source.name, "batch": batch}
-        if again is not None and again["base"] == base and again["nodes"] == self.now["nodes"]:
+        if (
+            again is not None
+            and (again["base"], again["nodes"]) == (base, self.now["nodes"])
+            and again.get("begun") == self.now.get("begun")
+        ):
             return str(again["stream"])
-        self._require_whole(source, batch)
-        name = f"stream-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
-        self._forget_unfinished(again)
+        if self.exactly_once and (self.beginner is None or self.beginner.continues):
+            require_whole(source, batch, self.client, self.before["tasks"])
+        name = new_name()
+        forget_unfinished(self.folder, self.before, again)
         rows = self._write(source, batch, self.folder / name)
-        self._begin_at(self.folder / name, _places(source / "offsets" / str(batch)))
+        self._begin_at(self.folder / name, places_in(source / "offsets" / str(batch)))
         from millrace_runtime.checkpoint import write_notes
 
-        kept = [*self.before.get("kept", []), {**base, "left": name.removeprefix("stream-")}]
+        kept = kept_with(self.folder, self.before, base, name)
         noted = {**self.now, "stream": name, "kept": kept, "base": base}
         write_notes(self.folder / WAITING, noted)
         total = sum(rows.values())
@@ -178,31 +257,6 @@ class Move:
             f"read back. What it was made from stays in {source}."
         )
         return name
-
-    def _forget_unfinished(self, again: Mapping[str, Any] | None) -> None:
-        """Remove moves that nothing came of; what jobs have run on is in the notes."""
-        (self.folder / WAITING).unlink(missing_ok=True)
-        used = {self.before.get("stream", "stream")}
-        used |= {each["stream"] for each in self.before.get("kept", [])}
-        for left in self.folder.glob("stream-*"):
-            if left.name not in used and (again is None or not arrived(self.folder, again)):
-                shutil.rmtree(left, ignore_errors=True)
-
-    def _require_whole(self, source: Path, batch: int) -> None:
-        """A batch that is partly in Kafka's transactions can only be ended by the job itself."""
-        if not self.exactly_once or batch + 1 not in _numbers(source / "offsets"):
-            return
-        query = json.loads((source / "metadata").read_text(encoding="utf-8"))["id"]
-        from millrace_runtime import columns
-
-        sink = columns.gateway().KafkaSink
-        if sink.wroteAfter(json.dumps(dict(self.client)), query, self.before["tasks"], batch + 1):
-            raise MillraceError(
-                "batch_unfinished",
-                f"The last batch in {source} was interrupted when a part of it had been written "
-                "exactly once. Run the version before until it has ended the batch, stop it, and "
-                "start again.",
-            )
 
     def _write(self, source: Path, batch: int, target: Path) -> dict[str, int]:
         move = {
@@ -239,6 +293,8 @@ class Move:
     def _begin(self, read: Read, places: Places) -> Places:
         from millrace_runtime import topics
 
+        if self.beginner is not None:
+            return self.beginner.places(read.topics, "|".join(read.patterns) or None, read.start)
         named = dict.fromkeys(read.topics)
         whole = {
             topic
@@ -257,13 +313,13 @@ class Move:
         return known
 
 
-def _places(offsets: Path) -> Places:
-    """Where a query stood after a batch: topic, partition, offset of the record to come.
+def places_in(offsets: Path, *, head: int = 2) -> Places:
+    """The offsets of the record to come in a file of Spark's offset log: by topic and partition.
 
-    Of a topic that two sources read the lower offset counts.
+    Of a topic that two sources read the lower offset counts. `head`: lines before the first source.
     """
     found: Places = {}
-    for line in offsets.read_text(encoding="utf-8").splitlines()[2:]:
+    for line in offsets.read_text(encoding="utf-8").splitlines()[head:]:
         read = json.loads(line) if re.match(r"\s*\{", line) else {}
         for topic, partitions in read.items():
             if not isinstance(partitions, dict):

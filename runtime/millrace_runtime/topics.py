@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from millrace_runtime.errors import MillraceError
@@ -72,6 +72,16 @@ def matching(session: Any, client: dict[str, str], pattern: str) -> dict[str, in
 
 def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str, dict[str, int]]:
     """The offset of the record to come, of each partition of some topics."""
+    found = ranges(session, client, names)
+    return {
+        name: {number: end for number, (_, end) in held.items()} for name, held in found.items()
+    }
+
+
+def ranges(
+    session: Any, client: dict[str, str], names: Sequence[str]
+) -> dict[str, dict[str, tuple[int, int]]]:
+    """The earliest offset and that of the record to come, of each partition of some topics."""
     from millrace_runtime import columns
 
     jvm = session._jvm
@@ -80,12 +90,43 @@ def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str
     places = [[name, number] for name, count in counts.items() for number in range(count)]
     asked = columns.gateway().TopicOffsets(json.dumps(client))
     try:
-        found: dict[str, dict[str, int]] = {}
-        for name, number, _, end in json.loads(asked.of(json.dumps(places))):
-            found.setdefault(name, {})[str(number)] = end
+        found: dict[str, dict[str, tuple[int, int]]] = {}
+        for name, number, first, end in json.loads(asked.of(json.dumps(places))):
+            found.setdefault(name, {})[str(number)] = (first, end)
         return found
     finally:
         asked.close()
+
+
+def at_time(
+    session: Any,
+    client: dict[str, str],
+    places: Mapping[str, Mapping[str, Any]],
+    time_ms: int,
+) -> dict[str, dict[str, int]]:
+    """The first offset whose record has this timestamp or a later one.
+
+    `places`: topics and partitions (only their keys count). A partition without such a record is
+    left out.
+    """
+    jvm = session._jvm
+    asked = {
+        (name, number): jvm.org.apache.kafka.common.TopicPartition(name, int(number))
+        for name, partitions in places.items()
+        for number in partitions
+    }
+    found: dict[str, dict[str, int]] = {name: {} for name in places}
+    specs = jvm.java.util.HashMap()
+    for place in asked.values():
+        specs.put(place, jvm.org.apache.kafka.clients.admin.OffsetSpec.forTimestamp(time_ms))
+    with _admin(jvm, client) as admin:
+        results = admin.listOffsets(specs)
+        for (name, number), place in asked.items():
+            future = results.partitionResult(place)
+            answer = future.get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
+            if answer.offset() >= 0:
+                found[name][number] = int(answer.offset())
+    return found
 
 
 @contextlib.contextmanager

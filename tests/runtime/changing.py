@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.compiler.kit import Raw, document, edge, node, sink, stream
 from tests.runtime import topics
+
+KEYS = [f"key-{n}" for n in range(12)]
 
 
 class Silent:
@@ -41,11 +44,17 @@ class Changing:
     def close(self) -> None:
         self.spark.stop()
 
-    def run(self, document: dict[str, Any], folder: Path, *decisions: str) -> None:
+    def run(
+        self,
+        document: dict[str, Any],
+        folder: Path,
+        *decisions: str,
+        begin: dict[str, Any] | None = None,
+    ) -> None:
         """Compile, start, process what the topics hold, end. Raises what the driver would say."""
         from millrace_compiler import compile_document
         from millrace_compiler.state_schema import state_schema
-        from millrace_runtime import columns, main
+        from millrace_runtime import columns, main, starter
 
         compilation = compile_document(document, self.analyzer).require()
         folder.mkdir(exist_ok=True)
@@ -53,14 +62,15 @@ class Changing:
         options = ["--checkpoint", str(folder / "checkpoint"), "--run", run]
         options += ["--bootstrap-servers", self.address]
         options += [part for each in decisions for part in ("--decide", each)]
-        starter = main.Starter(
+        options += [] if begin is None else ["--begin", json.dumps(begin)]
+        job = starter.Starter(
             self.spark, "changing", compilation.task_graph or {},
-            main.parser("changing").parse_args(options), Silent(), main.Stages(),
+            main.parser("changing").parse_args(options), Silent(), starter.Stages(),
             state_schema(compilation),
         )  # fmt: skip
         try:
-            query = starter.start("available now")
-            main._wait(query, threading.Event(), Silent(), starter.committed)
+            query = job.start("available now")
+            main._wait(query, threading.Event(), Silent(), job.committed)
         except Exception as error:
             raise main.explain(error) from error
         finally:
@@ -92,3 +102,59 @@ class Pair:
         found = topics.consume(self.address, self.sink, count)[self._seen :]
         self._seen += len(found)
         return [(r.key().decode(), json.loads(r.value())) for r in found]
+
+
+def shown(raw: Raw, after: str, tag: str, pair: Pair, key: str = "key") -> None:
+    """Write what leaves a step to the pair's sink, under a name."""
+    value = f"to_json(named_struct('{tag}', value))"
+    raw["nodes"] += [
+        node(f"{tag}-shown", "map", key=key, value=value),
+        sink(f"{tag}-out", topic=pair.sink),
+    ]
+    raw["edges"] += [edge(f"{after} > {tag}-shown"), edge(f"{tag}-shown > {tag}-out")]
+
+
+def everything(pair: Pair, partitions: int, *, spread: int | None = None) -> Raw:
+    """Stores of many kinds beside each other: rows, windows, sessions, buffers.
+
+    `spread`: behind a repartition with so many partitions.
+    """
+    tumbling = {"type": "tumbling", "size": 10_000, "grace": 0}
+    sliding = {"type": "sliding", "difference": 5_000, "grace": 0}
+    session = {"type": "session", "gap": 3_000, "grace": 0}
+    steps = [
+        stream("in", [pair.source]),
+        node("sum", "aggregate", type="BIGINT", initializer="0L",
+             aggregator="agg + CAST(value AS BIGINT)"),
+        node("closing", "count", window=tumbling, emit="window_close"),
+        node("sliding", "count", window=sliding, emit="window_close"),
+        node("sessions", "count", window=session, emit="window_close"),
+        node("windows", "count", window=tumbling),
+        node("held", "suppress", until="window_closes"),
+        node("odd", "filter", predicate="CAST(value AS INT) % 2 = 1"),
+        node("even", "filter", predicate="CAST(value AS INT) % 2 = 0"),
+        node("pairs", "join.stream_stream", type="outer", before=4_000, after=4_000, grace=0,
+             joiner="concat(coalesce(left, '-'), ' ', coalesce(right, '-'))"),
+        node("latest", "to_table"),
+        node("enriched", "join.stream_table", joiner="concat(left, ' after ', right)"),
+    ]  # fmt: skip
+    edges = ["in > sum", "in > closing", "in > sliding", "in > sessions", "in > windows",
+             "windows > held", "in > odd", "in > even", "odd > pairs.left", "even > pairs.right",
+             "in > latest", "in > enriched.left", "latest > enriched.right"]  # fmt: skip
+    for name in ("sum", "closing", "sliding", "sessions", "held"):
+        steps.append(node(f"{name}-updates", "to_stream"))
+        edges.append(f"{name} > {name}-updates")
+    if spread is not None:
+        steps.append(node("spread", "repartition", partitions=spread))
+        edges = [each.replace("in >", "spread >") for each in edges] + ["in > spread"]
+    raw = document(steps, edges, topics={pair.source: partitions})
+    shown(raw, "sum-updates", "sum", pair)
+    for name in ("closing", "sliding", "sessions", "held"):
+        shown(raw, f"{name}-updates", name, pair, key="key.key")
+    shown(raw, "pairs", "pairs", pair)
+    shown(raw, "enriched", "enriched", pair)
+    return raw
+
+
+def by_key(pair: Pair) -> list[tuple[str, str]]:
+    return sorted((key, json.dumps(value)) for key, value in pair.new())

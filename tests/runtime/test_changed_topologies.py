@@ -12,7 +12,7 @@ import pytest
 from millrace_runtime.errors import MillraceError
 
 from tests.compiler.kit import Raw, document, edge, node, sink, store, stream, table
-from tests.runtime.changing import Changing, Pair
+from tests.runtime.changing import KEYS, Changing, Pair, by_key, everything, shown
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -173,59 +173,6 @@ def test_windows_of_another_size_are_refused_and_of_another_grace_go_on(
 
 
 # ---- a new checkpoint, written from the old one --------------------------------------------------
-
-
-def shown(raw: Raw, after: str, tag: str, pair: Pair, key: str = "key") -> None:
-    """Write what leaves a step to the pair's sink, under a name."""
-    value = f"to_json(named_struct('{tag}', value))"
-    raw["nodes"] += [
-        node(f"{tag}-shown", "map", key=key, value=value),
-        sink(f"{tag}-out", topic=pair.sink),
-    ]
-    raw["edges"] += [edge(f"{after} > {tag}-shown"), edge(f"{tag}-shown > {tag}-out")]
-
-
-def everything(pair: Pair, partitions: int) -> Raw:
-    """Stores of many kinds beside each other: rows, windows, sessions, buffers."""
-    tumbling = {"type": "tumbling", "size": 10_000, "grace": 0}
-    sliding = {"type": "sliding", "difference": 5_000, "grace": 0}
-    session = {"type": "session", "gap": 3_000, "grace": 0}
-    steps = [
-        stream("in", [pair.source]),
-        node("sum", "aggregate", type="BIGINT", initializer="0L",
-             aggregator="agg + CAST(value AS BIGINT)"),
-        node("closing", "count", window=tumbling, emit="window_close"),
-        node("sliding", "count", window=sliding, emit="window_close"),
-        node("sessions", "count", window=session, emit="window_close"),
-        node("windows", "count", window=tumbling),
-        node("held", "suppress", until="window_closes"),
-        node("odd", "filter", predicate="CAST(value AS INT) % 2 = 1"),
-        node("even", "filter", predicate="CAST(value AS INT) % 2 = 0"),
-        node("pairs", "join.stream_stream", type="outer", before=4_000, after=4_000, grace=0,
-             joiner="concat(coalesce(left, '-'), ' ', coalesce(right, '-'))"),
-        node("latest", "to_table"),
-        node("enriched", "join.stream_table", joiner="concat(left, ' after ', right)"),
-    ]  # fmt: skip
-    edges = ["in > sum", "in > closing", "in > sliding", "in > sessions", "in > windows",
-             "windows > held", "in > odd", "in > even", "odd > pairs.left", "even > pairs.right",
-             "in > latest", "in > enriched.left", "latest > enriched.right"]  # fmt: skip
-    for name in ("sum", "closing", "sliding", "sessions", "held"):
-        steps.append(node(f"{name}-updates", "to_stream"))
-        edges.append(f"{name} > {name}-updates")
-    raw = document(steps, edges, topics={pair.source: partitions})
-    shown(raw, "sum-updates", "sum", pair)
-    for name in ("closing", "sliding", "sessions", "held"):
-        shown(raw, f"{name}-updates", name, pair, key="key.key")
-    shown(raw, "pairs", "pairs", pair)
-    shown(raw, "enriched", "enriched", pair)
-    return raw
-
-
-def by_key(pair: Pair) -> list[tuple[str, str]]:
-    return sorted((key, json.dumps(value)) for key, value in pair.new())
-
-
-KEYS = [f"key-{n}" for n in range(12)]
 
 
 def test_state_of_all_kinds_goes_to_the_task_of_its_key_when_topics_get_more_partitions(

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
-from millrace_runtime.main import Stages, explain, kafka_options, parser
+from millrace_runtime.main import explain, parser
+from millrace_runtime.options import kafka_options
+from millrace_runtime.starter import Stages
 
 
 def test_client_settings_come_from_a_file_and_from_variables(tmp_path: Path) -> None:

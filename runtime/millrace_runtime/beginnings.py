@@ -1,0 +1,209 @@
+"""Another beginning for a job that ran before: without its rows, or from other offsets.
+
+A request is applied once: the checkpoint notes its id (`begun` in stores.json), and a start with an
+id that is noted there continues as any other start does. What was there before is only read and
+stays in its folder (`kept` in stores.json).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime import topics
+from millrace_runtime.errors import MillraceError
+
+#: Offset of the record to come, by topic and partition.
+Places = dict[str, dict[str, int]]
+
+#: `stopped`: where the last run stopped; `sources`: as each source says, like a first run.
+FROM = ("stopped", "sources", "earliest", "latest", "time", "offsets")
+
+
+@dataclasses.dataclass(frozen=True)
+class Beginning:
+    """How a start differs from one that continues.
+
+    `reset`: all stores are empty, and stream time begins anew. `at`: one of `FROM`. `time`: ms
+    since the epoch, the first record with this timestamp or a later one is read. `offsets`: for
+    `offsets`; topic-partitions that are not named continue where they stopped.
+    """
+
+    id: str
+    reset: bool = False
+    at: str = "stopped"
+    time: int | None = None
+    offsets: Places = dataclasses.field(default_factory=dict)
+
+    @property
+    def moves_positions(self) -> bool:
+        """Whether records are read that otherwise were not, or the other way round."""
+        return self.at != "stopped"
+
+
+def beginning_of(text: str | None) -> Beginning | None:
+    """A request from its JSON: `{"id", "reset", "from", "time", "offsets"}`; all may be left out.
+
+    Without an id the text is its own. Raises MillraceError `option_invalid`.
+    """
+    if text is None:
+        return None
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict) or given.keys() - {"id", "reset", "from", "time", "offsets"}:
+        raise _invalid(text)
+    found = Beginning(
+        id=str(given.get("id", text)),
+        reset=given.get("reset", False),
+        at=given.get("from", "stopped"),
+        time=given.get("time"),
+        offsets=given.get("offsets") or {},
+    )
+    fits = isinstance(found.reset, bool) and found.at in FROM
+    fits &= isinstance(found.time, int) if found.at == "time" else found.time is None
+    fits &= _are_offsets(found.offsets) and bool(found.offsets) == (found.at == "offsets")
+    if not fits:
+        raise _invalid(text)
+    return found
+
+
+def _are_offsets(given: Any) -> bool:
+    return isinstance(given, dict) and all(
+        isinstance(partitions, dict)
+        and all(str(p).isdecimal() and type(o) is int and o >= 0 for p, o in partitions.items())
+        for partitions in given.values()
+    )
+
+
+def _invalid(text: str) -> MillraceError:
+    return MillraceError(
+        "option_invalid",
+        '--begin must be JSON such as {"reset": true} or {"from": "earliest"}, '
+        '{"from": "latest"}, {"from": "sources"}, {"from": "time", "time": 1700000000000} or '
+        f'{{"from": "offsets", "offsets": {{"orders": {{"0": 12}}}}}}, found {text!r}.',
+    )
+
+
+def due(beginning: Beginning | None, notes: Mapping[str, Any]) -> bool:
+    """Whether a request is still to be applied to a checkpoint with these notes."""
+    return beginning is not None and notes.get("begun") != beginning.id
+
+
+def stopped_at(stream: Path, batch: int | None) -> Places:
+    """Where a query stopped: after its last batch, or where it began if it has done none."""
+    from millrace_runtime.state_moving import places_in
+
+    if batch is not None:
+        return places_in(stream / "offsets" / str(batch))
+    found: Places = {}
+    for file in sorted(stream.glob("sources/*/0")):
+        found |= places_in(file, head=1)
+    return found
+
+
+@dataclasses.dataclass
+class Beginner:
+    """Finds the offsets at which a job begins. `client`: Kafka client settings.
+
+    `stopped`: where the job before stopped; `whole`: topics of global tables; `start`: where topics
+    begin that nothing else is said about, in place of what their sources say.
+    """
+
+    session: Any
+    client: Mapping[str, str]
+    beginning: Beginning
+    stopped: Places
+    whole: frozenset[str]
+    start: str | None
+
+    @property
+    def continues(self) -> bool:
+        """Whether topic-partitions go on where the job before stopped."""
+        return self.beginning.at in ("stopped", "offsets")
+
+    def places(self, names: Iterable[str], pattern: str | None, start: str) -> Places:
+        """The first offset of every topic-partition of one source, none left out.
+
+        `names`, `pattern`: what it reads; `start`: where the source says that it begins.
+        Raises MillraceError `offset_out_of_range` and `partition_missing` for given offsets that
+        the broker does not have.
+        """
+        client = dict(self.client)
+        read = dict.fromkeys(names)
+        if pattern:
+            found = topics.matching(self.session, client, pattern)
+            # Kafka's own topics are no data of a topology.
+            read |= dict.fromkeys(name for name in found if not name.startswith("__"))
+        held = topics.ranges(self.session, client, list(read))
+        timed: Places = {}
+        if self.beginning.at == "time" and self.beginning.time is not None:
+            timed = topics.at_time(self.session, client, held, self.beginning.time)
+        self._require_given(held)
+        return {
+            topic: {
+                number: self._place(topic, number, ends, timed, self.start or start)
+                for number, ends in partitions.items()
+            }
+            for topic, partitions in held.items()
+        }
+
+    def _place(
+        self, topic: str, number: str, held: tuple[int, int], timed: Places, start: str
+    ) -> int:
+        first, end = held
+        known = self.stopped.get(topic)
+        # Partitions that a topic got meanwhile are read from their beginning.
+        stopped = None if known is None else known.get(number, first)
+        if topic in self.whole:
+            return first if self.beginning.reset or stopped is None else stopped
+        by_source = end if start == "latest" else first
+        match self.beginning.at:
+            case "earliest":
+                return first
+            case "latest":
+                return end
+            case "sources":
+                return by_source
+            case "time":
+                return timed[topic].get(number, end)
+        given = self.beginning.offsets.get(topic, {}).get(number)
+        if given is not None:
+            return given
+        return by_source if stopped is None else stopped
+
+    def _require_given(self, held: Mapping[str, Mapping[str, tuple[int, int]]]) -> None:
+        for topic, partitions in self.beginning.offsets.items():
+            for number, offset in partitions.items():
+                if topic not in held:
+                    continue  # of another source, or of none: `require_read` says so
+                ends = held[topic].get(number)
+                if ends is None:
+                    raise MillraceError(
+                        "partition_missing",
+                        f"The topic {topic} has no partition {number}: its partitions are 0 to "
+                        f"{len(held[topic]) - 1}.",
+                    )
+                if not ends[0] <= offset <= ends[1]:
+                    raise MillraceError(
+                        "offset_out_of_range",
+                        f"{topic}-{number} has no offset {offset}: the broker has {ends[0]} to "
+                        f"{ends[1]}, which is the end.",
+                    )
+
+
+def require_read(beginning: Beginning, names: Iterable[str], *, pattern: bool) -> None:
+    """Raises MillraceError `topic_not_read` for offsets of a topic that the job does not read.
+
+    `pattern`: whether it reads topics that no name says.
+    """
+    unknown = sorted(beginning.offsets.keys() - set(names))
+    if unknown and not pattern:
+        raise MillraceError(
+            "topic_not_read",
+            f"The job does not read {', '.join(unknown)}, for which offsets were given.",
+        )

@@ -1,0 +1,202 @@
+"""Starts a job's query on its checkpoint: state that is compared, moved or reset, and offsets."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from millrace_runtime import real_time
+from millrace_runtime.options import kafka_options
+
+if TYPE_CHECKING:
+    from millrace_runtime.beginnings import Beginner, Beginning
+    from millrace_runtime.checkpoint import Mover
+    from millrace_runtime.dsl.readers import Outside
+    from millrace_runtime.job import Job
+    from millrace_runtime.kafka import Kafka
+    from millrace_runtime.state_opening import StateOpening
+
+
+class Stages:
+    """How long the parts of a start took, for who wonders why it takes so long."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self._took: list[tuple[str, float]] = []
+
+    def begin(self, what: str) -> None:
+        """Say what takes time now, as a line of the log."""
+        print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} INFO starting {what}", file=sys.stderr)
+        sys.stderr.flush()
+
+    def done(self, name: str) -> None:
+        """Notes the end of a part, which began with the end of the one before."""
+        now = time.monotonic()
+        self._took.append((name, now - self._last))
+        self._last = now
+
+    def told(self) -> str:
+        """`started in 6.2 s: Spark 4.0, topology 1.1, ...`."""
+        parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self._took)
+        return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
+
+
+@dataclasses.dataclass
+class Starter:
+    """Starts a job's query; in real time twice, on the same checkpoint."""
+
+    spark: Any
+    name: str
+    graph: dict[str, Any]
+    arguments: argparse.Namespace
+    report: Any
+    stages: Stages
+    #: the state schema of the topology
+    schema: dict[str, Any]
+    outside: Outside | None = None
+    state: StateOpening | None = None
+
+    def _opened(self, *, empty: bool) -> StateOpening:
+        """The job's state schema, compared with the checkpoint's unless its stores are empty."""
+        from millrace_runtime import checkpoint
+        from millrace_runtime.state_opening import StateOpening, decisions_of
+
+        decisions = decisions_of(self.arguments.decide)
+        notes = {} if empty else checkpoint.notes_of(self.arguments.checkpoint)
+        return StateOpening(self.schema, notes, {} if empty else decisions)
+
+    def _beginner(self, beginning: Beginning, kafka: Kafka, job: Job) -> Beginner:
+        """What finds the offsets of a request that is still to be applied."""
+        from millrace_runtime import beginnings, checkpoint
+        from millrace_runtime.state_moving import last_batch, require_whole
+
+        beginnings.require_read(beginning, job.source_topics, pattern=job.reads_patterns)
+        notes = checkpoint.notes_of(self.arguments.checkpoint)
+        stream = checkpoint.local_path(self.arguments.checkpoint)
+        stream /= str(notes.get("stream", "stream"))
+        batch = last_batch(stream)
+        found = beginnings.Beginner(
+            self.spark, kafka.client, beginning, beginnings.stopped_at(stream, batch),
+            frozenset(job.global_topics), self.arguments.start,
+        )  # fmt: skip
+        if beginning.reset and found.continues and job.exactly_once and notes:
+            require_whole(stream, batch, kafka.client, notes["tasks"])
+        return found
+
+    def committed(self) -> None:
+        """A batch of the query was committed."""
+        from millrace_runtime import checkpoint
+
+        if self.state is not None:
+            self.state.done()
+        checkpoint.note_arrival(self.arguments.checkpoint, self.arguments.run)
+
+    def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None, *, updates: bool) -> Mover:
+        """What writes a new checkpoint where the job's levels, tasks or sources are others."""
+        from millrace_runtime.checkpoint import local_path
+        from millrace_runtime.state_moving import Move
+
+        def move(before: dict[str, Any], now: dict[str, Any]) -> str:
+            self.stages.begin("the move of the state to new levels, tasks or sources")
+            return Move(
+                self.spark, local_path(self.arguments.checkpoint), before, now, job.graph,
+                kafka.client, self.arguments.start, updates, job.exactly_once,
+                lambda text: self.report.log("info", text), beginner,
+            ).run()  # fmt: skip
+
+        return move
+
+    def start(self, mode: str) -> Any:
+        """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`."""
+        from millrace_runtime import beginnings, checkpoint, outputs
+        from millrace_runtime.job import Job
+        from millrace_runtime.kafka import Kafka
+
+        arguments = self.arguments
+        checkpoint.settle(arguments.checkpoint)
+        beginning = beginnings.beginning_of(arguments.begin)
+        anew = checkpoint.begins_anew(arguments.checkpoint, beginning)
+        due = beginnings.due(beginning, checkpoint.notes_of(arguments.checkpoint))
+        updates = anew or checkpoint.layout_of(arguments.checkpoint) > 1
+        self.state = self._opened(empty=anew and due)
+        kafka = Kafka(
+            self.spark,
+            arguments.bootstrap_servers,
+            options=kafka_options(arguments.kafka_config, os.environ),
+            max_records=arguments.max_records,
+            run=arguments.run,
+            real_time=mode == "real time",
+            start=arguments.start,
+        )
+        job = Job(
+            self.spark, kafka, self.graph, name=self.name, run=arguments.run, updates=updates,
+            state=self.state, outside=self.outside,
+        )  # fmt: skip
+        if arguments.real_time:
+            real_time.check_sources(job)
+        # The tasks of real time have a clock of their own; a checkpoint knows its sources.
+        clock = job.uses_wall_clock and not arguments.real_time
+        kafka.wall_clock = clock
+        self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        found = _look_at_topics(kafka, job, self.report)
+        self.stages.done("topics")
+        kafka.read_whole(job.global_topics, found)
+        beginner = None
+        if beginning is not None and (anew or due):
+            beginner = self._beginner(beginning, kafka, job)
+            if anew:
+                kafka.begin_at(beginner)
+        plan = job.query()
+        location = checkpoint.open_checkpoint(
+            arguments.checkpoint, plan.graph, plan.shuffle_partitions,
+            real_time=bool(arguments.real_time), clock=clock, state=self.state,
+            move=self._mover(kafka, job, beginner, updates=updates),
+            begins_late=arguments.start == "latest", beginning=beginning,
+        )  # fmt: skip
+        self.stages.done("state")
+        if mode == "real time":
+            real_time.check_slots(self.spark, job, found)
+        writer = (
+            plan.rows.writeStream.outputMode("update" if updates else "append")
+            .queryName(self.name)
+            .option("checkpointLocation", location)
+        )
+        writer = outputs.into(writer, kafka, plan, job)
+        if mode == "real time":
+            duration = f"{real_time.batch_ms(arguments.real_time)} milliseconds"
+            writer = writer.trigger(realTime=duration)  # type: ignore[call-overload] # not in types
+        elif mode == "continuous":
+            writer = writer.trigger(processingTime=arguments.trigger)
+        else:
+            writer = writer.trigger(availableNow=True)
+        query = writer.start()
+        if kafka.reads_latest:
+            _wait_for_places(query)
+        self.report.attach(self.spark, query, kafka.client)
+        return query
+
+
+def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:
+    from millrace_runtime import topics
+
+    found = topics.found(kafka, job)
+    for name, partitions in sorted(found.items()):
+        if partitions > job.tasks:
+            report.log(
+                "warning",
+                f"Topic {name} has {partitions} partitions, the job has {job.tasks} tasks: "
+                "a task takes several of them.",
+            )
+    return found
+
+
+def _wait_for_places(query: Any) -> None:
+    """Wait until the query knows where it begins: a record that is written after this is read."""
+    unknown = ("Initializing", "Getting offsets")
+    while query.isActive and query.status["message"].startswith(unknown):
+        time.sleep(0.005)
