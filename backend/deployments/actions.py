@@ -28,12 +28,21 @@ from millrace_backend.errors import ApiError, Conflict, NotFound
 from topologies.models import Topology, Version
 from topologies.topics import topic_failure
 
+from deployments import old_state
+from deployments.beginnings import (
+    Beginning,
+    beginning_with,
+    beginning_without,
+    check,
+    request_of,
+    require_name,
+)
 from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
 from deployments.cluster import create_missing
 from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
 from deployments.models import Deployment, Observation, Run, waiting_steps
 from deployments.snapshots import DeploymentSnapshot, RunSnapshot
-from deployments.state_plan import Decisions, state_plan
+from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
 
@@ -115,9 +124,22 @@ def create_topics(actor: User, workspace: Workspace, topics: Sequence[Mapping[st
         audit(actor, workspace.pk, "topic.create", "topic", None, name=name)
 
 
-def request_start(actor: User, deployment: Deployment) -> None:
-    """Want it to run; where it failed, try again."""
-    with _change(actor, deployment, "deployment.start") as change:
+def request_start(
+    actor: User, deployment: Deployment, beginning: Beginning | None = None, name: str = ""
+) -> None:
+    """Want it to run; where it failed, try again.
+
+    ``beginning``: without its rows or from other offsets, where it does not run; ``name`` confirms
+    a reset. Raises ApiError for what cannot be, Conflict while it runs.
+    """
+    require(actor, deployment.workspace_id, Role.OPERATOR)
+    if beginning is not None:
+        _require_possible(deployment, deployment.version, beginning, name)
+    noted = {} if beginning is None else beginning.noted()
+    with _change(actor, deployment, "deployment.start", **noted) as change:
+        if beginning is not None:
+            refuse_while_it_runs(change.row)
+            change.row.beginning = beginning.to_request()
         change.begin_again(waiting_steps())
 
 
@@ -146,10 +168,13 @@ def request_redeploy(
     number: int,
     settings: Mapping[str, Any] | None = None,
     decisions: Decisions | None = None,
+    beginning: Beginning | None = None,
+    name: str = "",
 ) -> None:
     """Want another version, or other settings, to run; what runs goes on until that is ready.
 
-    ``decisions``: what becomes of stores whose rows the version cannot carry over, by id.
+    ``decisions``: what becomes of stores whose rows the version cannot carry over, by id;
+    ``beginning``: without any rows or from other offsets, ``name`` confirms a reset.
     Raises NotFound for a version that is not there, Conflict for a place to start from where the
     deployment goes on from its checkpoint, and Conflict with the plan of the change where a
     decision is missing.
@@ -157,8 +182,13 @@ def request_redeploy(
     require(actor, deployment.workspace_id, Role.OPERATOR)
     version = _version(deployment.topology_id, number)
     decided = dict(decisions or {})
-    _require_decisions(deployment, version, decided)
+    if beginning is not None:
+        _require_possible(deployment, version, beginning, name)
+    if beginning is None or not beginning.resets_stores:
+        _require_decisions(deployment, version, decided)
     noted: dict[str, Any] = {} if settings is None else {"settings": dict(settings)}
+    if beginning is not None:
+        noted |= beginning.noted()
     if decided:
         noted["stores"] = decided
     with _change(actor, deployment, "deployment.redeploy", version=number, **noted) as change:
@@ -167,7 +197,8 @@ def request_redeploy(
         other_settings = settings is not None and dict(settings) != change.row.settings
         running = change.row.desired == Desired.RUNNING
         failed = change.observation.state == Observed.FAILED
-        if not (other_version or other_settings or failed) and running:
+        moved = beginning is not None and not beginning.continues
+        if not (other_version or other_settings or failed or moved) and running:
             return
         run = change.row.live_run
         if other_version and change.row.fallback is None and run is not None:
@@ -176,8 +207,10 @@ def request_redeploy(
         change.row.state_decisions = decided
         if settings is not None:
             change.row.settings = dict(settings)
+        if beginning is not None:
+            change.row.beginning = beginning_with(change.row, beginning, number)
         change.begin_again(waiting_steps())
-        if other_settings and not other_version:
+        if (other_settings or moved) and not other_version:
             change.row.restart_requested_at = timezone.now()
 
 
@@ -188,23 +221,32 @@ def _refuse_another_start(row: Deployment, settings: Mapping[str, Any]) -> None:
             "has_checkpoint",
             f"The deployment of “{row.topology.name}” goes on from its checkpoint: it cannot "
             f"start from {start}.",
-            "Leave “start” out, or delete the deployment and deploy it anew.",
+            "Leave “start” out, and say in “start_from” where this start begins.",
             deployment=row.pk,
         )
 
 
-def plan_redeploy(deployment: Deployment, number: int) -> dict[str, Any]:
-    """What deploying a version would do to the state that there is.
+def plan_redeploy(
+    deployment: Deployment, number: int, beginning: Beginning | None = None
+) -> dict[str, Any]:
+    """What deploying a version would do to the state that there is, from another beginning or not.
 
-    Raises NotFound for a version that is not there, ApiError for one that does not compile,
-    Unavailable where the analyzer does not answer.
+    Raises NotFound for a version that is not there, ApiError for one that does not compile or a
+    beginning that cannot be, Unavailable where the analyzer does not answer.
     """
     version = _version(deployment.topology_id, number)
-    plan = state_plan(deployment, version)
-    if plan is None:
-        empty = {"stores": [], "sources": [], "accepted": True, "as_of": None}
-        return {"before": deployment.version.number, "version": number, **empty}
-    return plan.to_json()
+    if beginning is not None:
+        _require_possible(deployment, version, beginning, deployment.topology.name)
+    return start_plan(deployment, version, beginning)
+
+
+def _require_possible(
+    deployment: Deployment, version: Version, beginning: Beginning, name: str
+) -> None:
+    """Raises ApiError for a beginning that cannot be, or a reset without its name."""
+    require_name(deployment, beginning, name)
+    if beginning.offsets:
+        check(beginning, version, read_topics(version, deployment.workspace))
 
 
 def _require_decisions(deployment: Deployment, version: Version, decisions: Decisions) -> None:
@@ -313,6 +355,12 @@ class _change:  # noqa: N801  (a context manager, read as a word)
         self._transaction.__exit__(kind, error, trace)
 
 
+# -- for the scheduled task ----------------------------------------------------------------------
+def forget_old_state() -> int:
+    """Delete state that deployments left long ago (`old_state`); how many folders."""
+    return old_state.forget_old_state()
+
+
 # -- for the reconciler -------------------------------------------------------------------------
 def due_for_reconcile() -> list[int]:
     """Ids of all deployments that need reconciling, including those that run."""
@@ -360,6 +408,7 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         outage=row.observation.outage,
         steps=tuple(row.observation.steps),
         state_decisions=dict(row.state_decisions),
+        beginning=request_of(row),
         fallback=row.fallback,
     )
 
@@ -527,7 +576,11 @@ def keep_version(deployment: int, number: int) -> None:
         row = _locked(deployment)
         version = _version(row.topology_id, number)
         if row.version_id != version.pk:
-            Deployment.objects.filter(pk=deployment).update(version=version, fallback=None)
+            Deployment.objects.filter(pk=deployment).update(
+                version=version,
+                fallback=None,
+                beginning=beginning_without(row, row.version.number),
+            )
             audit(
                 None, row.workspace_id, "deployment.keep", "deployment", deployment, version=number
             )
@@ -542,7 +595,10 @@ def fall_back(deployment: int) -> int | None:
             return None
         number, failed = row.fallback, row.version.number
         Deployment.objects.filter(pk=deployment).update(
-            version=_version(row.topology_id, number), fallback=None, state_decisions={}
+            version=_version(row.topology_id, number),
+            fallback=None,
+            state_decisions={},
+            beginning=beginning_without(row, failed),
         )
         audit(
             None,

@@ -66,6 +66,33 @@ class StartFrom(models.TextChoices):
     LATEST = "latest", "Latest"
 
 
+class Position(models.TextChoices):
+    """Where a deployment that ran before begins to read."""
+
+    STOPPED = "stopped", "Where it stopped"
+    SOURCES = "sources", "As each source says"
+    EARLIEST = "earliest", "Earliest"
+    LATEST = "latest", "Latest"
+    TIME = "time", "A time"
+    OFFSETS = "offsets", "Given offsets"
+
+
+class Reset(models.TextChoices):
+    """What a deployment forgets at a start."""
+
+    STORES = "stores", "Stores"
+    POSITIONS = "positions", "Positions"
+
+
+class StartWarning(models.TextChoices):
+    """What a start from elsewhere means for results."""
+
+    COUNTED_AGAIN = "counted_again", "Counted again"
+    WRITTEN_AGAIN = "written_again", "Written again"
+    SKIPPED = "skipped", "Skipped"
+    BEGINS_EMPTY = "begins_empty", "Begins empty"
+
+
 class LogLevel(models.TextChoices):
     """Levels of a driver's log."""
 

@@ -44,6 +44,8 @@ class Deployment(models.Model):
     wanted_at = models.DateTimeField(default=timezone.now)
     #: what becomes of stores whose rows the wanted version cannot carry over: reset or drop, by id
     state_decisions = models.JSONField(default=dict)
+    #: what the next run is told about where it begins (`beginnings`); drivers apply it once
+    beginning = models.JSONField(null=True, blank=True)
     #: number of the version that runs again should the wanted one not reach its first batch
     fallback = models.PositiveIntegerField(null=True, blank=True)
     #: +1 with every change, so that an event that comes late is known to be old
@@ -78,7 +80,10 @@ class Deployment(models.Model):
     @property
     def has_checkpoint(self) -> bool:
         """Whether a run has noted where it began to read: later ones go on from there."""
-        return any(self.directory.glob("checkpoint/stream/sources/*/0"))
+        return any(
+            next(self.directory.glob(f"checkpoint/stream*/{noted}"), None) is not None
+            for noted in ("sources/*/0", "offsets/0")
+        )
 
     @property
     def live_run(self) -> Run | None:

@@ -58,5 +58,7 @@ class DeploymentSnapshot:
     steps: tuple[dict[str, Any], ...] = field(default=())
     #: what becomes of stores whose rows cannot be carried over, by id
     state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
+    #: what the driver is told about where it begins; it applies each request once, by its id
+    beginning: dict[str, Any] | None = None
     #: number of the version that runs again should this one not reach its first batch
     fallback: int | None = None

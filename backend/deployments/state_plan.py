@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from topologies.compiling import analyzer, state_of
 from topologies.models import Version
 
+from deployments.beginnings import Beginning, places, warnings
 from deployments.cluster import list_topics
 from deployments.models import Deployment
 from deployments.runtime import read_runtime
@@ -101,7 +102,7 @@ class StatePlan:
         if verdict != "continues":
             return []
         return [
-            {"partition": partition, "offset": offset, "lag": lag}
+            {"partition": partition, "offset": offset, "lag": lag, "stopped": offset}
             for partition, (offset, lag) in sorted(self.figures.places.get(topic, {}).items())
         ]
 
@@ -182,6 +183,61 @@ def state_plan(row: Deployment, version: Version) -> StatePlan | None:
     new = _schema(version, row.workspace)
     figures = Figures() if run is None else _figures(row, run.report_id)
     return StatePlan(before.number, version.number, compare_schemas(old, new), figures)
+
+
+def read_topics(version: Version, workspace: Workspace) -> list[str]:
+    """The topics that a version reads now, those of patterns that there are included.
+
+    Raises as `state_plan` does.
+    """
+    from millrace_compiler.state_schema import compare_schemas
+
+    schema = _schema(version, workspace)
+    nothing: dict[str, Any] = {"stores": [], "topics": [], "patterns": [], "known": []}
+    there = [topic["name"] for topic in list_topics(workspace.topic_prefixes)]
+    known = {**schema, "known": sorted({*schema["known"], *there})}
+    return [topic for topic, _ in compare_schemas(nothing, known).sources]
+
+
+def start_plan(row: Deployment, version: Version, beginning: Beginning | None) -> dict[str, Any]:
+    """The plan as the API shows it: of a deployment that continues, or of one that does not.
+
+    Raises as `state_plan` does.
+    """
+    plan = state_plan(row, version)
+    if plan is None:
+        shown: dict[str, Any] = {"stores": [], "sources": [], "accepted": True, "as_of": None}
+        shown |= {"before": row.version.number, "version": version.number}
+    else:
+        shown = plan.to_json()
+    shown |= {"reset": beginning is not None and beginning.resets_stores, "warnings": []}
+    if beginning is None or beginning.continues:
+        return shown
+    topics = read_topics(version, row.workspace)
+    stopped = Figures().places if plan is None else plan.figures.places
+    found = places(beginning, version, row.settings, topics, stopped)
+    shown["warnings"] = warnings(beginning, found)
+    shown["accepted"] |= beginning.resets_stores
+    verdicts = {source["topic"]: source["verdict"] for source in shown["sources"]}
+    shown["sources"] = [each for each in shown["sources"] if each["verdict"] == "gone"] + [
+        {
+            "topic": topic,
+            "verdict": verdicts.get(topic, "new"),
+            "partitions": [
+                {
+                    "partition": each.partition,
+                    "offset": each.offset,
+                    "lag": each.latest - each.offset,
+                    "stopped": each.stopped,
+                }
+                for each in found
+                if each.topic == topic
+            ],
+        }
+        for topic in topics
+    ]
+    shown["sources"].sort(key=lambda source: source["topic"])
+    return shown
 
 
 def _figures(row: Deployment, report_id: str) -> Figures:

@@ -110,6 +110,7 @@ PASSWORD_HASHERS = [
 ]
 ACCESS_KEPT = timedelta(days=ENVIRONMENT.access_days)
 AUDIT_KEPT = timedelta(days=ENVIRONMENT.audit_days)
+OLD_STATE_KEPT = timedelta(days=ENVIRONMENT.old_state_days)
 SIGN_IN_LINK_LIFETIME = timedelta(hours=12)
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=10)
@@ -170,6 +171,9 @@ SPECTACULAR_SETTINGS = {
         "Outcome": "deployments.choices.Outcome",
         "Target": "deployments.choices.Target",
         "StartFrom": "deployments.choices.StartFrom",
+        "StartPosition": "deployments.choices.Position",
+        "ResetPart": "deployments.choices.Reset",
+        "StartWarningCode": "deployments.choices.StartWarning",
         "Severity": "topologies.choices.Severity",
         "Blocks": "topologies.choices.Blocks",
         "LogLevel": "deployments.choices.LogLevel",

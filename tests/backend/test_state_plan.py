@@ -109,8 +109,8 @@ def test_the_plan_says_how_large_stores_are_and_where_sources_go_on(
     assert (store["rows"], store["bytes"]) == (12, 3_400)
     [source] = plan["sources"]
     assert source["partitions"] == [
-        {"partition": 0, "offset": 10, "lag": None},
-        {"partition": 1, "offset": 42, "lag": 7},
+        {"partition": 0, "offset": 10, "lag": None, "stopped": 10},
+        {"partition": 1, "offset": 42, "lag": 7, "stopped": 42},
     ]
     assert plan["as_of"] == "1970-01-01T00:00:01Z"
 
@@ -202,3 +202,29 @@ def test_a_version_that_does_not_compile_is_left_to_the_checks_of_the_deployment
     assert plan.json()["error"]["code"] == "not_compiled"
     answer = client.post(f"/api/deployments/{running.pk}/redeploy", {"version": 5})
     assert answer.status_code == 200
+
+
+def test_an_earlier_version_is_deployed_by_the_same_plan_as_a_new_one(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    """Version 2 has committed BIGINTs: version 1 does not take them for INTs."""
+    client = client_of(people.operator)
+    redeploy = f"/api/deployments/{running.pk}/redeploy"
+    assert client.post(redeploy, {"version": 2}).status_code == 200
+    actions.end_run(running.pk, "stopped")
+    actions.begin_run(running.pk, 101, "here", "boot/1", 2)
+    actions.arrived(running.pk)
+    schema = state_schema(compile_document(summing("BIGINT"), ExpectedTypes()))
+    notes = running.directory / "checkpoint" / "stores.json"
+    notes.write_text(json.dumps({"state": schema}))
+
+    plan = client.get(f"/api/deployments/{running.pk}/plan", {"version": 1}).json()
+    assert (plan["before"], plan["version"], plan["accepted"]) == (2, 1, False)
+    assert [store["verdict"] for store in plan["stores"]] == ["incompatible"]
+    refused = client.post(redeploy, {"version": 1})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "state_undecided")
+    convert = {"sum": {"convert": "CAST(old AS INT)"}}
+    assert client.post(redeploy, {"version": 1, "stores": convert}).status_code == 200
+    found = actions.load_for_reconcile(running.pk)
+    assert found is not None
+    assert (found.version, found.state_decisions, found.fallback) == (1, convert, 2)

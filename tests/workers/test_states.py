@@ -1,6 +1,7 @@
 """The life of a deployment, driven state by state with scripted outside parts."""
 
 import errno
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -504,6 +505,14 @@ def test_the_driver_gets_the_expression_that_converts_a_store(bench: Bench) -> N
     bench.deployment = replace(bench.deployment, state_decisions=decisions)
     bench.tick()
     assert "--decide=sum=convert:CAST(old AS INT)" in bench.launcher.started[-1].arguments
+
+
+def test_the_driver_is_told_where_to_begin_at_every_start(bench: Bench) -> None:
+    asked = {"id": "1", "reset": True, "from": "offsets", "offsets": {"orders": {"0": 12}}}
+    bench.deployment = replace(bench.deployment, beginning=asked)
+    bench.tick()
+    given = [each for each in bench.launcher.started[-1].arguments if each.startswith("--begin=")]
+    assert [json.loads(each.removeprefix("--begin=")) for each in given] == [asked]
 
 
 def test_what_the_compiler_says_of_an_absent_analyzer_is_an_outage(tmp_path: Path) -> None:

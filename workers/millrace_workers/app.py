@@ -33,6 +33,11 @@ app.conf.update(
             "schedule": 3600.0,
             "options": {"expires": 3600},
         },
+        "forget-old-state": {
+            "task": "millrace_workers.tasks.forget_old_state",
+            "schedule": 3600.0,
+            "options": {"expires": 3600},
+        },
     },
 )
 app.autodiscover_tasks(["millrace_workers"])

@@ -56,6 +56,12 @@ def forget_old_access() -> None:
         log.info("deleted because of their age: %s", deleted)
 
 
+@app.task(name="millrace_workers.tasks.forget_old_state")
+def forget_old_state() -> None:
+    """Delete state that deployments left when they were moved or reset, after some days."""
+    actions.forget_old_state()
+
+
 @app.task(name="millrace_workers.tasks.reconcile")
 def reconcile(deployment_id: int) -> None:
     """Step a deployment until it stays where it is; one worker at a time for each deployment."""
@@ -113,6 +119,7 @@ def load(deployment_id: int) -> Deployment | None:
         outage=None if row.outage is None else Outage(**row.outage),
         next_epoch=row.next_epoch,
         state_decisions=row.state_decisions,
+        beginning=row.beginning,
         fallback=row.fallback,
     )
 

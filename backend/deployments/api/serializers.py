@@ -13,8 +13,11 @@ from deployments.choices import (
     LogLevel,
     Observed,
     Outcome,
+    Position,
+    Reset,
     SourceVerdict,
     StartFrom,
+    StartWarning,
     StepState,
     StoreDecision,
     StoreVerdict,
@@ -124,6 +127,14 @@ class RunSerializer(serializers.ModelSerializer[Run]):
             "started_at",
         ]
         read_only_fields = fields
+
+
+class OldStateSerializer(serializers.Serializer[Any]):
+    """State that the deployment left when it was moved or reset."""
+
+    left_at = serializers.DateTimeField()
+    deleted_at = serializers.DateTimeField(help_text="From then on it may be deleted.")
+    bytes = serializers.IntegerField()
 
 
 class EndedRunSerializer(RunSerializer):
@@ -268,7 +279,70 @@ class StoreDecisionField(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
-class RedeploySerializer(serializers.Serializer[Any]):
+class StartFromSerializer(serializers.Serializer[Any]):
+    """Where a deployment that ran before begins to read."""
+
+    position = serializers.ChoiceField(
+        choices=Position.choices,
+        help_text="`stopped`: where it stopped; `sources`: as each source says, like a first run; "
+        "`time` and `offsets` need the field of this name.",
+    )
+    time = serializers.DateTimeField(
+        required=False,
+        help_text="Of each partition, the first record with this timestamp or a later one.",
+    )
+    offsets = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField(min_value=0)),
+        required=False,
+        help_text="Offset of the first record, by topic and partition. Partitions that are left "
+        "out continue where they stopped.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A time with the position time, offsets with the position offsets, by number."""
+        for name in ("time", "offsets"):
+            if bool(attrs.get(name)) != (attrs["position"] == name):
+                needed = attrs["position"] == name
+                raise serializers.ValidationError(
+                    {name: ["Needed for this position." if needed else "Not of this position."]}
+                )
+        offsets = {}
+        for topic, partitions in attrs.get("offsets", {}).items():
+            if not partitions or not all(str(number).isdecimal() for number in partitions):
+                raise serializers.ValidationError(
+                    {"offsets": [f"{topic}: give offsets by the number of the partition."]}
+                )
+            offsets[topic] = {int(number): offset for number, offset in partitions.items()}
+        return {**attrs, "offsets": offsets}
+
+
+class BeginningSerializer(serializers.Serializer[Any]):
+    """How a start differs from one that continues."""
+
+    start_from = StartFromSerializer(required=False)
+    reset = serializers.ListField(
+        child=serializers.ChoiceField(choices=Reset.choices),
+        required=False,
+        help_text="`stores`: all stores begin empty; `positions`: it reads from where each source "
+        "says, like a first run. Needs `name`.",
+    )
+
+
+class StartSerializer(BeginningSerializer):
+    """How to start; an empty body continues where the deployment stopped."""
+
+    name = serializers.CharField(
+        required=False, help_text="The deployment's name, which confirms a reset."
+    )
+
+
+class PlanRequestSerializer(BeginningSerializer):
+    """The version and the start that a plan is asked for."""
+
+    version = serializers.IntegerField(min_value=1)
+
+
+class RedeploySerializer(StartSerializer):
     """The version to deploy, and settings to change."""
 
     version = serializers.IntegerField(min_value=1)
@@ -321,6 +395,16 @@ class SourcePlaceSerializer(serializers.Serializer[Any]):
     lag = serializers.IntegerField(
         allow_null=True, help_text="Records from there to the end; null where the end is unknown."
     )
+    stopped = serializers.IntegerField(
+        allow_null=True, help_text="Where the last run stopped; null where that is unknown."
+    )
+
+
+class StartWarningSerializer(serializers.Serializer[Any]):
+    """What a start means for results."""
+
+    code = serializers.ChoiceField(choices=StartWarning.choices)
+    message = serializers.CharField()
 
 
 class SourceChangeSerializer(serializers.Serializer[Any]):
@@ -344,6 +428,10 @@ class StatePlanSerializer(serializers.Serializer[Any]):
     as_of = serializers.DateTimeField(
         allow_null=True,
         help_text="When the driver reported rows, bytes and offsets; null before its first report.",
+    )
+    reset = serializers.BooleanField(help_text="Whether all stores begin empty.")
+    warnings = StartWarningSerializer(
+        many=True, help_text="What a start from elsewhere means for results."
     )
 
 

@@ -17,6 +17,7 @@ urlpatterns = [
     path("deployments/<int:deployment>/restart", views.RestartView.as_view()),
     path("deployments/<int:deployment>/redeploy", views.RedeployView.as_view()),
     path("deployments/<int:deployment>/plan", views.PlanView.as_view()),
+    path("deployments/<int:deployment>/old-state", views.OldStateView.as_view()),
     path("deployments/<int:deployment>/runs", views.RunsView.as_view()),
     path("deployments/<int:deployment>/logs", views.LogsView.as_view()),
     path("deployments/<int:deployment>/runtime", views.RuntimeView.as_view()),

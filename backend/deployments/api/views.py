@@ -25,10 +25,12 @@ from deployments.api.runtime_serializers import (
     SamplesQuerySerializer,
     SamplesSerializer,
 )
+from deployments.beginnings import Beginning
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics, missing_topics
 from deployments.logs import Filter, Place, merged, read_log, reported
 from deployments.models import Deployment
+from deployments.old_state import old_states
 from deployments.queries import whole
 from deployments.runtime import read_entries, read_runtime
 from deployments.samples import look
@@ -169,12 +171,20 @@ class StartView(ApiView):
     """Have it run."""
 
     @extend_schema(
-        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_start"
+        request=shapes.StartSerializer,
+        responses=shapes.DeploymentSerializer,
+        operation_id="deployment_start",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Start, or retry after a failure (operator)."""
+        """Start, or retry after a failure (operator); where it stopped, or as the body says.
+
+        409 for a beginning of its own while the deployment runs: redeploy it with that.
+        """
         row = deployment_of(self.person, deployment)
-        actions.request_start(self.person, row)
+        given = shapes.StartSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        actions.request_start(self.person, row, Beginning.of(values), values.get("name", ""))
         return shown(row.pk)
 
 
@@ -222,7 +232,13 @@ class RedeployView(ApiView):
         given.is_valid(raise_exception=True)
         values = given.validated_data
         actions.request_redeploy(
-            self.person, row, values["version"], values.get("settings"), values.get("stores")
+            self.person,
+            row,
+            values["version"],
+            values.get("settings"),
+            values.get("stores"),
+            Beginning.of(values),
+            values.get("name", ""),
         )
         return shown(row.pk)
 
@@ -245,6 +261,23 @@ class PlanView(ApiView):
         plan = actions.plan_redeploy(row, given.validated_data["version"])
         return Response(shapes.StatePlanSerializer(plan).data)
 
+    @extend_schema(
+        request=shapes.PlanRequestSerializer,
+        responses=shapes.StatePlanSerializer,
+        operation_id="deployment_plan_start",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """The plan of a start from elsewhere: the offsets, and what they mean; nothing is touched.
+
+        503 where Kafka does not respond.
+        """
+        row = deployment_of(self.person, deployment)
+        given = shapes.PlanRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        plan = actions.plan_redeploy(row, values["version"], Beginning.of(values))
+        return Response(shapes.StatePlanSerializer(plan).data)
+
 
 class RunsView(ApiView):
     """Every driver process of a deployment."""
@@ -259,6 +292,18 @@ class RunsView(ApiView):
         row = deployment_of(self.person, deployment)
         runs = row.runs.select_related("version").defer("version__document")
         return self.page(runs, shapes.EndedRunSerializer)
+
+
+class OldStateView(ApiView):
+    """State that a deployment left."""
+
+    @extend_schema(
+        responses=shapes.OldStateSerializer(many=True), operation_id="deployment_old_state"
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """What is kept from before the last moves and resets, the newest first."""
+        found = old_states(deployment_of(self.person, deployment))
+        return Response(shapes.OldStateSerializer(found, many=True).data)
 
 
 class LogsView(ApiView):

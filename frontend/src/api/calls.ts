@@ -20,6 +20,7 @@ import type {
   NewRecord,
   NewTopic,
   NewTopologyTest,
+  OldState,
   RawRecord,
   RecordFormat,
   RecordPage,
@@ -27,6 +28,7 @@ import type {
   RunRecord,
   Session,
   Simulation,
+  StartRequest,
   StatePlan,
   Template,
   Token,
@@ -463,11 +465,12 @@ export const redeploy = (
   version: number,
   settings: DeploymentSettings | null,
   stores: Readonly<Record<string, "reset" | "drop" | { convert: string }>> = {},
+  start: StartRequest = {},
 ): Promise<Deployment> =>
   answer(
     api.POST("/api/deployments/{deployment}/redeploy", {
       ...deploymentAt(deployment),
-      body: { version, stores, ...(settings === null ? {} : { settings }) },
+      body: { version, stores, ...start, ...(settings === null ? {} : { settings }) },
     }),
   );
 
@@ -479,8 +482,25 @@ export const getPlan = (deployment: number, version: number): Promise<StatePlan>
     }),
   );
 
+/** The plan of a start from elsewhere than where the deployment stopped. */
+export const getStartPlan = (
+  deployment: number,
+  version: number,
+  start: StartRequest,
+): Promise<StatePlan> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/plan", {
+      ...deploymentAt(deployment),
+      body: { version, ...start },
+    }),
+  );
+
 export const deleteDeployment = (deployment: number) =>
   api.DELETE("/api/deployments/{deployment}", deploymentAt(deployment));
+
+/** State that the deployment left when it was moved or reset, the newest first. */
+export const listOldState = (deployment: number): Promise<readonly OldState[]> =>
+  answer(api.GET("/api/deployments/{deployment}/old-state", deploymentAt(deployment)));
 
 export const listRuns = async (deployment: number): Promise<readonly RunRecord[]> =>
   (await answer(api.GET("/api/deployments/{deployment}/runs", deploymentAt(deployment)))).results;

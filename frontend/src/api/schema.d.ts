@@ -90,6 +90,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/old-state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What is kept from before the last moves and resets, the newest first. */
+        get: operations["deployment_old_state"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/plan": {
         parameters: {
             query?: never;
@@ -100,7 +117,12 @@ export interface paths {
         /** @description Each store kept, migrated, incompatible, new or lost, and why; nothing is touched. */
         get: operations["deployment_plan"];
         put?: never;
-        post?: never;
+        /**
+         * @description The plan of a start from elsewhere: the offsets, and what they mean; nothing is touched.
+         *
+         *     503 where Kafka does not respond.
+         */
+        post: operations["deployment_plan_start"];
         delete?: never;
         options?: never;
         head?: never;
@@ -205,7 +227,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Start, or retry after a failure (operator). */
+        /**
+         * @description Start, or retry after a failure (operator); where it stopped, or as the body says.
+         *
+         *     409 for a beginning of its own while the deployment runs: redeploy it with that.
+         */
         post: operations["deployment_start"];
         delete?: never;
         options?: never;
@@ -1550,6 +1576,17 @@ export interface components {
          * @enum {string}
          */
         Observed: "new" | "compiling" | "checking" | "staging" | "starting" | "running" | "restarting" | "stopping" | "stopped" | "failed" | "unknown";
+        /** @description State that the deployment left when it was moved or reset. */
+        OldState: {
+            bytes: number;
+            /**
+             * Format: date-time
+             * @description From then on it may be deleted.
+             */
+            deleted_at: string;
+            /** Format: date-time */
+            left_at: string;
+        };
         /** @description What a deployment waits for; it goes on by itself when that answers again. */
         Outage: {
             attempts: number;
@@ -1644,6 +1681,13 @@ export interface components {
             subtopologies: components["schemas"]["Subtopology"][];
             /** @description Text like that of Kafka Streams' Topology#describe. */
             text: string;
+        };
+        /** @description The version and the start that a plan is asked for. */
+        PlanRequestRequest: {
+            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
+            reset?: components["schemas"]["ResetPart"][];
+            start_from?: components["schemas"]["StartFromRequest"];
+            version: number;
         };
         /** @description What flows through a port. */
         PortType: {
@@ -1765,7 +1809,12 @@ export interface components {
         };
         /** @description The version to deploy, and settings to change. */
         RedeployRequest: {
+            /** @description The deployment's name, which confirms a reset. */
+            name?: string;
+            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
+            reset?: components["schemas"]["ResetPart"][];
             settings?: components["schemas"]["SettingsRequest"];
+            start_from?: components["schemas"]["StartFromRequest"];
             /** @description What becomes of stores whose rows cannot be carried over, by the store's id. */
             stores?: {
                 [key: string]: ("reset" | "drop") | {
@@ -1774,6 +1823,12 @@ export interface components {
             };
             version: number;
         };
+        /**
+         * @description * `stores` - Stores
+         *     * `positions` - Positions
+         * @enum {string}
+         */
+        ResetPart: "stores" | "positions";
         /**
          * @description * `viewer` - Viewer
          *     * `editor` - Editor
@@ -2069,6 +2124,8 @@ export interface components {
             /** @description Of the first record that is read. */
             offset: number;
             partition: number;
+            /** @description Where the last run stopped; null where that is unknown. */
+            stopped: number | null;
         };
         /** @description The lines of a file that belong to a node; 1-based, ``end`` is inclusive. */
         SourceSpan: {
@@ -2083,6 +2140,62 @@ export interface components {
          * @enum {string}
          */
         StartFrom: "earliest" | "latest";
+        /** @description Where a deployment that ran before begins to read. */
+        StartFromRequest: {
+            /** @description Offset of the first record, by topic and partition. Partitions that are left out continue where they stopped. */
+            offsets?: {
+                [key: string]: {
+                    [key: string]: number;
+                };
+            };
+            /**
+             * @description `stopped`: where it stopped; `sources`: as each source says, like a first run; `time` and `offsets` need the field of this name.
+             *
+             *     * `stopped` - Where it stopped
+             *     * `sources` - As each source says
+             *     * `earliest` - Earliest
+             *     * `latest` - Latest
+             *     * `time` - A time
+             *     * `offsets` - Given offsets
+             */
+            position: components["schemas"]["StartPosition"];
+            /**
+             * Format: date-time
+             * @description Of each partition, the first record with this timestamp or a later one.
+             */
+            time?: string;
+        };
+        /**
+         * @description * `stopped` - Where it stopped
+         *     * `sources` - As each source says
+         *     * `earliest` - Earliest
+         *     * `latest` - Latest
+         *     * `time` - A time
+         *     * `offsets` - Given offsets
+         * @enum {string}
+         */
+        StartPosition: "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
+        /** @description How to start; an empty body continues where the deployment stopped. */
+        StartRequest: {
+            /** @description The deployment's name, which confirms a reset. */
+            name?: string;
+            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
+            reset?: components["schemas"]["ResetPart"][];
+            start_from?: components["schemas"]["StartFromRequest"];
+        };
+        /** @description What a start means for results. */
+        StartWarning: {
+            code: components["schemas"]["StartWarningCode"];
+            message: string;
+        };
+        /**
+         * @description * `counted_again` - Counted again
+         *     * `written_again` - Written again
+         *     * `skipped` - Skipped
+         *     * `begins_empty` - Begins empty
+         * @enum {string}
+         */
+        StartWarningCode: "counted_again" | "written_again" | "skipped" | "begins_empty";
         /** @description What deploying a version does to the state of the one before. */
         StatePlan: {
             /** @description Whether nothing is lost. */
@@ -2094,9 +2207,13 @@ export interface components {
             as_of: string | null;
             /** @description Number of the version whose state there is. */
             before: number;
+            /** @description Whether all stores begin empty. */
+            reset: boolean;
             sources: components["schemas"]["SourceChange"][];
             stores: components["schemas"]["StoreChange"][];
             version: number;
+            /** @description What a start from elsewhere means for results. */
+            warnings: components["schemas"]["StartWarning"][];
         };
         /**
          * @description * `ok` - ok
@@ -2631,6 +2748,36 @@ export interface operations {
             };
         };
     };
+    deployment_old_state: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OldState"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     deployment_plan: {
         parameters: {
             query: {
@@ -2670,6 +2817,9 @@ export interface operations {
                 /** @description `<source>.<port>><target>.<port>`, such as `orders.out>valid.in`. */
                 edge: string;
             };
+    deployment_plan_start: {
+        parameters: {
+            query?: never;
             header?: never;
             path: {
                 deployment: number;
@@ -2677,6 +2827,11 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlanRequestRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -2684,6 +2839,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Samples"];
+                    "application/json": components["schemas"]["StatePlan"];
                 };
             };
             /** @description Refused */
@@ -2835,7 +2991,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {

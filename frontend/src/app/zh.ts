@@ -300,7 +300,7 @@ export const zh: Readonly<Record<string, string>> = {
   Restore: "恢复",
   "Compare with the drawing": "与当前绘图比较",
   "Export as zip": "导出为 zip",
-  "Deploy this version": "部署此版本",
+  "Deploy this version…": "部署此版本…",
   "no message": "没有说明",
   Problems: "问题",
   Assignment: "任务分配",
@@ -359,6 +359,39 @@ export const zh: Readonly<Record<string, string>> = {
   "Where the first run begins to read streams and tables. Global tables are read whole.":
     "首次运行从何处开始读取流和表。全局表总是完整读取。",
   "As each source says": "按各数据源的设置",
+  "State kept from before": "保留的旧状态",
+  "Deleted after": "此后删除",
+  "Could not start": "无法启动",
+  "Start version {n}": "启动版本 {n}",
+  "Show the plan": "查看计划",
+  "Start from…": "从…开始",
+  "Where it stopped": "上次停止处",
+  "A time": "某一时间",
+  "Given offsets": "指定的偏移量",
+  "Give a date and a time.": "请给出日期和时间。",
+  "Give a line for each partition: topic, partition, offset.":
+    "每个分区写一行：主题、分区、偏移量。",
+  "Global tables are always read whole. You see the offsets before it starts.":
+    "全局表总是完整读取。启动前会显示各偏移量。",
+  "The first record with this timestamp or a later one.": "时间戳不早于此的第一条记录。",
+  Offsets: "偏移量",
+  "Partitions that are left out continue where they stopped.": "未列出的分区从停止处继续。",
+  "Reset all stores": "重置所有状态存储",
+  "They begin empty. What they hold now is kept for a day at least.":
+    "它们从空开始。现有内容至少保留一天。",
+  "How version {n} starts": "版本 {n} 如何启动",
+  "All stores are kept, and nothing else changes.": "所有状态存储保留，其他也无变化。",
+  "Stopped at": "停止于",
+  "Starts at": "开始于",
+  "Type the name of the topology to reset its stores": "输入拓扑的名称以重置其状态存储",
+  "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.":
+    "状态存储保留现有行：重新读取的记录会再次计数，属于已关闭窗口的记录因迟到而丢弃。",
+  "Results of records that are read again are written to the sinks again.":
+    "重新读取的记录的结果会再次写入输出。",
+  "Records between where it stopped and where it starts are not read.":
+    "停止处与开始处之间的记录不会被读取。",
+  "All stores are empty: records before the offsets where it starts are not in them.":
+    "所有状态存储为空：开始偏移量之前的记录不在其中。",
   "Earliest record": "最早的记录",
   "Latest record": "最新的记录",
   Trigger: "触发",

@@ -31,13 +31,15 @@ const plan: StatePlan = {
       topic: "orders",
       verdict: "continues",
       partitions: [
-        { partition: 0, offset: 1200, lag: 34 },
-        { partition: 1, offset: 7, lag: null },
+        { partition: 0, offset: 1200, lag: 34, stopped: 1200 },
+        { partition: 1, offset: 7, lag: null, stopped: 7 },
       ],
     },
   ],
   accepted: true,
   as_of: "2026-01-01T00:00:00Z",
+  reset: false,
+  warnings: [],
 };
 
 async function shown(asked: StatePlan): Promise<() => Promise<void>> {

@@ -1,7 +1,8 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { StoreChange } from "../api/types";
+import type { StatePlan, StoreChange } from "../api/types";
 import { t } from "../app/phrases";
+import { useEditing } from "../pages/editing";
 import { Note } from "../ui";
 import { bytes, exact } from "../ui/format";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
@@ -18,23 +19,40 @@ export function ChangeDialog(props: Asked) {
   const lost = open.filter((store) => !converts(store));
   const decision = (store: StoreChange): Decision =>
     converts(store) ? { convert: expressions[store.id] ?? "" } : decisionOf(store);
-  const accept = () => answer(Object.fromEntries(open.map((store) => [store.id, decision(store)])));
+  const [confirmed, setConfirmed] = useState("");
+  const name = useEditing((state) => state.name);
+  const ready = decided && (!plan.reset || confirmed === name);
+  const accept = () =>
+    answer(
+      Object.fromEntries(open.map((store) => [store.id, decision(store)])),
+      plan.reset ? confirmed : undefined,
+    );
   const topics = plan.sources.filter((source) => source.verdict !== "continues");
   const places = plan.sources.flatMap(({ topic, partitions }) =>
     partitions.map((each) => ({ topic, ...each })),
   );
 
+  const elsewhere = plan.reset || plan.warnings.length > 0;
+  const unchanged = !elsewhere && plan.stores.every((store) => store.verdict === "kept");
+
   return (
     <Modal
       opened
       onClose={() => answer(null)}
-      title={t("What version {n} changes", { n: plan.version })}
+      title={
+        plan.version === plan.before
+          ? t("How version {n} starts", { n: plan.version })
+          : t("What version {n} changes", { n: plan.version })
+      }
       size={640}
     >
       <div className={classes.body} data-testid="change-plan">
         <p>{t("Version {n} runs until you accept.", { n: plan.before })}</p>
         <div className={`${classes.list} m-scroll`}>
-          {plan.stores.map((store) => (
+          {unchanged ? (
+            <div className={classes.row}>{t("All stores are kept, and nothing else changes.")}</div>
+          ) : null}
+          {(plan.reset ? [] : plan.stores).map((store) => (
             <Store
               key={store.id}
               store={store}
@@ -62,15 +80,17 @@ export function ChangeDialog(props: Asked) {
               <tr>
                 <th>{t("Topic")}</th>
                 <th>{t("Partition")}</th>
-                <th>{t("Continues at")}</th>
+                <th>{elsewhere ? t("Stopped at") : t("Continues at")}</th>
+                {elsewhere ? <th>{t("Starts at")}</th> : null}
                 <th>{t("Lag")}</th>
               </tr>
             </thead>
             <tbody>
-              {places.map(({ topic, partition, offset, lag }) => (
+              {places.map(({ topic, partition, offset, lag, stopped }) => (
                 <tr key={`${topic} ${partition}`}>
                   <td>{topic}</td>
                   <td>{partition}</td>
+                  {elsewhere ? <td>{stopped === null ? "?" : exact(stopped)}</td> : null}
                   <td>{exact(offset)}</td>
                   <td>{lag === null ? "?" : exact(lag)}</td>
                 </tr>
@@ -78,6 +98,21 @@ export function ChangeDialog(props: Asked) {
             </tbody>
           </table>
         )}
+        {plan.warnings.map(({ code }) => (
+          <Note key={code} tone="degraded">
+            {t(WARNINGS[code])}
+          </Note>
+        ))}
+        {plan.reset ? (
+          <TextInput
+            label={t("Type the name of the topology to reset its stores")}
+            placeholder={name}
+            value={confirmed}
+            onChange={(event) => setConfirmed(event.currentTarget.value)}
+            autoComplete="off"
+            data-testid="change-name"
+          />
+        ) : null}
         {lost.length === 0 ? null : (
           <Note tone="degraded">
             {t("The rows of these stores cannot be carried over. They are gone for good.")}
@@ -87,8 +122,8 @@ export function ChangeDialog(props: Asked) {
           <Button onClick={() => answer(null)}>{t("Cancel")}</Button>
           <Button
             variant="filled"
-            color={lost.length === 0 ? undefined : "red"}
-            disabled={!decided}
+            color={lost.length === 0 && !plan.reset ? undefined : "red"}
+            disabled={!ready}
             onClick={accept}
             data-testid="change-accept"
           >
@@ -186,6 +221,14 @@ const VERDICTS: Readonly<Record<StoreChange["verdict"], string>> = {
   incompatible: "Incompatible",
   new: "New",
   lost: "Lost",
+};
+
+const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], string>> = {
+  counted_again:
+    "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.",
+  written_again: "Results of records that are read again are written to the sinks again.",
+  skipped: "Records between where it stopped and where it starts are not read.",
+  begins_empty: "All stores are empty: records before the offsets where it starts are not in them.",
 };
 
 const REASONS: Readonly<Record<string, string>> = {

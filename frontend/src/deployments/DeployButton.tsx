@@ -11,6 +11,7 @@ import { useLive } from "../runtime/store";
 import { Tip } from "../ui";
 import { later } from "../ui/later";
 import { useEscape } from "../ui/useEscape";
+import { type Beginning, CONTINUES, continues, problemOf, requestOf } from "./beginning";
 import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";
 import { beginsAnew } from "./start";
@@ -28,6 +29,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   useEscape(opened, options.close);
   const question = useQuestion((state) => state.question);
   const [settings, setSettings] = useState<DeploymentSettings | null>(null);
+  const [beginning, setBeginning] = useState<Beginning>(CONTINUES);
   const next = changed || baseVersion === null ? (baseVersion ?? 0) + 1 : baseVersion;
   const current =
     deployment !== null &&
@@ -47,6 +49,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           ? t("Saves version {n} and runs it", { n: next })
           : t("Compiles, checks and runs version {n}", { n: next });
   const off = !allowed || empty || current;
+  const chosen = settings !== null || !continues(beginning);
   const values: DeploymentSettings = settings ?? { ...deployment?.settings };
 
   return (
@@ -97,18 +100,26 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
         </Popover.Target>
         <Popover.Dropdown className={classes.options}>
           <Suspense fallback={<Loading />}>
-            <DeployOptions values={values} fresh={beginsAnew(deployment)} onChange={setSettings} />
+            <DeployOptions
+              values={values}
+              fresh={beginsAnew(deployment)}
+              onChange={setSettings}
+              beginning={beginning}
+              onBeginning={setBeginning}
+            />
           </Suspense>
           <Button
             variant="filled"
             fullWidth
-            disabled={off && !(current && settings !== null)}
+            disabled={(off && !(current && chosen)) || problemOf(beginning) !== null}
             onClick={() => {
               options.close();
-              void deployNow(values);
+              setBeginning(CONTINUES);
+              void deployNow(values, requestOf(beginning));
             }}
+            data-testid="deploy-with-options"
           >
-            {current && settings !== null ? t("Redeploy with these options") : title}
+            {current && chosen ? t("Redeploy with these options") : title}
           </Button>
         </Popover.Dropdown>
       </Popover>

@@ -1,15 +1,19 @@
 import { NumberInput, Select } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
 import { t } from "../app/phrases";
+import { BeginningFields } from "./BeginningFields";
+import type { Beginning } from "./beginning";
 import classes from "./deployments.module.css";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
 
-/** How a version runs; where it begins to read is asked only of a first run. */
+/** How a version runs, and where it begins to read. */
 export function DeployOptions(props: {
   values: DeploymentSettings;
   fresh: boolean;
   onChange: (values: DeploymentSettings) => void;
+  beginning: Beginning;
+  onBeginning: (beginning: Beginning) => void;
 }) {
   const { values, fresh, onChange } = props;
   const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
@@ -28,7 +32,9 @@ export function DeployOptions(props: {
           comboboxProps={{ withinPortal: false }}
           data-testid="start-from"
         />
-      ) : null}
+      ) : (
+        <BeginningFields value={props.beginning} onChange={props.onBeginning} />
+      )}
       <Select
         label={t("Trigger")}
         description={

@@ -17,7 +17,7 @@ import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
-import { hideSteps, showSteps, totalOf, useSteps } from "./steps";
+import { askStart, hideSteps, showSteps, totalOf, useSteps } from "./steps";
 
 /** Without a connection for this long nothing is known of the deployment any more. */
 const LOST_AFTER = 4_000;
@@ -186,6 +186,18 @@ function Actions({ deployment }: { deployment: Deployment }) {
           data-testid="start"
         >
           {t("Start v{n}", { n: deployment.version })}
+        </Button>
+      )}
+      {up && deployment.observed !== "failed" ? null : (
+        <Button
+          disabled={deployment.observed === "stopping"}
+          onClick={() => {
+            hideSteps();
+            askStart(true);
+          }}
+          data-testid="start-from"
+        >
+          {t("Start from…")}
         </Button>
       )}
       <span className={classes.space} />

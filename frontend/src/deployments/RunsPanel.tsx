@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
-import { listRuns } from "../api/calls";
-import type { RunRecord } from "../api/types";
+import { listOldState, listRuns } from "../api/calls";
+import type { OldState, RunRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
 import { known, millis, UNKNOWN } from "../runtime/figures";
 import { useLive } from "../runtime/store";
 import { Empty } from "../ui";
-import { ago, moment, span } from "../ui/format";
+import { ago, bytes, moment, span } from "../ui/format";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 
@@ -19,6 +19,12 @@ export function RunsPanel() {
     // Refetched when a run begins or ends.
     queryKey: ["runs", id, deployment?.run?.id ?? null, deployment?.observed],
     queryFn: () => listRuns(id ?? 0),
+    enabled: id !== null,
+    placeholderData: (before) => before,
+  });
+  const old = useQuery({
+    queryKey: ["old-state", id, deployment?.run?.id ?? null, deployment?.observed],
+    queryFn: () => listOldState(id ?? 0),
     enabled: id !== null,
     placeholderData: (before) => before,
   });
@@ -39,8 +45,33 @@ export function RunsPanel() {
         {runs.isPending ? <Loading /> : null}
         {runs.isError ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
         {runs.data === undefined ? null : <Runs runs={runs.data} />}
+        {old.data === undefined || old.data.length === 0 ? null : <Kept states={old.data} />}
       </div>
     </div>
+  );
+}
+
+/** State of before the last moves and resets. */
+function Kept({ states }: { states: readonly OldState[] }) {
+  return (
+    <table className={classes.table} data-testid="old-state">
+      <thead>
+        <tr>
+          <th>{t("State kept from before")}</th>
+          <th>{t("Size")}</th>
+          <th>{t("Deleted after")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {states.map((each) => (
+          <tr key={each.left_at}>
+            <td title={moment(each.left_at)}>{ago(each.left_at)}</td>
+            <td>{bytes(each.bytes)}</td>
+            <td>{moment(each.deleted_at)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 

@@ -22,6 +22,8 @@ const plan = (...stores: StoreChange[]): StatePlan => ({
   sources: [{ topic: "in", verdict: "continues", partitions: [] }],
   accepted: true,
   as_of: null,
+  reset: false,
+  warnings: [],
 });
 
 test("a plan is shown where state or sources change", () => {

@@ -1,25 +1,33 @@
 import { create } from "zustand";
-import { getPlan, redeploy } from "../api/calls";
+import { getPlan, getStartPlan, redeploy } from "../api/calls";
 import { ApiError } from "../api/client";
-import type { Deployment, DeploymentSettings, StatePlan, StoreChange } from "../api/types";
+import type {
+  Deployment,
+  DeploymentSettings,
+  StartRequest,
+  StatePlan,
+  StoreChange,
+} from "../api/types";
 
 export type Decision = "reset" | "drop" | { convert: string };
 export type Decisions = Readonly<Record<string, Decision>>;
 
 /**
- * A plan that waits for a person; `answer` takes the decisions, or null to leave what runs as it is.
+ * A plan that waits for a person; `answer` takes the decisions, or null to leave what runs as it is, and the name
+ * that confirms a reset of all stores.
  * `refused`: decisions that were given before, and why the server refuses them.
  */
 export interface Asked {
   readonly plan: StatePlan;
   readonly refused: { readonly decisions: Decisions; readonly error: ApiError } | null;
-  readonly answer: (decisions: Decisions | null) => void;
+  readonly answer: (decisions: Decisions | null, name?: string) => void;
 }
 
 export const useChange = create<{ readonly asked: Asked | null }>(() => ({ asked: null }));
 
-/** Stores whose rows cannot be carried over: each needs a decision. */
+/** Stores whose rows cannot be carried over: each needs a decision, unless all begin empty. */
 export function undecided(plan: StatePlan): StoreChange[] {
+  if (plan.reset) return [];
   return plan.stores.filter((store) => ["lost", "incompatible"].includes(store.verdict));
 }
 
@@ -36,38 +44,58 @@ export function nothingChanges(plan: StatePlan): boolean {
   );
 }
 
-function ask(plan: StatePlan, refused: Asked["refused"]): Promise<Decisions | null> {
+interface Accepted {
+  readonly decisions: Decisions;
+  readonly name: string | undefined;
+}
+
+function ask(plan: StatePlan, refused: Asked["refused"]): Promise<Accepted | null> {
   return new Promise((resolve) => {
-    const answer = (decisions: Decisions | null) => {
+    const answer = (decisions: Decisions | null, name?: string) => {
       useChange.setState({ asked: null });
-      resolve(decisions);
+      resolve(decisions === null ? null : { decisions, name });
     };
     useChange.setState({ asked: { plan, refused, answer } });
   });
 }
 
+interface Change {
+  /** Where it begins; null: where it stopped. */
+  readonly start?: StartRequest | null;
+  /** Whether the plan is read although nothing changes. */
+  readonly always?: boolean;
+}
+
 /**
- * Puts a version in place of what is deployed, after its plan was read where it changes state or sources.
+ * Puts a version in place of what is deployed, after its plan was read where it changes state, sources or offsets.
  * Null if the person left what runs as it is. A plan that cannot be made is left to the server, which refuses losses.
  */
 export async function redeployWithPlan(
   deployment: number,
   version: number,
   settings: DeploymentSettings | null,
+  { start = null, always = false }: Change = {},
 ): Promise<Deployment | null> {
   let plan: StatePlan | null = null;
-  try {
-    plan = await getPlan(deployment, version);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+  if (start !== null) plan = await getStartPlan(deployment, version, start);
+  else {
+    try {
+      plan = await getPlan(deployment, version);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
   }
-  if (plan === null || nothingChanges(plan)) return redeploy(deployment, version, settings);
+  if (plan === null || (start === null && !always && nothingChanges(plan))) {
+    return redeploy(deployment, version, settings);
+  }
   let refused: Asked["refused"] = null;
   for (;;) {
-    const decisions = await ask(plan, refused);
-    if (decisions === null) return null;
+    const accepted = await ask(plan, refused);
+    if (accepted === null) return null;
+    const { decisions, name } = accepted;
+    const begins = start === null ? {} : { ...start, ...(name === undefined ? {} : { name }) };
     try {
-      return await redeploy(deployment, version, settings, decisions);
+      return await redeploy(deployment, version, settings, decisions, begins);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== "conversion_invalid") throw error;
       refused = { decisions, error };

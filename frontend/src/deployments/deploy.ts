@@ -1,4 +1,4 @@
-import type { DeploymentSettings } from "../api/types";
+import type { DeploymentSettings, StartRequest } from "../api/types";
 import { notify, notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
@@ -13,7 +13,10 @@ function blockers(): number {
 }
 
 /** Saves if there are changes, then deploys. Used by the button and by the command. */
-export async function deployNow(settings: DeploymentSettings | null): Promise<void> {
+export async function deployNow(
+  settings: DeploymentSettings | null,
+  start: StartRequest | null = null,
+): Promise<void> {
   const errors = blockers();
   if (errors > 0) {
     useView.getState().openBottom("problems");
@@ -26,7 +29,8 @@ export async function deployNow(settings: DeploymentSettings | null): Promise<vo
   }
   try {
     const ask = (topology: number, version: number) => noneMissing(topology, version, settings);
-    if ((await deployDrawing(settings, ask)) !== null) useDesigner.getState().setLayer("runtime");
+    if ((await deployDrawing(settings, ask, start)) !== null)
+      useDesigner.getState().setLayer("runtime");
   } catch (error) {
     notifyError(error, t("Could not deploy"));
   }

@@ -14,6 +14,13 @@ export function hideSteps(): void {
   useSteps.setState({ opened: false });
 }
 
+/** Whether a person is asked where a deployment starts that has come to rest. */
+export const useStarting = create<{ asked: boolean }>()(() => ({ asked: false }));
+
+export function askStart(asked: boolean): void {
+  useStarting.setState({ asked });
+}
+
 /** How long a step took, or has been taking; null before it began. Milliseconds. */
 export function lengthOf(step: DeploymentStep, now: number): number | null {
   const from = millis(step.started_at);

@@ -14,6 +14,7 @@ import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
 import { useChange } from "../deployments/change";
+import { useStarting } from "../deployments/steps";
 import Designer from "../designer/Designer";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
@@ -39,6 +40,7 @@ import { rememberWorkspace } from "./HomePage";
 import { usePageCommands } from "./pageCommands";
 import { usePresenceFeed } from "./usePresence";
 
+const StartDialog = later(async () => (await import("../deployments/StartDialog")).StartDialog);
 const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
 const SaveDialog = later(async () => (await import("./SaveDialog")).SaveDialog);
@@ -201,6 +203,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const operator = may(role, "operator");
   const { conflict, dialog } = useEditing();
   const asked = useChange((state) => state.asked);
+  const starting = useStarting((state) => state.asked);
   usePageCommands({ editor, operator, topology: topology.id, ws });
   useRest();
   useEffect(() => useDesigner.getState().setCatalogue(catalogue), [catalogue]);
@@ -232,6 +235,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
       <Suspense>
         {dialog === "save" ? <SaveDialog /> : null}
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}
+        {starting ? <StartDialog /> : null}
         {asked === null ? null : <ChangeDialog key={asked.plan.version} {...asked} />}
       </Suspense>
     </>

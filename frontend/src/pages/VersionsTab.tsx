@@ -63,7 +63,9 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
   const deploy = async (version: VersionSummary) => {
     if (deployment === null) return;
     try {
-      const data = await redeployWithPlan(deployment.id, version.number, null);
+      const data = await redeployWithPlan(deployment.id, version.number, null, {
+        always: true,
+      });
       if (data === null) return;
       useLive.getState().receive({ type: "deployment.changed", data });
     } catch (error) {
@@ -149,7 +151,7 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
                       }
                       onClick={() => void deploy(version)}
                     >
-                      {t("Deploy this version")}
+                      {t("Deploy this version…")}
                     </Menu.Item>
                   ) : null}
                 </Menu.Dropdown>

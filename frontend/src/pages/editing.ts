@@ -13,6 +13,7 @@ import type {
   Deployment,
   DeploymentSettings,
   Draft,
+  StartRequest,
   TopologyDocument,
   Version,
   VersionSummary,
@@ -294,12 +295,13 @@ export async function restoreVersion(version: VersionSummary): Promise<void> {
 
 /**
  * Deploys the drawing: saved first if it has changes, then started, or put in place of the version that runs.
- * `ask` gets the version before it is deployed and may refuse. Null if it did, if saving met a conflict, or if the plan
+ * `start` says where a deployment begins that ran before (null: where it stopped). `ask` gets the version before it is deployed and may refuse. Null if it did, if saving met a conflict, or if the plan
  * of the change was not accepted.
  */
 export async function deployDrawing(
   settings: DeploymentSettings | null,
   ask: (topology: number, version: number) => Promise<boolean>,
+  start: StartRequest | null = null,
 ): Promise<Deployment | null> {
   const before = useEditing.getState();
   if (before.topology === null) return null;
@@ -319,7 +321,7 @@ export async function deployDrawing(
             version,
             settings: settings ?? {},
           })
-        : await redeployWithPlan(current.id, version, settings);
+        : await redeployWithPlan(current.id, version, settings, { start });
     if (deployment === null) return null;
     useLive.getState().receive({ type: "deployment.changed", data: deployment });
     return deployment;

@@ -1,8 +1,10 @@
 """Start a driver, or find the one that a lost worker started, and wait until it runs."""
 
+import json
 import shutil
 import socket
 from collections.abc import Mapping
+from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, JobSpec
 from millrace_workers.model import Deployment, Failure
@@ -77,6 +79,7 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
                 *tools.driver_arguments(deployment),
                 *arguments_of(deployment.settings),
                 *decisions_of(deployment.state_decisions),
+                *beginning_of(deployment.beginning),
             ),
             environment={
                 # An address with a password: command lines can be read by all.
@@ -107,6 +110,11 @@ def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ..
         for store, what in decisions.items()
     }
     return tuple(f"--decide={store}={text}" for store, text in texts.items())
+
+
+def beginning_of(beginning: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The job's command line arguments for where it begins."""
+    return () if beginning is None else (f"--begin={json.dumps(beginning, sort_keys=True)}",)
 
 
 def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:

@@ -1,0 +1,301 @@
+"""Where a deployment begins that ran before: without its rows, or from other offsets.
+
+The driver applies a request once, by its id (`millrace_runtime.beginnings`); this module checks it
+before anything stops, and says what it means.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from millrace_backend.errors import ApiError, NotFound
+from records.topics import Ends, described, ends_of, offsets_at
+from topologies.models import Version
+
+from deployments.choices import Position, Reset, StartWarning
+from deployments.models import Deployment
+
+#: by topic and partition
+Offsets = Mapping[str, Mapping[int, int]]
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What was asked for. `time` belongs to the position time, `offsets` to offsets."""
+
+    reset: frozenset[str] = frozenset()
+    position: str = Position.STOPPED.value
+    time: datetime | None = None
+    offsets: Offsets = field(default_factory=dict)
+
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> Beginning | None:
+        """From the validated fields of a request; None where they say nothing.
+
+        Raises ApiError where positions are reset and given as well.
+        """
+        given = values.get("start_from")
+        reset = frozenset(values.get("reset") or ())
+        if given is None and not reset:
+            return None
+        start = given or {"position": Position.STOPPED.value}
+        if Reset.POSITIONS in reset:
+            if start["position"] not in {Position.STOPPED.value, Position.SOURCES.value}:
+                raise ApiError(
+                    "invalid",
+                    "Positions are either reset or given.",
+                    "Leave “positions” out of “reset”, or leave “start_from” out.",
+                    fields={"reset": ["Positions are given by start_from."]},
+                )
+            start = {"position": Position.SOURCES.value}
+        return Beginning(reset, start["position"], start.get("time"), start.get("offsets") or {})
+
+    @property
+    def resets_stores(self) -> bool:
+        """Whether all stores begin without rows."""
+        return Reset.STORES in self.reset
+
+    @property
+    def continues(self) -> bool:
+        """Whether it is a start as any other."""
+        return not self.resets_stores and self.position == Position.STOPPED
+
+    def to_request(self) -> dict[str, Any] | None:
+        """What the driver is told, with an id of its own; None where it simply continues."""
+        if self.continues:
+            return None
+        asked: dict[str, Any] = {"id": uuid.uuid4().hex, "from": self.position}
+        if self.resets_stores:
+            asked["reset"] = True
+        if self.time is not None:
+            asked["time"] = int(self.time.timestamp() * 1000)
+        if self.offsets:
+            asked["offsets"] = {
+                topic: {str(number): offset for number, offset in partitions.items()}
+                for topic, partitions in self.offsets.items()
+            }
+        return asked
+
+    def noted(self) -> dict[str, Any]:
+        """For the audit."""
+        start: dict[str, Any] = {"position": self.position}
+        if self.time is not None:
+            start["time"] = self.time.isoformat()
+        if self.offsets:
+            start["offsets"] = {topic: dict(each) for topic, each in self.offsets.items()}
+        return {"reset": sorted(self.reset), "start_from": start}
+
+
+def beginning_with(row: Deployment, asked: Beginning, version: int) -> dict[str, Any] | None:
+    """What to keep of a request that comes with a version; the one before stays beside it."""
+    made = asked.to_request()
+    before = {name: value for name, value in (row.beginning or {}).items() if name != "before"}
+    return None if made is None else {**made, "version": version, "before": before or None}
+
+
+def beginning_without(row: Deployment, version: int) -> dict[str, Any] | None:
+    """The request as it was before a version that did not come to run."""
+    kept: dict[str, Any] | None = row.beginning
+    if kept is None or kept.get("version") != version:
+        return kept
+    before: dict[str, Any] | None = kept["before"]
+    return before
+
+
+def request_of(row: Deployment) -> dict[str, Any] | None:
+    """What the driver is told."""
+    if row.beginning is None:
+        return None
+    return {
+        name: value for name, value in row.beginning.items() if name not in {"version", "before"}
+    }
+
+
+def require_name(row: Deployment, beginning: Beginning, name: str) -> None:
+    """Raises ApiError for a reset without the deployment's name."""
+    if beginning.reset and name != row.topology.name:
+        raise ApiError(
+            "name_does_not_match",
+            "A reset is confirmed by the name of the deployment.",
+            f"Send “name”: “{row.topology.name}”.",
+            fields={"name": [f"Type {row.topology.name}."]},
+        )
+
+
+def whole_topics(document: Mapping[str, Any]) -> set[str]:
+    """Topics of global tables: they are read whole, wherever others begin."""
+    return {
+        node["params"].get("topic")
+        for node in document.get("nodes", [])
+        if node.get("kind") == "source.global_table"
+    }
+
+
+def check(beginning: Beginning, version: Version, topics: Iterable[str]) -> None:
+    """Raises ApiError for offsets that cannot be read; `topics`: what the version reads.
+
+    Unavailable where the cluster does not answer.
+    """
+    if not beginning.offsets:
+        return
+    read, whole = set(topics), whole_topics(version.document)
+    for topic in sorted(beginning.offsets):
+        if topic not in read:
+            raise _refusal(
+                "topic_not_read",
+                f"Version {version.number} does not read the topic {topic}.",
+                f"It reads {', '.join(sorted(read - whole))}.",
+            )
+        if topic in whole:
+            raise _refusal(
+                "topic_read_whole",
+                f"The topic {topic} belongs to a global table, which is always read whole.",
+                "Leave it out.",
+            )
+        _check_partitions(topic, beginning.offsets[topic])
+
+
+def _check_partitions(topic: str, offsets: Mapping[int, int]) -> None:
+    held = held_of([topic])
+    for number, offset in sorted(offsets.items()):
+        ends = held.get((topic, number))
+        if ends is None:
+            raise _refusal(
+                "no_such_partition",
+                f"The topic {topic} has no partition {number}.",
+                f"Its partitions are 0 to {len(held) - 1}.",
+            )
+        if not ends.earliest <= offset <= ends.latest:
+            raise _refusal(
+                "offset_out_of_range",
+                f"{topic}-{number} has no offset {offset}.",
+                f"It has {ends.earliest} to {ends.latest}, which is the end.",
+                topic=topic,
+                partition=number,
+                earliest=ends.earliest,
+                latest=ends.latest,
+            )
+
+
+def _refusal(code: str, message: str, hint: str, **data: Any) -> ApiError:
+    return ApiError(code, message, hint, fields={"start_from": [f"{message} {hint}"]}, **data)
+
+
+def held_of(topics: Iterable[str]) -> dict[tuple[str, int], Ends]:
+    """The offsets that the cluster holds, by topic and partition; nothing of topics that are not.
+
+    Raises Unavailable where the cluster does not answer.
+    """
+    places = []
+    for topic in topics:
+        try:
+            places += [(topic, each.id) for each in described(topic).partitions]
+        except NotFound:
+            continue
+    return ends_of(places)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a partition begins, and where it stopped (None: unknown)."""
+
+    topic: str
+    partition: int
+    offset: int
+    latest: int
+    stopped: int | None
+
+
+def places(
+    beginning: Beginning,
+    version: Version,
+    settings: Mapping[str, Any],
+    topics: Iterable[str],
+    stopped: Mapping[str, Mapping[int, tuple[int, int | None]]],
+) -> list[Place]:
+    """Where each partition would begin now, without those of global tables.
+
+    `stopped`: by topic and partition the offset of the record to come, and the lag.
+    """
+    whole = whole_topics(version.document)
+    read = [topic for topic in topics if topic not in whole]
+    held = held_of(read)
+    late = _starting_late(version.document, settings)
+    timed: dict[str, dict[int, int | None]] = {}
+    if beginning.time is not None:
+        moment = int(beginning.time.timestamp() * 1000)
+        for topic in read:
+            numbers = [number for name, number in held if name == topic]
+            timed[topic] = offsets_at(topic, numbers, moment)
+    found = []
+    for (topic, number), ends in sorted(held.items()):
+        before = stopped.get(topic, {}).get(number)
+        known = None if before is None else before[0]
+        by_source = ends.latest if topic in late else ends.earliest
+        at = timed.get(topic, {}).get(number)
+        offset = {
+            Position.STOPPED: known,
+            Position.SOURCES: by_source,
+            Position.EARLIEST: ends.earliest,
+            Position.LATEST: ends.latest,
+            Position.TIME: ends.latest if at is None else at,
+            Position.OFFSETS: beginning.offsets.get(topic, {}).get(number, known),
+        }[Position(beginning.position)]
+        if offset is not None:
+            found.append(Place(topic, number, offset, ends.latest, known))
+    return found
+
+
+def _starting_late(document: Mapping[str, Any], settings: Mapping[str, Any]) -> set[str]:
+    """Topics whose source says, or the settings say, that they begin at their ends."""
+    found: set[str] = set()
+    for node in document.get("nodes", []):
+        params = node.get("params", {})
+        if node.get("kind") not in {"source.stream", "source.table"}:
+            continue
+        start = settings.get("start") or params.get("start", "earliest")
+        if start == "latest":
+            found |= {*params.get("topics", []), *([params["topic"]] if "topic" in params else [])}
+    return found
+
+
+#: what a start means for results, by code
+WARNINGS = {
+    StartWarning.COUNTED_AGAIN: (
+        "The stores keep their rows: records that are read again are counted again, and those of "
+        "windows that have closed are dropped as late."
+    ),
+    StartWarning.WRITTEN_AGAIN: (
+        "Results of records that are read again are written to the sinks again."
+    ),
+    StartWarning.SKIPPED: "Records between where it stopped and where it starts are not read.",
+    StartWarning.BEGINS_EMPTY: (
+        "All stores are empty: records before the offsets where it starts are not in them."
+    ),
+}
+
+
+def warnings(beginning: Beginning, found: Iterable[Place]) -> list[dict[str, str]]:
+    """What a person should know before such a start; of partitions that are unknown, the worst."""
+    again = skipped = False
+    for place in found:
+        if place.stopped is None:
+            again |= beginning.position != Position.LATEST
+            skipped |= beginning.position not in {Position.EARLIEST, Position.SOURCES}
+        else:
+            again |= place.offset < place.stopped
+            skipped |= place.offset > place.stopped
+    codes = []
+    if beginning.resets_stores:
+        codes.append(StartWarning.BEGINS_EMPTY)
+    elif again:
+        codes.append(StartWarning.COUNTED_AGAIN)
+    if again:
+        codes.append(StartWarning.WRITTEN_AGAIN)
+    if skipped:
+        codes.append(StartWarning.SKIPPED)
+    return [{"code": code.value, "message": WARNINGS[code]} for code in codes]

@@ -1,0 +1,59 @@
+import { Checkbox, Select, Textarea, TextInput } from "@mantine/core";
+import { t } from "../app/phrases";
+import { type Beginning, POSITIONS, problemOf } from "./beginning";
+
+/** Where a deployment with a checkpoint begins, and whether it keeps its rows. */
+export function BeginningFields(props: { value: Beginning; onChange: (value: Beginning) => void }) {
+  const { value, onChange } = props;
+  const set = (change: Partial<Beginning>) => onChange({ ...value, ...change });
+  const typed = value.position === "time" ? value.time : value.offsets;
+  const problem = typed === "" ? null : problemOf(value);
+  return (
+    <>
+      <Select
+        label={t("Start from")}
+        description={t(
+          "Global tables are always read whole. You see the offsets before it starts.",
+        )}
+        value={value.position}
+        onChange={(position) => set({ position: position ?? "stopped" })}
+        data={POSITIONS.map((each) => ({ ...each, label: t(each.label) }))}
+        allowDeselect={false}
+        comboboxProps={{ withinPortal: false }}
+        data-testid="begin-from"
+      />
+      {value.position === "time" ? (
+        <TextInput
+          type="datetime-local"
+          step={1}
+          label={t("Time")}
+          description={t("The first record with this timestamp or a later one.")}
+          value={value.time}
+          onChange={(event) => set({ time: event.currentTarget.value })}
+          error={problem}
+        />
+      ) : null}
+      {value.position === "offsets" ? (
+        <Textarea
+          label={t("Offsets")}
+          description={t("Partitions that are left out continue where they stopped.")}
+          placeholder={"orders 0 1200\norders 1 980"}
+          value={value.offsets}
+          onChange={(event) => set({ offsets: event.currentTarget.value })}
+          error={problem}
+          autosize
+          minRows={2}
+          maxRows={8}
+          spellCheck={false}
+        />
+      ) : null}
+      <Checkbox
+        label={t("Reset all stores")}
+        description={t("They begin empty. What they hold now is kept for a day at least.")}
+        checked={value.resets}
+        onChange={(event) => set({ resets: event.currentTarget.checked })}
+        data-testid="begin-reset"
+      />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { Button, Modal } from "@mantine/core";
+import { useState } from "react";
+import { notifyError } from "../app/notify";
+import { t } from "../app/phrases";
+import { useLive } from "../runtime/store";
+import { BeginningFields } from "./BeginningFields";
+import { type Beginning, CONTINUES, problemOf, requestOf } from "./beginning";
+import { redeployWithPlan } from "./change";
+import classes from "./change.module.css";
+import { askStart } from "./steps";
+
+/** Where the version that is deployed starts; its plan is read before anything begins. */
+export function StartDialog() {
+  const deployment = useLive((state) => state.deployment);
+  const [beginning, setBeginning] = useState<Beginning>({ ...CONTINUES, position: "earliest" });
+  const request = requestOf(beginning);
+  if (deployment === null) return null;
+  const start = async () => {
+    askStart(false);
+    try {
+      const data = await redeployWithPlan(deployment.id, deployment.version, null, {
+        start: request,
+      });
+      if (data !== null) useLive.getState().receive({ type: "deployment.changed", data });
+    } catch (error) {
+      notifyError(error, t("Could not start"));
+    }
+  };
+  return (
+    <Modal
+      opened
+      onClose={() => askStart(false)}
+      title={t("Start version {n}", { n: deployment.version })}
+    >
+      <div className={classes.body}>
+        <BeginningFields value={beginning} onChange={setBeginning} />
+        <div className={classes.end}>
+          <Button onClick={() => askStart(false)}>{t("Cancel")}</Button>
+          <Button
+            variant="filled"
+            disabled={request === null || problemOf(beginning) !== null}
+            onClick={() => void start()}
+            data-testid="start-plan"
+          >
+            {t("Show the plan")}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

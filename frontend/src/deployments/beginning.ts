@@ -1,0 +1,67 @@
+/** Where a deployment that ran before begins: without its rows, or from other offsets. */
+
+import type { StartRequest } from "../api/types";
+import { t } from "../app/phrases";
+
+export type Position = "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
+
+export interface Beginning {
+  readonly position: Position;
+  /** As the field for a date and time has it, in the reader's time zone. */
+  readonly time: string;
+  /** A line for each partition: topic, partition, offset. */
+  readonly offsets: string;
+  readonly resets: boolean;
+}
+
+export const CONTINUES: Beginning = { position: "stopped", time: "", offsets: "", resets: false };
+
+export const POSITIONS: readonly { value: Position; label: string }[] = [
+  { value: "stopped", label: "Where it stopped" },
+  { value: "earliest", label: "Earliest record" },
+  { value: "latest", label: "Latest record" },
+  { value: "sources", label: "As each source says" },
+  { value: "time", label: "A time" },
+  { value: "offsets", label: "Given offsets" },
+];
+
+/** Whether it is a start like any other. */
+export function continues(beginning: Beginning): boolean {
+  return beginning.position === "stopped" && !beginning.resets;
+}
+
+/** Why a beginning cannot be sent; null if it can. */
+export function problemOf({ position, time, offsets }: Beginning): string | null {
+  if (position === "time" && !(new Date(time).getTime() >= 0)) return t("Give a date and a time.");
+  if (position === "offsets" && offsetsOf(offsets) === null) {
+    return t("Give a line for each partition: topic, partition, offset.");
+  }
+  return null;
+}
+
+/** The offsets by topic and partition; null where a line is something else, or there is none. */
+export function offsetsOf(text: string): Record<string, Record<string, number>> | null {
+  const found: Record<string, Record<string, number>> = {};
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    if (line === "") continue;
+    const parts = /^(\S+)\s+(\d+)\s+(\d+)$/.exec(line);
+    if (parts === null) return null;
+    const [, topic = "", partition = "", offset = ""] = parts;
+    found[topic] = { ...found[topic], [partition]: Number(offset) };
+  }
+  return Object.keys(found).length === 0 ? null : found;
+}
+
+/** What the server is asked; null for a start that continues. */
+export function requestOf(beginning: Beginning): StartRequest | null {
+  if (continues(beginning)) return null;
+  const { position, time, offsets, resets } = beginning;
+  return {
+    start_from: {
+      position,
+      ...(position === "time" ? { time: new Date(time).toISOString() } : {}),
+      ...(position === "offsets" ? { offsets: offsetsOf(offsets) ?? {} } : {}),
+    },
+    ...(resets ? { reset: ["stores"] } : {}),
+  };
+}
