@@ -2811,12 +2811,6 @@ export interface operations {
             };
         };
     };
-    deployment_records: {
-        parameters: {
-            query: {
-                /** @description `<source>.<port>><target>.<port>`, such as `orders.out>valid.in`. */
-                edge: string;
-            };
     deployment_plan_start: {
         parameters: {
             query?: never;
@@ -2826,7 +2820,6 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PlanRequestRequest"];
@@ -2838,8 +2831,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Samples"];
                     "application/json": components["schemas"]["StatePlan"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_records: {
+        parameters: {
+            query: {
+                /** @description `<source>.<port>><target>.<port>`, such as `orders.out>valid.in`. */
+                edge: string;
+            };
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Samples"];
                 };
             };
             /** @description Refused */
