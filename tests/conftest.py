@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from types import FrameType
 
 import pytest
@@ -104,7 +105,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process.wait(20)
 
 
-def until(condition: Callable[[], bool], seconds: float, process: subprocess.Popen[bytes]) -> None:
+def until(condition: Callable[[], bool], seconds: float, process: subprocess.Popen[Any]) -> None:
     """Wait until it holds; fail as soon as the process ends."""
     deadline = time.monotonic() + seconds
     while not condition():

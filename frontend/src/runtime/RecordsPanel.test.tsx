@@ -1,0 +1,190 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act } from "react";
+import { createRoot } from "react-dom/client";
+import { MemoryRouter } from "react-router";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aDeployment } from "../api/samples";
+import type { Deployment, EdgeRecord, EdgeRecords } from "../api/types";
+import { useDesigner } from "../designer/store";
+import type { TopologyDocument } from "../graph/document";
+import { theme } from "../theme/theme";
+import { RecordsPanel } from "./RecordsPanel";
+import { useLive } from "./store";
+
+vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+
+const EDGE = "in.out>out.in";
+const DOCUMENT: TopologyDocument = {
+  format: "millrace.topology/1",
+  name: "test",
+  nodes: [
+    { id: "in", kind: "source.stream", label: "Orders", params: { topics: ["orders"] } },
+    { id: "out", kind: "sink.topic" },
+    { id: "counts", kind: "store.key_value" },
+  ],
+  edges: [
+    { source: "in", target: "out" },
+    { source: "counts", target: "out", target_port: "store" },
+  ],
+};
+const RECORD: EdgeRecord = {
+  number: 4,
+  seen: 1_000,
+  key: "a",
+  value: { n: 1 },
+  timestamp: 6_000,
+  headers: {},
+  topic: "orders",
+  partition: 2,
+  offset: 9,
+};
+
+/** What the server answers; every question is kept. */
+let answer: { status: number; content: unknown };
+let questions: string[];
+const text = () => document.body.textContent ?? "";
+
+function answers(content: Partial<EdgeRecords>): void {
+  answer = { status: 200, content: { sampling: "on", at: 5, records: [], ...content } };
+}
+
+let close: () => Promise<void>;
+
+async function open(deployment: Deployment | null, edge: string | null = EDGE): Promise<void> {
+  useLive.setState({ deployment, connection: "open" });
+  useDesigner.setState({
+    document: DOCUMENT,
+    selection: { nodes: [], edges: edge === null ? [] : [edge] },
+  });
+  const place = document.createElement("div");
+  document.body.append(place);
+  const root = createRoot(place);
+  await act(async () =>
+    root.render(
+      <QueryClientProvider client={new QueryClient()}>
+        <MantineProvider theme={theme} env="test">
+          <MemoryRouter>
+            <RecordsPanel ws="main" topology={1} />
+          </MemoryRouter>
+        </MantineProvider>
+      </QueryClientProvider>,
+    ),
+  );
+  close = async () => {
+    await act(async () => root.unmount());
+    place.remove();
+  };
+}
+
+async function seen(words: string): Promise<void> {
+  for (let look = 0; look < 500 && !text().includes(words); look += 1) {
+    await act(async () => new Promise<void>((done) => setTimeout(done, 10)));
+  }
+  expect(text()).toContain(words);
+}
+
+const running = () => aDeployment({ observed: "running" });
+
+beforeEach(() => {
+  questions = [];
+  answers({});
+  vi.stubGlobal("fetch", async (request: Request) => {
+    questions.push(new URL(request.url).pathname + decodeURIComponent(new URL(request.url).search));
+    return new Response(JSON.stringify(answer.content), {
+      status: answer.status,
+      headers: { "Content-Type": "application/json" },
+    });
+  });
+});
+
+afterEach(async () => {
+  await close();
+  useLive.getState().reset();
+});
+
+test("nothing is asked where nothing runs, or no edge with records is selected", async () => {
+  await open(null);
+  expect(text()).toContain("Deploy the topology: the records that go over its edges appear here.");
+  await close();
+  await open(aDeployment({ observed: "stopped" }));
+  expect(text()).toContain("Records appear here while the deployment runs.");
+  await close();
+  for (const edge of [null, "counts.out>out.store"]) {
+    await open(running(), edge);
+    expect(text()).toContain("Click an edge on the canvas");
+    await close();
+  }
+  expect(questions).toEqual([]);
+});
+
+test("records are listed with the input record that caused them, and what is cut says so", async () => {
+  const cut = { ...RECORD, number: 5, value: '{"n": [1', value_cut: true, topic: null };
+  answers({ records: [{ ...cut, partition: null, offset: null }, RECORD] });
+  await open(running());
+  await seen("orders-2 @ 9");
+  expect(questions[0]).toBe(`/api/deployments/1/records?edge=${EDGE}`);
+  const rows = [...document.querySelectorAll("tbody tr")].map((row) =>
+    [...row.querySelectorAll("td")].slice(1).map((cell) => cell.textContent),
+  );
+  expect(rows).toEqual([
+    ['"a"', '{"n": [1…', "1970-01-01 00:00:06", "–"],
+    ['"a"', '{"n":1}', "1970-01-01 00:00:06", "orders-2 @ 9"],
+  ]);
+  const link = document.querySelector("tbody a")?.getAttribute("href");
+  expect(link).toBe("/w/main/topics/orders?start=offset&partition=2&offset=9&record=2:9");
+});
+
+test.each([
+  ["starting", "The driver begins to keep records…"],
+  ["on", "The next records that go over this edge appear here."],
+  ["elsewhere", "tasks run on the machine of their driver"],
+  ["stopped", "Records appear here while the deployment runs."],
+] as const)("where records are not there yet, words say why: %s", async (sampling, words) => {
+  answers({ sampling });
+  await open(running());
+  await seen(words);
+});
+
+test("an edge that was drawn after the deployment is told, and not asked for again", async () => {
+  answer = { status: 404, content: { error: { code: "no_such_edge", message: "No edge." } } };
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  await open(running());
+  await seen("Not in the version that runs");
+  await act(async () => vi.advanceTimersByTimeAsync(10_000));
+  expect(questions.length).toBe(1);
+  vi.useRealTimers();
+});
+
+test("a list that is paused stays as it is, and its records are kept no longer", async () => {
+  answers({ records: [RECORD] });
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  await open(running());
+  await seen("orders-2 @ 9");
+  await act(async () => vi.advanceTimersByTimeAsync(4_100));
+  const asked = questions.length;
+  expect(asked).toBeGreaterThanOrEqual(3);
+  const pause = document.querySelector<HTMLElement>("[data-testid=pause-records]");
+  await act(async () => pause?.click());
+  expect(pause?.textContent).toBe("Continue");
+  answers({ records: [] });
+  await act(async () => vi.advanceTimersByTimeAsync(10_000));
+  expect(questions.length).toBe(asked);
+  expect(text()).toContain("orders-2 @ 9");
+  vi.useRealTimers();
+});
+
+test("records are copied as JSON, whole", async () => {
+  answers({ records: [RECORD] });
+  const copied = vi.fn(async (_: string) => undefined);
+  vi.stubGlobal("navigator", { ...navigator, clipboard: { writeText: copied } });
+  await open(running());
+  await seen("orders-2 @ 9");
+  const button = [...document.querySelectorAll("button")].find(
+    (each) => each.textContent === "Copy as JSON",
+  );
+  await act(async () => button?.click());
+  expect(JSON.parse(copied.mock.calls[0]?.[0] ?? "")).toEqual([RECORD]);
+  vi.unstubAllGlobals();
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+});
