@@ -1,8 +1,9 @@
-"""A version as a zip that runs on a Spark without Millrace."""
+"""A version as a zip that runs on a Spark without Millrace, with the topology's tests."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import tempfile
 import zipfile
@@ -13,13 +14,50 @@ from accounts.models import User
 from millrace_backend.errors import ApiError
 
 from topologies.compiling import bundled
-from topologies.models import Version
+from topologies.models import Topology, Version
 
 if TYPE_CHECKING:
     from millrace_compiler.compilation import Dialect
 
 #: the same bytes for the same version: no clock in the archive
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+
+#: runs the tests beside it; a file each, so that its name is the test's
+_TEST_MODULE = '''\
+"""The tests that were kept with this topology."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from millrace_runtime import testing  # noqa: E402
+from millrace_runtime.program import load_program  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def spark():
+    session = testing.session()
+    yield session
+    session.stop()
+
+
+@pytest.mark.parametrize("path", sorted(HERE.glob("*.json")), ids=lambda path: path.stem)
+def test_topology(spark, path):
+    assert testing.differences(spark, load_program(HERE.parent), testing.read_test(path)) == []
+'''
+
+_TESTS_README = """
+The folder `tests` has the tests that were kept with the topology; they need no Kafka:
+
+```sh
+.venv/bin/pip install pytest
+.venv/bin/python -m pytest tests
+```
+"""
 
 
 def file_name(version: Version) -> str:
@@ -34,6 +72,8 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
         diagnostics = bundled(version.document, person, Path(folder), dialect)
         errors = [each for each in diagnostics if each["severity"] == "error"]
         if not errors:
+            if dialect == "exact":
+                _add_tests(Path(folder), version.topology)
             return _zipped(Path(folder), file_name(version).removesuffix(".zip"))
     raise ApiError(
         "does_not_compile",
@@ -41,6 +81,24 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
         "Fix the problems listed in the diagnostics and save a new version.",
         diagnostics=diagnostics,
     )
+
+
+def _add_tests(folder: Path, topology: Topology) -> None:
+    """The tests as files, what runs them, and a section of the README; nothing without tests."""
+    tests = list(topology.tests.order_by("pk"))
+    if not tests:
+        return
+    (folder / "tests").mkdir()
+    for test in tests:
+        safe = re.sub(r"[^A-Za-z0-9_-]+", "-", test.name).strip("-").lower() or "test"
+        path = folder / "tests" / f"{safe}.json"
+        if path.exists():
+            path = path.with_stem(f"{safe}-{test.pk}")
+        content = {"title": test.name, "inputs": test.inputs, "expected": test.expected}
+        path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
+    (folder / "tests" / "test_topology.py").write_text(_TEST_MODULE, "utf-8")
+    readme = folder / "README.md"
+    readme.write_text(readme.read_text("utf-8") + _TESTS_README, "utf-8")
 
 
 def _zipped(folder: Path, name: str) -> bytes:

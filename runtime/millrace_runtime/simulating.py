@@ -66,23 +66,20 @@ def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]
     lines = [
         checked_line(line, f"Input {number}") for number, line in enumerate(request["inputs"], 1)
     ]
-    result = _run(spark, document, compilation.task_graph, lines, request)
-    answer = {
-        **shown(document, result),
-        "differences": _differences(document, lines, result, request.get("expected")),
-    }
+    result = run(spark, document, compilation.task_graph, lines, int(request["trace"]))
+    expected = request.get("expected")
+    found = None if expected is None else differing(document, lines, result, expected)
+    answer = {**shown(document, result), "differences": found}
     return {"diagnostics": diagnostics, "result": answer}
 
 
-def _differences(
+def differing(
     document: Mapping[str, Any],
     lines: list[dict[str, Any]],
     result: Result,
-    expected: dict[str, Any] | None,
-) -> list[str] | None:
-    """What differs from what a test expects, in sentences; None where nothing is expected."""
-    if expected is None:
-        return None
+    expected: Mapping[str, Any],
+) -> list[str]:
+    """The first differences from what a test expects, in sentences."""
     test = {"topology": document, "inputs": lines, "expected": expected}
     found = {
         "outputs": result.outputs,
@@ -93,14 +90,19 @@ def _differences(
     return differences_of_test(test, found, "each")[:MOST_DIFFERENCES]
 
 
-def _run(
+def run(
     spark: SparkSession,
     document: Mapping[str, Any],
     graph: Mapping[str, Any],
     lines: list[dict[str, Any]],
-    request: Mapping[str, Any],
+    steps: int,
 ) -> Result:
-    def run(simulator: type[Simulator]) -> Result:
+    """Run a task graph on input lines, without micro-batches where that is possible.
+
+    `steps`: so many steps of records are kept. Raises MillraceError.
+    """
+
+    def with_(simulator: type[Simulator]) -> Result:
         return simulator(
             spark.newSession(),
             graph,
@@ -108,18 +110,18 @@ def _run(
                 name: int(topic.get("partitions", 1))
                 for name, topic in (document.get("topics") or {}).items()
             },
-            trace=TraceLimits(steps=int(request["trace"])),
+            trace=TraceLimits(steps=steps),
         ).run(lines)
 
     try:
         if any("restart" in line for line in lines):
-            return run(Simulator)
+            return with_(Simulator)
         try:
-            return run(UnbatchedSimulator)
+            return with_(UnbatchedSimulator)
         except MillraceError as error:
             if error.code != "reads_its_own":
                 raise
-            return run(Simulator)
+            return with_(Simulator)
     except MillraceError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever Spark raises is explained

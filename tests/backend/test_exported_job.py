@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime.jars import operator_jar
-from topologies import actions
+from topologies import actions, testing
 
 from tests.compiler.kit import OneTypeAnalyzer, document, node, sink, stream
 from tests.conftest import Broker
@@ -28,15 +28,18 @@ from .conftest import Client, People
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 #: what requirements.txt leads to; installed from wheels that are made of what is installed here
-PACKAGES = ("pyspark", "py4j", "google-re2")
+PACKAGES = (
+    *("pyspark", "py4j", "google-re2"),
+    *("pytest", "iniconfig", "packaging", "pluggy", "pygments"),
+)
 KEPT = ("HOME", "LANG", "TMPDIR", "MILLRACE_CACHE", "MILLRACE_JARS", "MILLRACE_JAR_MIRROR")
 
 
 def wheel_of(name: str, folder: Path) -> None:
     """Write the wheel of an installed distribution, so that pip needs no network."""
     found: Distribution = distribution(name)
-    made = re.sub(r"[-.]+", "_", found.name)
-    prefix = f"{made}-{found.version}"
+    [about] = [file.parent.name for file in found.files or () if file.name == "METADATA"]
+    prefix = about.removesuffix(".dist-info")
     tags = re.findall(r"^Tag: (\S+)$", found.read_text("WHEEL") or "", re.MULTILINE)
     record: list[tuple[str, str, str]] = []
     path = folder / f"{prefix}-{tags[-1]}.whl"
@@ -135,9 +138,14 @@ def test_what_the_readme_says_runs_as_it_is_written(
         settings.MILLRACE_ANALYZER = analyzer
         made = actions.create_topology(people.editor, people.workspace, "Exported", raw)
         client = client_of(people.editor)
+        line = {"topic": "exported-in", "key": "k", "value": "a", "timestamp": 1}
+        output = {"topic": "exported-out", "key": "k", "value": "a", "timestamp": 1, "after": 1}
+        for name, value in (("It passes", "a"), ("It fails", "b")):
+            expected = {"outputs": [{**output, "value": value}]}
+            testing.keep_test(people.editor, made, name, [line], expected)
         folder = unpacked(client, made.pk, tmp_path / "unpacked")
         readme = (folder / "README.md").read_text("utf-8")
-        alone, submitted = blocks_of(
+        alone, submitted, tests = blocks_of(
             readme,
             {
                 "localhost:9092": broker.address,
@@ -153,6 +161,10 @@ def test_what_the_readme_says_runs_as_it_is_written(
         more = shell(f"{submitted.rstrip()} --available-now", folder)
         # A checkpoint of its own: it begins with the first record again.
         assert values(broker, 3) == [b"first", b"first", b"second"]
+        tested = shell(f"{tests.rstrip()} || test $? = 1", folder)
+        assert "FAILED tests/test_topology.py::test_topology[it-fails]" in tested
+        assert "exported-out[0]: expected " in tested
+        assert "1 failed, 1 passed" in tested
     for each in (said, more):
         assert "starting Spark; a first start also fetches the Kafka connector" in each
         assert "starting the plan and the query" in each
@@ -179,5 +191,6 @@ def test_the_readme_names_only_files_that_are_there(
         assert len(named) >= 8
         for name in named:
             assert (folder / name).exists(), name
-        # Versions have no tests of their own yet.
+        # No test was kept with it.
         assert "pytest" not in readme
+        assert not (folder / "tests").exists()

@@ -1,0 +1,40 @@
+"""Tests of a topology in pytest: a program is run on a test's inputs, without Kafka."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from millrace_runtime import simulating
+from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.dsl.topology import Topology
+from millrace_runtime.input_lines import checked_line
+from millrace_runtime.simulation import simulation_session
+
+
+def session() -> SparkSession:
+    """A session for any number of tests, one after the other."""
+    return simulation_session()
+
+
+def read_test(path: Path) -> dict[str, Any]:
+    """A test: `inputs` (input lines) and `expected` (`outputs`, `stores`, `dropped`)."""
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]) -> list[str]:
+    """What differs from what the test expects, in sentences; empty where it passes.
+
+    What `expected` leaves out is not compared. Raises MillraceError for a topology that does not
+    compile and for input lines that are none.
+    """
+    document = topology.document()
+    graph = compiled(document, session_analyzer(spark)).task_graph or {}
+    lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
+    result = simulating.run(spark, document, graph, lines, steps=0)
+    return simulating.differing(document, lines, result, test["expected"])
