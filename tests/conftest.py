@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from types import FrameType
+from typing import Any
 
 import pytest
 
