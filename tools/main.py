@@ -36,6 +36,7 @@ CONTRACT = (
     "conformance",
     "run",
     "compare-state",
+    "state",
     "test-topology",
     "verify",
 )

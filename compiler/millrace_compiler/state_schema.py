@@ -29,6 +29,10 @@ _SIMPLE = {
 #: What a subscription of a foreign-key join keeps: which left row asks for which right row.
 _SUBSCRIPTION = struct(hash=BINARY, task=BIGINT)
 
+#: Kinds of stores that can be queried. Buffers of joins and suppressions cannot, as in Kafka
+#: Streams.
+QUERYABLE = ("key_value", "window", "session", "versioned")
+
 
 def state_schema(compilation: Compilation) -> dict[str, Any]:
     """The state schema of a document. Raises :class:`Refused` where it is refused."""

@@ -7,6 +7,8 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 - `{"do": "simulate", "owner", "document", "inputs", "trace", "expected"}` →
   `{"result": …, "diagnostics": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
+- `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
+  (`millrace_runtime.state_reading`), or an error
 - `{"do": "prepare"}` → `{"state": "ready" | "starting"}`, and starts a process if there is none
 - `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner
 
@@ -79,6 +81,32 @@ _MESSAGES = {
         "Simulate fewer records, or look for a step that collects very much.",
     ),
     "cancelled": ("simulation_cancelled", "The simulation was cancelled.", ""),
+}
+#: the same of a page of a store
+_READING = {
+    "time": (
+        "state_too_large",
+        f"Reading the store took longer than {LIMITS.seconds:g} s and was ended.",
+        "A page is found by reading the state of the store's whole sub-topology, which is very "
+        "large here.",
+    ),
+    "output": (
+        "state_too_large",
+        f"The rows are larger than {LIMITS.output_megabytes} MB.",
+        "Ask for fewer rows.",
+    ),
+    "waiting": _MESSAGES["waiting"],
+    "busy": (
+        "simulator_busy",
+        "Too many of your questions are waiting already.",
+        "Wait until one of them is answered.",
+    ),
+    "process": (
+        "reading_ended",
+        "The process that reads stores ended: it may have needed too much memory.",
+        "Ask for fewer rows.",
+    ),
+    "cancelled": ("simulation_cancelled", "Reading was cancelled.", ""),
 }
 
 
@@ -160,14 +188,15 @@ def respond(simulators: Simulators, request: dict[str, Any]) -> dict[str, Any]:
         return {"state": "ready" if simulators.prepare() else "starting"}
     if do == "cancel":
         return {"cancelled": simulators.cancel(owner)}
-    if do != "simulate":
+    if do not in ("simulate", "read_state"):
         return _error("request_invalid", f"There is nothing to do called {do!r}.", "")
     if not simulators.prepare():
         return {"state": "starting"}
     try:
         return simulators.simulate(request, owner)
     except Exceeded as exceeded:
-        return _error(*_MESSAGES[exceeded.limit])
+        messages = _MESSAGES if do == "simulate" else _READING
+        return _error(*messages[exceeded.limit])
 
 
 def _error(code: str, message: str, hint: str) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     _conformance(commands)
     _run(commands)
     _compare_state(commands)
+    _state(commands)
     _test_topology(commands)
     _verify(commands)
     return parser
@@ -177,6 +178,36 @@ def _compare_state(commands: argparse._SubParsersAction) -> None:  # type: ignor
     p.add_argument("new", metavar="NEW_DOC", help="the one that is to be deployed over it")
     p.add_argument("--json", action="store_true", help="as JSON")
     p.set_defaults(command=_lazily("changing", "compare_state_command"))
+
+
+def _state(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]
+    p = _add(commands, "state", "Show the rows of a store, as of the last committed batch.")
+    p.add_argument(
+        "checkpoint",
+        metavar="DEPLOYMENT_OR_CHECKPOINT",
+        help="number of a deployment of this installation, or a job's checkpoint folder",
+    )
+    p.add_argument(
+        "store", nargs="?", metavar="STORE", help="its id or name; without it all stores are listed"
+    )
+    p.add_argument("--key", metavar="KEY", help="rows of one key: its text, or JSON if it is none")
+    p.add_argument("--from", dest="start", metavar="KEY", help="the first key of a range")
+    p.add_argument("--to", dest="end", metavar="KEY", help="the last key of a range")
+    p.add_argument("--prefix", metavar="TEXT", help="keys that begin with this text")
+    times = "as milliseconds or ISO 8601"
+    p.add_argument(
+        "--from-time", metavar="TIME", help=f"windows that start at this time or later, {times}"
+    )
+    p.add_argument("--to-time", metavar="TIME", help="windows that start at this time or earlier")
+    p.add_argument("--as-of", metavar="TIME", help="values of a versioned store at this time")
+    p.add_argument(
+        "--versions", action="store_true", help="each version of a versioned store as a row"
+    )
+    p.add_argument("--newest", action="store_true", help="the latest time first, not by key")
+    p.add_argument("--after", metavar="TOKEN", help="the page behind an earlier one")
+    p.add_argument("--limit", type=int, default=100, metavar="N", help="rows, at most 1000 (100)")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.set_defaults(command=_lazily("state", "state_command"))
 
 
 def _test_topology(commands: argparse._SubParsersAction) -> None:  # type: ignore[type-arg]

@@ -1,0 +1,300 @@
+"""Reads stores from a job's checkpoint: what Kafka Streams calls interactive queries.
+
+A page is of the last committed batch and thus consistent. The job that writes the checkpoint is
+not asked and does not wait; the folder is only read. All that is needed stands in the checkpoint:
+its notes name the stores, their types and the operators that lay out their rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from millrace_compiler.state_schema import QUERYABLE
+
+from millrace_runtime import checkpoint
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.state_moving import last_batch, operators
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Rows of a page, at most.
+MOST = 1_000
+_AGGREGATIONS = ("count", "reduce", "aggregate", "cogroup")
+_PROCESSORS = ("process", "process_values")
+#: Steps of an operator that keep none of its result.
+_NO_TABLES = (
+    "repartition", "repartitioned", "group_by", "grouped_table", "foreign_key_subscribe",
+    "foreign_key_lookup", "read_stream", "write", "sink",
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class StateQuery:
+    """Which rows of a store to read; without anything its first ones.
+
+    Keys are text: as it is where keys are STRING, else JSON. `start`, `end`: first and last key of
+    a range, `prefix`: of keys of the type STRING. `from_time`, `to_time`: windows, sessions or
+    versions that begin within, in ms. Of versioned stores: `as_of`, a time in ms, and `versions`,
+    to have all versions of a key and not the latest alone. `newest`: the latest time first, not the
+    order of keys. `after`: the `next` of the page before.
+    """
+
+    key: str | None = None
+    start: str | None = None
+    end: str | None = None
+    prefix: str | None = None
+    from_time: int | None = None
+    to_time: int | None = None
+    as_of: int | None = None
+    versions: bool = False
+    newest: bool = False
+    after: str | None = None
+    limit: int = 100
+
+    def to_json(self) -> dict[str, Any]:
+        """As the operator takes it. Raises MillraceError `query_invalid`."""
+        if not 1 <= self.limit <= MOST:
+            raise MillraceError(
+                "query_invalid", f"A page has 1 to {MOST} rows, {self.limit} were asked for."
+            )
+        told = dataclasses.asdict(self)
+        return {**told, "from": told.pop("start"), "to": told.pop("end")}
+
+
+def stores_of(notes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The stores of a checkpoint's notes that can be queried: their state schemas."""
+    stores = (notes.get("state") or {}).get("stores") or []
+    return [store for store in stores if store["kind"] in QUERYABLE]
+
+
+def read_state(spark: SparkSession, location: str, store: str, query: StateQuery) -> dict[str, Any]:
+    """A page of a store, given by its id or name, from the checkpoint in a folder.
+
+    `{"store": {"id", "name", "kind"}, "batch", "committed_at" (ms), "tasks": [{"task",
+    "stream_time"}], "rows": [{"key", "value", "timestamp", "task", and by kind "window" {"start",
+    "end"} or "valid_from"}], "next"}`, all times in ms. Keys and values are JSON as text, which
+    keeps all digits; a deleted version's value is None. `next` is None on the last page. A page of
+    a versioned store may have fewer rows than `limit` although others follow: deleted keys have
+    none.
+
+    Raises MillraceError `state_unreadable` where the folder has no checkpoint of this version,
+    `no_state_yet` before the first batch, `no_such_store`, `key_invalid` and `query_invalid`.
+    """
+    folder = _folder(location)
+    notes = checkpoint.notes_of(str(folder))
+    schema = _find(notes, store)
+    for attempt in (1, 2):
+        stream = folder / str(notes.get("stream", "stream"))
+        batch = last_batch(stream)
+        if batch is None:
+            raise MillraceError(
+                "no_state_yet",
+                f"The job has committed no batch yet: {folder} holds no state. Ask again when "
+                "the first batch is done.",
+            )
+        asked = {
+            "path": stream.absolute().as_uri(),
+            "batch": batch,
+            **_place(notes, schema),
+            "changes": [change.get("drop", []) for change in notes.get("changes") or []],
+            "query": query.to_json(),
+        }
+        try:
+            commit = stream / "commits" / str(batch)
+            committed = commit.stat().st_mtime
+            page = _read(_session(spark, commit), asked)
+        except (MillraceError, OSError) as error:
+            # Files of a batch are deleted when a hundred others are done: a newer one is there.
+            known = isinstance(error, MillraceError) and error.code != "state_unreadable"
+            if known or attempt == 2 or last_batch(stream) == batch:
+                raise
+            continue
+        return {
+            "store": {name: schema[name] for name in ("id", "name", "kind")},
+            "batch": batch,
+            "committed_at": int(committed * 1000),
+            **page,
+        }
+    raise AssertionError("not reached")
+
+
+def _folder(location: str) -> Path:
+    if not checkpoint.is_local(location):
+        raise MillraceError(
+            "state_unreadable",
+            f"{location} is no folder of this machine, so its state cannot be read from here.",
+        )
+    folder = checkpoint.local_path(location)
+    if not (folder / checkpoint.NOTES).is_file():
+        raise MillraceError(
+            "no_state_yet" if not folder.exists() else "state_unreadable",
+            f"{folder} holds no checkpoint of a Millrace job, or one that was removed.",
+        )
+    return folder
+
+
+def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
+    if "state" not in notes or "nodes" not in notes:
+        raise MillraceError(
+            "state_unreadable",
+            "The checkpoint was written by an older version, which did not note the types of its "
+            "stores. Start the job once with this version.",
+        )
+    known = stores_of(notes)
+    found = [each for each in known if each["id"] == store]
+    found = found or [each for each in known if each["name"] == store]
+    if not found:
+        names = ", ".join(sorted(each["name"] for each in known)) or "none"
+        raise MillraceError(
+            "no_such_store",
+            f"The checkpoint has no store {store} that can be read. It has: {names}.",
+        )
+    return found[0]
+
+
+def _session(spark: SparkSession, commit: Path) -> SparkSession:
+    """A session that reads the format of a checkpoint's state, as its last commit tells it.
+
+    Raises OSError where the commit was deleted meanwhile.
+    """
+    version = "2" if '"stateUniqueIds":{"' in commit.read_text(encoding="utf-8") else "1"
+    session = spark.newSession()
+    session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", version)
+    return session
+
+
+def _read(spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    from millrace_runtime import columns
+
+    try:
+        told = columns.gateway().StateReading.read(spark._jsparkSession, json.dumps(asked))
+    except Py4JJavaError as error:
+        java = error.java_exception
+        if java.getClass().getSimpleName() == "Refused":
+            reason = str(java.reason())
+            raise MillraceError(str(java.code()), f"{reason[:1].upper()}{reason[1:]}.") from None
+        while java.getCause() is not None:
+            java = java.getCause()
+        raise _unreadable(str(java)) from None
+    except PySparkException as error:
+        raise _unreadable(str(error)) from None
+    page: dict[str, Any] = json.loads(told)
+    return page
+
+
+def _unreadable(cause: str) -> MillraceError:
+    return MillraceError(
+        "state_unreadable",
+        f"Spark cannot read the state in the checkpoint: {cause.strip().splitlines()[0][:300]}",
+    )
+
+
+# -- where the rows of a store lie, and how ----------------------------------------------------
+
+
+def _place(notes: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a store: operator, sub-topology and the layout of its rows."""
+    node, store = _owner(notes, schema)
+    levels = sorted(operators(each for each in notes["nodes"] if not each.get("plain")))
+    rows = node["id"]
+    if store is not None:
+        names = notes.get("names") or {}
+        rows = names.get(schema["id"]) or store.get("state") or schema["id"]
+    return {
+        # Spark numbers the operators of a plan from its end.
+        "operator": len(levels) - 1 - levels.index(node["level"]),
+        "sub": node.get("sub", 0),
+        "store": {
+            "rows": rows,
+            "key": schema["key"],
+            "everywhere": node["op"] == "global_table",
+            **_layout(node, store or {}, schema),
+        },
+    }
+
+
+def _owner(
+    notes: Mapping[str, Any], schema: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The step that keeps a store, and the store where the document has a node for it."""
+    unnamed: dict[str, Any] | None = None
+    for node in notes["nodes"]:
+        params = node["params"]
+        own = params.get("store")
+        for store in [*([own] if own else []), *params.get("stores", [])]:
+            if store["node"] == schema["id"]:
+                return node, store
+        if node.get("node", node["id"]) == schema["id"] and node["op"] not in _NO_TABLES:
+            unnamed = node
+    if unnamed is None:
+        raise MillraceError(
+            "no_such_store", f"No step of the job keeps the store {schema['name']} any more."
+        )
+    return unnamed, None
+
+
+def _layout(
+    node: Mapping[str, Any], store: Mapping[str, Any], schema: Mapping[str, Any]
+) -> dict[str, Any]:
+    """How the operator lays out a store's rows (`StoreLayout` in StateReading.scala)."""
+    kind = schema["kind"]
+    retention = store.get("retention")
+    if kind == "versioned":
+        return {"kind": "versioned", "retention": store.get("history_retention") or 0}
+    if node["op"] in _PROCESSORS:
+        if kind == "key_value":
+            return {"kind": "table", "timed": False}
+        if kind == "session":
+            return {"kind": "session", "retention": retention or 0, "timed": False}
+        return {
+            "kind": "key_first",
+            "retention": retention or 0,
+            "size": store.get("window_size") or 0,
+            "duplicates": bool(store.get("retain_duplicates")),
+            "timed": False,
+        }
+    window = node["params"].get("window")
+    if node["op"] in _AGGREGATIONS and window is not None:
+        return _windowed(node, store, window)
+    windows = schema["windows"]
+    if windows is None:
+        return {"kind": "table"}
+    return {"kind": "table", "window": windows["type"], "size": _size(windows)}
+
+
+def _windowed(
+    node: Mapping[str, Any], store: Mapping[str, Any], window: Mapping[str, Any]
+) -> dict[str, Any]:
+    type_, grace = window["type"], window.get("grace") or 0
+    reach = {
+        "session": window.get("gap"),
+        "sliding": 2 * (window.get("difference") or 0),
+        "unlimited": None,
+    }.get(type_, window.get("size"))
+    retention = store.get("retention")
+    if retention is None and reach is not None:
+        retention = reach + grace
+    if type_ == "session":
+        return {"kind": "session", "retention": retention, "timed": False}
+    # Persistent stores of windows that are sent when they close show one millisecond more.
+    by_time = node["params"].get("emit") == "window_close" and store.get("persistent", True)
+    return {
+        "kind": "key_first" if type_ == "sliding" else "time_first",
+        "retention": retention,
+        "slack": 0 if by_time else 1,
+        "size": _size(window),
+    }
+
+
+def _size(window: Mapping[str, Any]) -> int | None:
+    """From a window's start to its end in ms; None where it has no end."""
+    found = window.get("difference") if window["type"] == "sliding" else window.get("size")
+    return None if found is None else int(found)
