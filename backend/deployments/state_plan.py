@@ -174,14 +174,14 @@ def state_plan(row: Deployment, version: Version) -> StatePlan | None:
     """
     from millrace_compiler.state_schema import compare_schemas
 
-    notes = _notes(row)
+    notes = checkpoint_notes(row)
     if notes is None:
         return None
     run = row.runs.select_related("version").first()
     before = row.version if run is None else run.version
     old = notes.get("state") or _schema(before, row.workspace)
     new = _schema(version, row.workspace)
-    figures = Figures() if run is None else _figures(row, run.report_id)
+    figures = Figures() if run is None else last_figures(row, run.report_id)
     return StatePlan(before.number, version.number, compare_schemas(old, new), figures)
 
 
@@ -240,7 +240,7 @@ def start_plan(row: Deployment, version: Version, beginning: Beginning | None) -
     return shown
 
 
-def _figures(row: Deployment, report_id: str) -> Figures:
+def last_figures(row: Deployment, report_id: str) -> Figures:
     """What the last driver reported last; nothing where Redis does not answer."""
     try:
         found = read_runtime(row.pk, report_id, time.time() * 1000)
@@ -249,7 +249,7 @@ def _figures(row: Deployment, report_id: str) -> Figures:
     return Figures() if found is None else Figures.of(found)
 
 
-def _notes(row: Deployment) -> dict[str, Any] | None:
+def checkpoint_notes(row: Deployment) -> dict[str, Any] | None:
     """What the driver noted when it last committed a batch; None before the first start."""
     try:
         found = json.loads((row.directory / "checkpoint" / NOTES).read_text("utf-8"))

@@ -11,7 +11,7 @@ from accounts.choices import Role
 from accounts.models import User, Workspace
 from accounts.permissions import role_in
 from django.conf import settings
-from millrace_backend.errors import ApiError, Conflict, Forbidden, TooMany, Unavailable
+from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
 
 from topologies.models import Version, hash_of
 
@@ -26,6 +26,11 @@ PROCESSORS = frozenset({"process", "process_values"})
 _CLASSES: dict[str, type[ApiError]] = {
     "simulator_busy": TooMany,
     "simulation_cancelled": Conflict,
+    "no_such_store": NotFound,
+    "no_state_yet": Conflict,
+    "state_unreadable": Conflict,
+    "state_too_large": Conflict,
+    "reading_ended": Conflict,
 }
 
 
@@ -63,7 +68,7 @@ def simulated(
                 "A viewer can simulate saved versions only.",
                 "Open a saved version, or ask an admin for the role editor.",
             )
-    answer = _ask(
+    answer = ask(
         {
             "do": "simulate",
             "owner": _owner(person),
@@ -80,19 +85,23 @@ def simulated(
 
 def prepare() -> str:
     """`ready` or `starting`: a simulator that is not there is started."""
-    return str(_ask({"do": "prepare"})["state"])
+    return str(ask({"do": "prepare"})["state"])
 
 
 def cancel(person: User) -> bool:
     """End the simulations of a person; whether there were any."""
-    return bool(_ask({"do": "cancel", "owner": _owner(person)})["cancelled"])
+    return bool(ask({"do": "cancel", "owner": _owner(person)})["cancelled"])
 
 
 def _owner(person: User) -> str:
     return f"person {person.pk}"
 
 
-def _ask(request: Mapping[str, Any]) -> dict[str, Any]:
+def ask(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The simulator's answer to a request (`millrace_runtime.simulator`).
+
+    Raises Unavailable where it does not answer, ApiError for what it refuses.
+    """
     address = settings.MILLRACE_SIMULATOR
     if not address:
         raise Unavailable(

@@ -111,6 +111,7 @@ class World:
             "test": deployment.topology.tests.create(
                 name="One", inputs=[], expected={"dropped": 0}, updated_at=timezone.now()
             ).pk,
+            "store": "count",
         }
 
     def client(self, name: str) -> APIClient:

@@ -2,47 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import socketserver
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.backend.conftest import Client, People, document
+from tests.backend.conftest import Client, People, RecordedSimulator, document
 
 PATH = "/api/workspaces/main/simulations"
-
-
-class RecordedSimulator(socketserver.ThreadingTCPServer):
-    """Answers every request with the same line, and remembers what it was asked."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        self.answer: dict[str, Any] = {"state": "starting"}
-        self.asked: list[dict[str, Any]] = []
-        super().__init__(("127.0.0.1", 0), _Answering)
-
-
-class _Answering(socketserver.StreamRequestHandler):
-    server: RecordedSimulator
-
-    def handle(self) -> None:
-        while line := self.rfile.readline():
-            self.server.asked.append(json.loads(line))
-            self.wfile.write(json.dumps(self.server.answer).encode() + b"\n")
-
-
-@pytest.fixture
-def simulator(millrace_settings: Any) -> Iterator[RecordedSimulator]:
-    with RecordedSimulator() as found:
-        threading.Thread(target=found.serve_forever, daemon=True).start()
-        millrace_settings.MILLRACE_SIMULATOR = f"127.0.0.1:{found.server_address[1]}"
-        yield found
-        found.shutdown()
 
 
 def asked(given: dict[str, Any], **more: Any) -> dict[str, Any]:

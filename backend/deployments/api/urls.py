@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from deployments.api import views
+from deployments.api import store_views, views
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topics", views.TopicsView.as_view()),
@@ -20,6 +20,8 @@ urlpatterns = [
     path("deployments/<int:deployment>/old-state", views.OldStateView.as_view()),
     path("deployments/<int:deployment>/runs", views.RunsView.as_view()),
     path("deployments/<int:deployment>/logs", views.LogsView.as_view()),
+    path("deployments/<int:deployment>/stores", store_views.StoresView.as_view()),
+    path("deployments/<int:deployment>/stores/<str:store>", store_views.StoreView.as_view()),
     path("deployments/<int:deployment>/runtime", views.RuntimeView.as_view()),
     path("deployments/<int:deployment>/records", views.SamplesView.as_view()),
 ]

@@ -256,6 +256,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/stores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Stores with their types; buffers of joins and suppressions are none of them. */
+        get: operations["store_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{deployment}/stores/{store}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * @description One page, of a running or a stopped deployment; the job is not slowed.
+         *
+         *     202 while the process that reads is starting: ask again in a second. 409 before the first
+         *     batch.
+         */
+        get: operations["store_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -2259,6 +2298,33 @@ export interface components {
          * @enum {string}
          */
         StoppedEnum: "end" | "full" | "scanned" | "seconds";
+        /** @description A store that can be queried. */
+        Store: {
+            /** @description Of its store node, or of the operator that needs it. */
+            id: string;
+            /** @description Spark type of its keys. */
+            key: string;
+            /** @description key_value, window, session or versioned */
+            kind: string;
+            name: string;
+            /** @description As the driver reported it last; null where it is not known. */
+            rows: number | null;
+            /** @description Types of its values. */
+            values: string[];
+            /** @description Type, size, advance or gap in ms. */
+            windows: unknown;
+        };
+        /** @description The answer: no page while the process that reads stores is starting. */
+        StoreAnswer: {
+            page: components["schemas"]["StorePage"] | null;
+            state: components["schemas"]["StoreAnswerStateEnum"];
+        };
+        /**
+         * @description * `done` - Done
+         *     * `starting` - Starting
+         * @enum {string}
+         */
+        StoreAnswerStateEnum: "done" | "starting";
         /** @description The verdict on one store. */
         StoreChange: {
             bytes: number | null;
@@ -2291,11 +2357,44 @@ export interface components {
             node: string;
             rows: number | null;
         };
+        /** @description Which store. */
+        StoreName: {
+            id: string;
+            kind: string;
+            name: string;
+        };
+        /** @description Rows as of the last committed batch, and how to go on. */
+        StorePage: {
+            /** @description The last committed batch. */
+            batch: number;
+            /** @description Milliseconds since the epoch. */
+            committed_at: number;
+            /** @description `after` of the next page; null on the last one. */
+            next: string | null;
+            rows: components["schemas"]["StoredRow"][];
+            store: components["schemas"]["StoreName"];
+            tasks: components["schemas"]["StoreTask"][];
+        };
+        /** @description A key or a value: text as it is, all other types as JSON. */
+        StorePart: {
+            /** @description Whether the text goes on. */
+            cut: boolean;
+            /** @description Bytes of the whole text. */
+            size: number;
+            /** @description Null: a deleted version. */
+            text: string | null;
+        };
         /** @description A row of a store; without a value it was deleted. */
         StoreRow: {
             key: unknown;
             timestamp: number | null;
             value: unknown;
+        };
+        /** @description How far a task was. */
+        StoreTask: {
+            /** @description Milliseconds since the epoch. */
+            stream_time: number;
+            task: string;
         };
         /** @description What a store holds. */
         StoreTypes: {
@@ -2307,6 +2406,33 @@ export interface components {
             values: string[];
             /** @description Type, size, advance or gap in ms. */
             windows: unknown;
+        };
+        /** @description A window or a session; milliseconds since the epoch. */
+        StoreWindow: {
+            /** @description Null: it has no end. */
+            end: number | null;
+            start: number;
+        };
+        /** @description A row of a store. */
+        StoredRow: {
+            key: components["schemas"]["StorePart"];
+            /** @description Number of the task that has it. */
+            task: number;
+            /** @description Milliseconds since the epoch; null in stores without. */
+            timestamp: number | null;
+            /** @description Of a version: the time from which it holds. */
+            valid_from?: number;
+            value: components["schemas"]["StorePart"];
+            window?: components["schemas"]["StoreWindow"];
+        };
+        /** @description The stores of a deployment; none before its first start. */
+        Stores: {
+            /**
+             * Format: date-time
+             * @description When `rows` was reported.
+             */
+            as_of: string | null;
+            stores: components["schemas"]["Store"][];
         };
         /** @description A sub-topology, which runs as one set of tasks. */
         Subtopology: {
@@ -3058,6 +3184,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    store_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stores"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    store_read: {
+        parameters: {
+            query?: {
+                /** @description Rows of one key: its text where keys are STRING, else JSON. */
+                key?: string;
+                /** @description Rows whose keys, of the type STRING, begin with this text. */
+                prefix?: string;
+                /** @description Windows, sessions or versions that begin at this time or later, in ms. */
+                from_time?: number;
+                /** @description Windows, sessions or versions that begin at this time or earlier, in ms. */
+                to_time?: number;
+                /** @description The values of a versioned store at this time, in ms. */
+                as_of?: number;
+                /** @description Each version of a versioned store as a row, deletions as well. */
+                versions?: boolean;
+                /** @description The latest time first, in place of the order of keys. */
+                newest?: boolean;
+                /** @description `next` of the page before. */
+                after?: string;
+                limit?: number;
+                /** @description The first key of a range, as `key`. */
+                from?: string;
+                /** @description The last key of a range, as `key`. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                deployment: number;
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreAnswer"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreAnswer"];
                 };
             };
             /** @description Refused */

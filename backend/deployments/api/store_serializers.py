@@ -1,0 +1,162 @@
+"""Shapes of stores and their rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from deployments.stores import MOST_ROWS
+
+#: the largest time that a request may name, in ms
+MOST_TIME = 8_640_000_000_000_000
+LONGEST_KEY = 10_000
+
+
+class StoreSerializer(serializers.Serializer[Any]):
+    """A store that can be queried."""
+
+    id = serializers.CharField(help_text="Of its store node, or of the operator that needs it.")
+    name = serializers.CharField()
+    kind = serializers.CharField(help_text="key_value, window, session or versioned")
+    key = serializers.CharField(help_text="Spark type of its keys.")
+    values = serializers.ListField(child=serializers.CharField(), help_text="Types of its values.")
+    windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
+    rows = serializers.IntegerField(
+        allow_null=True, help_text="As the driver reported it last; null where it is not known."
+    )
+
+
+class StoresSerializer(serializers.Serializer[Any]):
+    """The stores of a deployment; none before its first start."""
+
+    stores = StoreSerializer(many=True)
+    as_of = serializers.DateTimeField(allow_null=True, help_text="When `rows` was reported.")
+
+
+class StorePartSerializer(serializers.Serializer[Any]):
+    """A key or a value: text as it is, all other types as JSON."""
+
+    text = serializers.CharField(allow_null=True, help_text="Null: a deleted version.")
+    size = serializers.IntegerField(help_text="Bytes of the whole text.")
+    cut = serializers.BooleanField(help_text="Whether the text goes on.")
+
+
+class StoreWindowSerializer(serializers.Serializer[Any]):
+    """A window or a session; milliseconds since the epoch."""
+
+    start = serializers.IntegerField()
+    end = serializers.IntegerField(allow_null=True, help_text="Null: it has no end.")
+
+
+class StoredRowSerializer(serializers.Serializer[Any]):
+    """A row of a store."""
+
+    key = StorePartSerializer()
+    window = StoreWindowSerializer(required=False)
+    valid_from = serializers.IntegerField(
+        required=False, help_text="Of a version: the time from which it holds."
+    )
+    value = StorePartSerializer()
+    timestamp = serializers.IntegerField(
+        allow_null=True, help_text="Milliseconds since the epoch; null in stores without."
+    )
+    task = serializers.IntegerField(help_text="Number of the task that has it.")
+
+
+class StoreTaskSerializer(serializers.Serializer[Any]):
+    """How far a task was."""
+
+    task = serializers.CharField()
+    stream_time = serializers.IntegerField(help_text="Milliseconds since the epoch.")
+
+
+class StoreNameSerializer(serializers.Serializer[Any]):
+    """Which store."""
+
+    id = serializers.CharField()
+    name = serializers.CharField()
+    kind = serializers.CharField()
+
+
+class StorePageSerializer(serializers.Serializer[Any]):
+    """Rows as of the last committed batch, and how to go on."""
+
+    store = StoreNameSerializer()
+    batch = serializers.IntegerField(help_text="The last committed batch.")
+    committed_at = serializers.IntegerField(help_text="Milliseconds since the epoch.")
+    tasks = StoreTaskSerializer(many=True)
+    rows = StoredRowSerializer(many=True)
+    next = serializers.CharField(
+        allow_null=True, help_text="`after` of the next page; null on the last one."
+    )
+
+
+class StoreAnswerSerializer(serializers.Serializer[Any]):
+    """The answer: no page while the process that reads stores is starting."""
+
+    state = serializers.ChoiceField(choices=[("done", "Done"), ("starting", "Starting")])
+    page = StorePageSerializer(allow_null=True)
+
+
+class StoreQuerySerializer(serializers.Serializer[Any]):
+    """Which rows to read; without anything the first ones in the order of keys."""
+
+    key = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        trim_whitespace=False,
+        max_length=LONGEST_KEY,
+        help_text="Rows of one key: its text where keys are STRING, else JSON.",
+    )
+    prefix = serializers.CharField(
+        required=False,
+        trim_whitespace=False,
+        max_length=LONGEST_KEY,
+        help_text="Rows whose keys, of the type STRING, begin with this text.",
+    )
+    from_time = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MOST_TIME,
+        help_text="Windows, sessions or versions that begin at this time or later, in ms.",
+    )
+    to_time = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MOST_TIME,
+        help_text="Windows, sessions or versions that begin at this time or earlier, in ms.",
+    )
+    as_of = serializers.IntegerField(
+        required=False,
+        min_value=0,
+        max_value=MOST_TIME,
+        help_text="The values of a versioned store at this time, in ms.",
+    )
+    versions = serializers.BooleanField(
+        default=False, help_text="Each version of a versioned store as a row, deletions as well."
+    )
+    newest = serializers.BooleanField(
+        default=False, help_text="The latest time first, in place of the order of keys."
+    )
+    after = serializers.CharField(
+        required=False, max_length=2 * LONGEST_KEY, help_text="`next` of the page before."
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=MOST_ROWS, default=100)
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``from``, which is no name in Python, and ``to``."""
+        bounds = {
+            name: serializers.CharField(
+                required=False,
+                trim_whitespace=False,
+                max_length=LONGEST_KEY,
+                source=source,
+                help_text=help_text,
+            )
+            for name, source, help_text in (
+                ("from", "start", "The first key of a range, as `key`."),
+                ("to", "end", "The last key of a range, as `key`."),
+            )
+        }
+        return {**super().get_fields(), **bounds}

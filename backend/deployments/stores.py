@@ -1,0 +1,106 @@
+"""The stores of a deployment, and their rows as of the last committed batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.models import User
+from millrace_backend.errors import Conflict, NotFound
+from topologies import simulating
+
+from deployments.models import Deployment
+from deployments.state_plan import checkpoint_notes, last_figures
+
+#: rows of a page, at most
+MOST_ROWS = 1_000
+#: characters of a key or a value that a page shows
+SHOWN = 20_000
+
+
+def list_stores(row: Deployment) -> dict[str, Any]:
+    """Those that can be queried, with types and the rows that the last driver reported.
+
+    Empty before the deployment's first start.
+    """
+    from millrace_compiler.state_changes import type_text
+
+    run = row.runs.first()
+    figures = None if run is None else last_figures(row, run.report_id)
+    sizes = {} if figures is None else figures.stores
+    return {
+        "stores": [
+            {
+                "id": store["id"],
+                "name": store["name"],
+                "kind": store["kind"],
+                "key": type_text(store["key"]),
+                "values": [type_text(type_) for type_ in store["values"].values()],
+                "windows": store["windows"],
+                "rows": sizes.get(store["id"], (None, None))[0],
+            }
+            for store in _queryable(checkpoint_notes(row))
+        ],
+        "as_of": None if figures is None else figures.as_of,
+    }
+
+
+def _queryable(notes: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    from millrace_compiler.state_schema import QUERYABLE
+
+    stores = ((notes or {}).get("state") or {}).get("stores") or []
+    return [store for store in stores if store["kind"] in QUERYABLE]
+
+
+def read_store(
+    row: Deployment, store: str, query: Mapping[str, Any], person: User
+) -> dict[str, Any]:
+    """A page of a store's rows. `state` is `starting` while the process that reads is starting.
+
+    `query`: as `StateQuery` of the runtime has it. Raises NotFound for an unknown store, Conflict
+    where there is no state yet or it cannot be read, ApiError for a key or a query that is
+    invalid, Unavailable where the simulator does not answer.
+    """
+    notes = checkpoint_notes(row)
+    known = _queryable(notes)
+    if notes is None:
+        raise Conflict(
+            "no_state_yet",
+            "The deployment has no state yet.",
+            "Its stores can be read when it has processed its first batch.",
+        )
+    if not any(store in (each["id"], each["name"]) for each in known):
+        names = ", ".join(sorted(each["name"] for each in known)) or "none"
+        raise NotFound(
+            "no_such_store",
+            f"The deployment has no store {store[:100]}.",
+            f"It has: {names}.",
+        )
+    answer = simulating.ask(
+        {
+            "do": "read_state",
+            # Not that of simulations: cancelling these leaves reading alone.
+            "owner": f"stores of person {person.pk}",
+            "checkpoint": str(row.directory / "checkpoint"),
+            "store": store,
+            "query": query,
+        }
+    )
+    if answer.get("state") == "starting":
+        return {"state": "starting", "page": None}
+    rows = [{**each, "key": _part(each["key"]), "value": _part(each["value"])}
+            for each in answer["rows"]]  # fmt: skip
+    return {"state": "done", "page": {**answer, "rows": rows}}
+
+
+def _part(text: str | None) -> dict[str, Any]:
+    """A key or a value for people: text is shown as it is, all else as JSON."""
+    if text is None:
+        return {"text": None, "size": 0, "cut": False}
+    shown = str(json.loads(text)) if text.startswith('"') else text
+    return {
+        "text": shown[:SHOWN],
+        "size": len(shown.encode("utf-8", "replace")),
+        "cut": len(shown) > SHOWN,
+    }
