@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     create_topic(system.bootstrap_servers, SOURCE, 2)
     designer = new_topology(page, "Journey")
     source, words_node = draw(designer)
+    store = draw(designer)
     see_and_mend_a_wrong_expression(designer)
     designer.save("Counts words")
 
@@ -79,10 +81,14 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     designer.expect_state("running", TO_RUNNING)
     assert designer.driver() != first_driver
     expect(page.get_by_text("1 restart")).to_be_visible()
+    designer.close_deployment()
+    look_into_the_store(designer, store)
 
+    designer.open_deployment()
     page.get_by_test_id("stop").click()
     designer.expect_state("stopped", 90)
     designer.close_deployment()
+    look_into_the_store_of_a_stopped_job(designer)
 
     zipped = export(designer, tmp_path)
     at_home = CountReader(system.bootstrap_servers, SINK, from_end=True)
@@ -104,6 +110,8 @@ def new_topology(page: Page, name: str) -> Designer:
 
 def draw(designer: Designer) -> tuple[str, str]:
     """Five nodes from the palette, wired and filled; the ids of the first two."""
+def draw(designer: Designer) -> str:
+    """Five nodes from the palette, wired and filled; the id of the store."""
     source = designer.drag("source.stream", 220, 120)
     flat_map = designer.drag("flat_map", 220, 260)
     count = designer.drag("count", 540, 260)
@@ -133,6 +141,7 @@ def draw(designer: Designer) -> tuple[str, str]:
     designer.name("Counts")
     designer.choose_topic("topic", SINK)
     return source, flat_map
+    return store
 
 
 def see_and_mend_a_wrong_expression(designer: Designer) -> None:
@@ -217,3 +226,44 @@ def export(designer: Designer, folder: Path) -> Path:
     target = folder / waiting.value.suggested_filename
     waiting.value.save_as(target)
     return target
+
+
+def look_into_the_store(designer: Designer, store: str) -> None:
+    """From its node to its rows; a key is found; the next batch is seen after a refresh."""
+    page = designer.page
+    page.locator(".react-flow__pane").click(position={"x": 700, "y": 60})
+    page.keyboard.press("1")
+    designer.select(store)
+    page.get_by_test_id("look-into").click()
+    expect(page.get_by_test_id("state-as-of")).to_contain_text("as of batch", timeout=240_000)
+    expected = str(words(FIRST + SECOND)["the"])
+    page.get_by_test_id("state-key").fill("the")
+    page.get_by_test_id("state-find").click()
+    cells = page.get_by_test_id("state-rows").locator("tbody td")
+    until = time.monotonic() + TO_COUNT
+    # A count reaches its topic before the batch is committed.
+    while cells.all_inner_texts()[:2] != ["the", expected] and time.monotonic() < until:
+        page.get_by_test_id("state-refresh").click()
+        page.wait_for_timeout(2_000)
+    assert cells.all_inner_texts()[:2] == ["the", expected]
+    expect(page.get_by_test_id("state-rows").locator("tbody tr")).to_have_count(1)
+
+
+def look_into_the_store_of_a_stopped_job(designer: Designer) -> None:
+    """All words with their counts, in the order of the store; a word that is not there."""
+    page = designer.page
+    page.get_by_role("button", name="All rows").click()
+    rows = page.get_by_test_id("state-rows").locator("tbody tr")
+    expected = words(FIRST + SECOND)
+    expect(rows).to_have_count(len(expected), timeout=60_000)
+    found = {}
+    for row in rows.all():
+        word, count, *_ = row.locator("td").all_inner_texts()
+        found[word] = int(count)
+    assert found == expected
+    assert list(found) == sorted(expected, key=str.encode)
+    page.get_by_text("Newest first").click()
+    expect(rows.first.locator("td").first).to_have_text("zürich", timeout=60_000)
+    page.get_by_test_id("state-key").fill("nobody")
+    page.get_by_test_id("state-find").click()
+    expect(page.get_by_role("heading", name="No rows")).to_be_visible(timeout=60_000)

@@ -30,6 +30,9 @@ import type {
   Simulation,
   StartRequest,
   StatePlan,
+  StateStores,
+  StoreAnswer,
+  StoreQuery,
   Template,
   Token,
   TopicDetail,
@@ -492,6 +495,24 @@ export const getStartPlan = (
     api.POST("/api/deployments/{deployment}/plan", {
       ...deploymentAt(deployment),
       body: { version, ...start },
+    }),
+  );
+
+/** The stores of a deployment that can be queried; none before its first start. */
+export const listStores = (deployment: number): Promise<StateStores> =>
+  answer(api.GET("/api/deployments/{deployment}/stores", deploymentAt(deployment)));
+
+/** A page of a store; without one while the process that reads stores is starting. */
+export const readStore = (
+  deployment: number,
+  store: string,
+  query: StoreQuery,
+  signal: AbortSignal,
+): Promise<StoreAnswer> =>
+  answer(
+    api.GET("/api/deployments/{deployment}/stores/{store}", {
+      params: { path: { deployment, store }, query },
+      signal,
     }),
   );
 

@@ -5,6 +5,7 @@ import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
 type Records = paths["/api/workspaces/{workspace}/topics/{topic}/records"];
+type Stores = paths["/api/deployments/{deployment}/stores/{store}"];
 
 export type { CompileResult, Diagnostic, GeneratedCode, SourceMapEntry } from "../designer/compile";
 export type { TopologyDocument } from "../graph/document";
@@ -35,6 +36,11 @@ export type Failure = Schemas["Failure"];
 export type StatePlan = Schemas["StatePlan"];
 export type OldState = Schemas["OldState"];
 export type StartRequest = Schemas["StartRequest"];
+export type StateStore = Schemas["Store"];
+export type StateStores = Schemas["Stores"];
+export type StorePage = Schemas["StorePage"];
+export type StoreAnswer = Schemas["StoreAnswer"];
+export type StoreQuery = NonNullable<Stores["get"]["parameters"]["query"]>;
 export type StoreChange = Schemas["StoreChange"];
 export type Outage = Schemas["Outage"];
 export type RunRecord = Schemas["EndedRun"];

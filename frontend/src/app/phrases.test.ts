@@ -12,6 +12,7 @@ const ROOMS = [
   "problems",
   "deployments",
   "runtime",
+  "stores",
   "topics",
 ];
 
@@ -43,6 +44,7 @@ const INDIRECT = [
   ...["State rows", "Stream time", "Everything", "Info and above", "Warnings and errors", "Errors"],
   ...["Show problems", "Show code", "Show plan", "Show assignment", "Show logs", "Show runs"],
   "Show records",
+  "Show state",
   ...["Show simulation", "Simulation: previous step", "Simulation: next step"],
   "Simulation: next record that ended",
   ...["Kept", "Migrated", "Incompatible", "New", "Lost"],

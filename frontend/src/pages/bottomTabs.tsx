@@ -11,6 +11,7 @@ const AssignmentPanel = later(
 );
 const LogsPanel = later(async () => (await import("../runtime/LogsPanel")).LogsPanel);
 const RecordsPanel = later(async () => (await import("../runtime/RecordsPanel")).RecordsPanel);
+const StatePanel = later(async () => (await import("../stores/StatePanel")).StatePanel);
 const RunsPanel = later(async () => (await import("../deployments/RunsPanel")).RunsPanel);
 
 const SimulatePanel = later(async () => (await import("../simulate/SimulatePanel")).SimulatePanel);
@@ -38,6 +39,7 @@ export function bottomTabs(ws: string, topology: number) {
     { id: "plan", title: t("Plan"), panel: <PlanPanel /> },
     { id: "assignment", title: t("Assignment"), panel: <AssignmentPanel /> },
     { id: "records", title: t("Records"), panel: <RecordsPanel ws={ws} topology={topology} /> },
+    { id: "state", title: t("State"), panel: <StatePanel /> },
     { id: "logs", title: t("Logs"), panel: <LogsPanel /> },
     { id: "runs", title: t("Runs"), panel: <RunsPanel /> },
   ];

@@ -20,6 +20,7 @@ const PANELS = [
   ["plan", "Show plan"],
   ["assignment", "Show assignment"],
   ["records", "Show records"],
+  ["state", "Show state"],
   ["logs", "Show logs"],
   ["runs", "Show runs"],
 ] as const;

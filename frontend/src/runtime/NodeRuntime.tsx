@@ -1,14 +1,29 @@
-import { useId, useMemo } from "react";
+import { Suspense, useId, useMemo } from "react";
 import { t } from "../app/phrases";
 import { type HistoryPoint, useRuntime } from "../designer/runtime";
 import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
+import { later } from "../ui/later";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
 
+const StoreLinks = later(async () => (await import("../stores/StoreLinks")).StoreLinks);
+
 const NO_POINTS: readonly HistoryPoint[] = [];
 
-/** The selected node's figures under its form: rate over time, drops, clock, state. */
+/** What runs, under the selected node's form: its figures, and the way into its stores. */
 export function NodeRuntime({ node }: { node: string }) {
+  return (
+    <>
+      <Figures node={node} />
+      <Suspense>
+        <StoreLinks node={node} />
+      </Suspense>
+    </>
+  );
+}
+
+/** Rate over time, drops, clock, state. */
+function Figures({ node }: { node: string }) {
   const figures = useRuntime((state) => state.figures);
   const points = useRuntime((state) => state.history[node] ?? NO_POINTS);
   const own = figures?.nodes[node];

@@ -1,0 +1,95 @@
+import { Button, Select, Switch, TextInput } from "@mantine/core";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { type FormEvent, useState } from "react";
+import type { StateStore } from "../api/types";
+import { t } from "../app/phrases";
+import { EVERYTHING, type Find, hasWindows, type StoreQuestion } from "./query";
+import classes from "./stores.module.css";
+
+/** What to look for in a store. Choices count at once, what is typed with Enter. */
+export function StateFields(props: {
+  store: StateStore;
+  question: StoreQuestion;
+  onAsk: (question: StoreQuestion) => void;
+}) {
+  const { onAsk, question, store } = props;
+  const [typed, setTyped] = useState(question);
+  const type = (change: Partial<StoreQuestion>) => setTyped({ ...typed, ...change });
+  const choose = (change: Partial<StoreQuestion>) => {
+    type(change);
+    onAsk({ ...typed, ...change });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onAsk(typed);
+  };
+  const time = (name: "fromTime" | "toTime" | "asOf", label: string) => (
+    <TextInput
+      type="datetime-local"
+      step={1}
+      aria-label={label}
+      title={label}
+      value={typed[name]}
+      onChange={(event) => type({ [name]: event.currentTarget.value })}
+      onBlur={() => (typed[name] === question[name] ? undefined : onAsk(typed))}
+      w={186}
+      data-testid={`state-${name}`}
+    />
+  );
+  const text = store.key === "STRING";
+  return (
+    <form className={classes.fields} onSubmit={submit}>
+      <Select
+        aria-label={t("Find rows by")}
+        value={typed.find}
+        onChange={(value) => {
+          const find = (value ?? "key") as Find;
+          if (typed.text === "") type({ find });
+          else choose({ find });
+        }}
+        data={[
+          { value: "key", label: t("Key is") },
+          ...(text ? [{ value: "prefix", label: t("Key begins with") }] : []),
+          { value: "from", label: t("Keys from") },
+        ]}
+        w={138}
+      />
+      <TextInput
+        aria-label={t("Key")}
+        placeholder={text ? t("A key") : t("A key as JSON: {type}", { type: store.key })}
+        leftSection={<IconSearch size={16} stroke={1.5} />}
+        value={typed.text}
+        onChange={(event) => type({ text: event.currentTarget.value })}
+        w={190}
+        data-testid="state-key"
+      />
+      {hasWindows(store) ? (
+        <>
+          {time("fromTime", t("Windows that start at this time or later"))}
+          <span aria-hidden="true">–</span>
+          {time("toTime", t("Windows that start at this time or earlier"))}
+        </>
+      ) : null}
+      {store.kind === "versioned" ? time("asOf", t("Values as of this time")) : null}
+      <Button type="submit" variant="default" data-testid="state-find">
+        {t("Find")}
+      </Button>
+      <Switch
+        label={t("Newest first")}
+        checked={typed.newest}
+        onChange={(event) => choose({ newest: event.currentTarget.checked })}
+      />
+      {JSON.stringify(question) === JSON.stringify(EVERYTHING) ? null : (
+        <Button
+          variant="subtle"
+          onClick={() => {
+            setTyped(EVERYTHING);
+            onAsk(EVERYTHING);
+          }}
+        >
+          {t("All rows")}
+        </Button>
+      )}
+    </form>
+  );
+}

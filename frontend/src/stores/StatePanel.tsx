@@ -1,0 +1,190 @@
+import { Button, Loader, Select } from "@mantine/core";
+import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
+import { useState } from "react";
+import type { StateStore, StorePage } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { useLive } from "../runtime/store";
+import { timeText } from "../topics/times";
+import { Empty, Note } from "../ui";
+import { exact, hour, streamClock } from "../ui/format";
+import { useChosenStore } from "./chosen";
+import { EVERYTHING, hasWindows, type StoreQuestion } from "./query";
+import { StateFields } from "./StateFields";
+import classes from "./stores.module.css";
+import { useRows } from "./useRows";
+import { useStores } from "./useStores";
+
+/** The rows of a deployment's stores, as of the last committed batch. */
+export function StatePanel() {
+  const deployment = useLive((state) => state.deployment);
+  const { store: chosen } = useChosenStore();
+  const found = useStores();
+  if (deployment === null) {
+    return (
+      <Empty title={t("Never deployed")}>
+        {t("The rows of all stores can be read here, while the topology runs and afterwards.")}
+      </Empty>
+    );
+  }
+  if (found.data === undefined) {
+    return found.isError ? (
+      <Failed error={found.error} retry={() => void found.refetch()} />
+    ) : (
+      <Loading />
+    );
+  }
+  const { stores } = found.data;
+  const store = stores.find((each) => each.id === chosen) ?? stores[0];
+  if (store === undefined) {
+    return (
+      <Empty title={t("No stores")}>
+        {t(
+          "Aggregations, tables and processors with stores keep state. It can be read after the first batch.",
+        )}
+      </Empty>
+    );
+  }
+  return (
+    <div className={classes.panel} data-testid="state">
+      <Rows key={`${deployment.id} ${store.id}`} id={deployment.id} store={store} stores={stores} />
+    </div>
+  );
+}
+
+function Rows(props: { id: number; store: StateStore; stores: readonly StateStore[] }) {
+  const { store, stores } = props;
+  const [question, setQuestion] = useState<StoreQuestion>(EVERYTHING);
+  const { error, more, page, phase, refresh } = useRows(props.id, store, question);
+  return (
+    <>
+      <div className={classes.bar}>
+        <Select
+          aria-label={t("Store")}
+          value={store.id}
+          onChange={(id) => (id === null ? undefined : useChosenStore.setState({ store: id }))}
+          data={stores.map((each) => ({ value: each.id, label: each.name }))}
+          w={190}
+          data-testid="state-store"
+        />
+        <StateFields store={store} question={question} onAsk={setQuestion} />
+        <span className={classes.space} />
+        {page === null ? null : <AsOf page={page} />}
+        <Button
+          variant="subtle"
+          leftSection={<IconRefresh size={16} stroke={1.5} />}
+          loading={phase === "reading" && page !== null}
+          onClick={refresh}
+          data-testid="state-refresh"
+        >
+          {t("Refresh")}
+        </Button>
+      </div>
+      {error === null ? null : error.code === "no_state_yet" ? (
+        <Empty title={t("No state yet")}>
+          {t("The stores can be read when the deployment has committed its first batch.")}
+        </Empty>
+      ) : page === null ? (
+        <Failed error={error} retry={refresh} />
+      ) : (
+        <Note tone="failed">
+          {error.message} {error.hint}
+        </Note>
+      )}
+      {page === null && error === null ? (
+        <div className={classes.wait} role="status">
+          <Loader size={16} />
+          {phase === "starting"
+            ? t("The process that reads stores is starting: this takes some seconds after a pause.")
+            : t("Reading…")}
+        </div>
+      ) : null}
+      {page === null ? null : page.rows.length === 0 && page.next === null ? (
+        <Empty title={question === EVERYTHING ? t("The store is empty") : t("No rows")}>
+          {question === EVERYTHING
+            ? t("No batch has written a row, or all have been deleted or have expired.")
+            : t("No row matches. The key must be exactly the one in the store.")}
+        </Empty>
+      ) : (
+        <div className={classes.scroll}>
+          <Table store={store} page={page} />
+          <div className={classes.foot}>
+            {page.next === null ? (
+              t("{n} rows. There are no more.", { n: exact(page.rows.length) })
+            ) : (
+              <Button variant="default" onClick={more} loading={phase === "reading"}>
+                {t("Next rows")}
+              </Button>
+            )}
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The batch that the rows are of; the stream time of its tasks on hover. */
+function AsOf({ page }: { page: StorePage }) {
+  const times = page.tasks.map((each) => `${each.task}: ${streamClock(each.stream_time)}`);
+  return (
+    <span
+      className={classes.asOf}
+      title={[timeText(page.committed_at), t("Stream time"), ...times].join("\n")}
+      data-testid="state-as-of"
+    >
+      {t("as of batch {n}, {time}", { n: exact(page.batch), time: hour(page.committed_at) })}
+    </span>
+  );
+}
+
+function Table({ page, store }: { page: StorePage; store: StateStore }) {
+  const windows = hasWindows(store);
+  const versions = store.kind === "versioned";
+  return (
+    <table className={classes.table} data-testid="state-rows">
+      <thead>
+        <tr>
+          <th className={classes.key}>{t("Key")}</th>
+          {windows ? <th>{store.kind === "session" ? t("Session") : t("Window")}</th> : null}
+          <th className={classes.value}>{t("Value")}</th>
+          <th>{versions ? t("Valid from") : t("Timestamp")}</th>
+          <th className={classes.task}>{t("Task")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {page.rows.map((row, index) => (
+          <tr key={index}>
+            <td className={classes.key}>
+              <Text part={row.key} />
+            </td>
+            {windows ? (
+              <td>
+                {row.window === undefined
+                  ? ""
+                  : `${timeText(row.window.start)} – ${row.window.end === null ? "" : timeText(row.window.end)}`}
+              </td>
+            ) : null}
+            <td className={classes.value}>
+              <Text part={row.value} />
+            </td>
+            <td>{row.timestamp === null ? "–" : timeText(row.timestamp)}</td>
+            <td className={classes.task}>{row.task}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A key or a value on one line, whole on hover. */
+function Text({ part }: { part: { text: string | null; cut: boolean } }) {
+  if (part.text === null) return <span className={classes.null}>null</span>;
+  if (part.text === "") return <span className={classes.null}>{t("empty text")}</span>;
+  return (
+    <span className={classes.text} title={part.text.slice(0, 2_000)}>
+      {part.text.slice(0, 400)}
+      {part.cut || part.text.length > 400 ? "…" : ""}
+    </span>
+  );
+}

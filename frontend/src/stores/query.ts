@@ -1,0 +1,55 @@
+/** What is asked of a store, as the fields have it and as the API takes it. */
+
+import type { StateStore, StoreQuery } from "../api/types";
+
+export type Find = "key" | "prefix" | "from";
+
+export interface StoreQuestion {
+  readonly find: Find;
+  readonly text: string;
+  /** Windows that start within, or the time as of which versions are read; local time, as a field has it. */
+  readonly fromTime: string;
+  readonly toTime: string;
+  readonly asOf: string;
+  readonly newest: boolean;
+}
+
+export const EVERYTHING: StoreQuestion = {
+  ...{ find: "key", text: "", fromTime: "", toTime: "", asOf: "", newest: false },
+};
+
+/** Rows of one page. */
+export const PAGE = 50;
+
+export const hasWindows = (store: StateStore): boolean =>
+  store.windows !== null || store.kind === "window" || store.kind === "session";
+
+const msOf = (text: string): number | null => {
+  const found = text === "" ? Number.NaN : new Date(text).getTime();
+  return Number.isNaN(found) ? null : Math.max(found, 0);
+};
+
+/** A field has whole seconds: a time up to one includes its milliseconds. */
+const endOf = (text: string): number | null => {
+  const found = msOf(text);
+  return found === null ? null : found + 999;
+};
+
+export function queryOf(
+  question: StoreQuestion,
+  store: StateStore,
+  after: string | null,
+): StoreQuery {
+  const times = hasWindows(store)
+    ? { from_time: msOf(question.fromTime), to_time: endOf(question.toTime) }
+    : {};
+  const asOf = store.kind === "versioned" ? { as_of: endOf(question.asOf) } : {};
+  const given = Object.entries({ ...times, ...asOf }).filter(([, value]) => value !== null);
+  return {
+    limit: PAGE,
+    ...(question.text === "" ? {} : { [question.find]: question.text }),
+    ...(question.newest ? { newest: true } : {}),
+    ...Object.fromEntries(given),
+    ...(after === null ? {} : { after }),
+  };
+}

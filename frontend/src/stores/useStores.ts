@@ -1,0 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
+import { listStores } from "../api/calls";
+import { useLive } from "../runtime/store";
+
+/** The stores of the deployment that is shown; asked again when its version or its state changes. */
+export function useStores() {
+  const deployment = useLive((state) => state.deployment);
+  const id = deployment?.id ?? null;
+  return useQuery({
+    queryKey: ["stores", id, deployment?.run?.id ?? null, deployment?.observed],
+    queryFn: () => listStores(id ?? 0),
+    enabled: id !== null,
+    placeholderData: (before) => before,
+  });
+}
