@@ -85,7 +85,8 @@ def read_store(
             "checkpoint": str(row.directory / "checkpoint"),
             "store": store,
             "query": query,
-        }
+        },
+        reader=True,
     )
     if answer.get("state") == "starting":
         return {"state": "starting", "page": None}

@@ -68,15 +68,16 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
                 id="millrace.E004",
             )
         )
-    simulator = settings.MILLRACE_SIMULATOR
-    if simulator and not simulator.rpartition(":")[2].isdigit():
-        found.append(
-            Error(
-                f"MILLRACE_SIMULATOR is {simulator!r}, not HOST:PORT.",
-                hint="For instance 127.0.0.1:7072",
-                id="millrace.E005",
+    for name in ("MILLRACE_SIMULATOR", "MILLRACE_STORE_READER"):
+        simulator = getattr(settings, name)
+        if simulator and not simulator.rpartition(":")[2].isdigit():
+            found.append(
+                Error(
+                    f"{name} is {simulator!r}, not HOST:PORT.",
+                    hint="For instance 127.0.0.1:7072",
+                    id="millrace.E005",
+                )
             )
-        )
     return found
 
 

@@ -31,6 +31,7 @@ class Environment:
     kafka: str
     analyzer: str | None
     simulator: str | None
+    store_reader: str | None
     public_url: str
     debug: bool
     hosts: tuple[str, ...]
@@ -58,6 +59,7 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         kafka=environ.get("KAFKA_BOOTSTRAP_SERVERS") or "127.0.0.1:9092",
         analyzer=environ.get("MILLRACE_ANALYZER") or None,
         simulator=environ.get("MILLRACE_SIMULATOR") or None,
+        store_reader=environ.get("MILLRACE_STORE_READER") or None,
         public_url=(environ.get("MILLRACE_PUBLIC_URL") or "http://127.0.0.1:8000").rstrip("/"),
         debug=environ.get("MILLRACE_DEBUG", "").lower() in {"1", "true", "yes"},
         hosts=tuple(_listed(environ.get("MILLRACE_HOSTS", ""))),

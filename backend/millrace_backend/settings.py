@@ -20,6 +20,8 @@ MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
 MILLRACE_PROXIES = ENVIRONMENT.proxies
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_SIMULATOR = ENVIRONMENT.simulator
+#: a simulator that reads stores of checkpoints and runs no documents; default: the one above
+MILLRACE_STORE_READER = ENVIRONMENT.store_reader
 MILLRACE_PAGE = ENVIRONMENT.page
 MILLRACE_OPERATOR_JAR = ENVIRONMENT.operator_jar
 REDIS_URL = ENVIRONMENT.redis_url

@@ -97,16 +97,20 @@ def _owner(person: User) -> str:
     return f"person {person.pk}"
 
 
-def ask(request: Mapping[str, Any]) -> dict[str, Any]:
+def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
     """The simulator's answer to a request (`millrace_runtime.simulator`).
+
+    `reader`: of the one that reads stores, where there is one of its own.
 
     Raises Unavailable where it does not answer, ApiError for what it refuses.
     """
     address = settings.MILLRACE_SIMULATOR
+    if reader and settings.MILLRACE_STORE_READER:
+        address = settings.MILLRACE_STORE_READER
     if not address:
         raise Unavailable(
             "simulator_unreachable",
-            "No simulator is set: nothing can be simulated.",
+            "No simulator is set: nothing can be simulated, and no store can be read.",
             "Start Millrace by `./millrace up`, or name a running simulator in MILLRACE_SIMULATOR.",
         )
     host, _, port = str(address).rpartition(":")

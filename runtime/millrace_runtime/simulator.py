@@ -180,15 +180,18 @@ class Simulators(Pool):
             process.end()
 
 
-def respond(simulators: Simulators, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to one request."""
+def respond(
+    simulators: Simulators, request: dict[str, Any], *, stores_only: bool = False
+) -> dict[str, Any]:
+    """The answer to one request. `stores_only`: nothing is simulated here."""
     owner = str(request.get("owner") or "")
     do = request.get("do")
     if do == "prepare":
         return {"state": "ready" if simulators.prepare() else "starting"}
     if do == "cancel":
         return {"cancelled": simulators.cancel(owner)}
-    if do not in ("simulate", "read_state"):
+    known = ("read_state",) if stores_only else ("simulate", "read_state")
+    if do not in known:
         return _error("request_invalid", f"There is nothing to do called {do!r}.", "")
     if not simulators.prepare():
         return {"state": "starting"}
@@ -219,7 +222,7 @@ class _Connection(socketserver.StreamRequestHandler):
             return _error("request_invalid", f"The request is not JSON: {error}.", "")
         if not isinstance(request, dict):
             return _error("request_invalid", "The request must be a JSON object.", "")
-        return respond(self.server.simulators, request)
+        return respond(self.server.simulators, request, stores_only=self.server.stores_only)
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -228,8 +231,9 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, port: int, simulators: Simulators) -> None:
+    def __init__(self, port: int, simulators: Simulators, *, stores_only: bool = False) -> None:
         self.simulators = simulators
+        self.stores_only = stores_only
         super().__init__(("127.0.0.1", port), _Connection)
 
     def service_actions(self) -> None:
@@ -245,10 +249,15 @@ def main(argv: list[str] | None = None) -> int:
         "--most", type=int, default=max(1, min(4, (os.cpu_count() or 1) // 2)),
         help="simulations at once (half of the processors, 4 at most)",
     )  # fmt: skip
+    parser.add_argument(
+        "--stores-only", action="store_true",
+        help="read stores from checkpoints and simulate nothing: for a process that is given the "
+        "folder of the checkpoints, which code of documents must not see",
+    )  # fmt: skip
     arguments = parser.parse_args(argv)
     simulators = Simulators(arguments.most)
     try:
-        server = Server(arguments.port, simulators)
+        server = Server(arguments.port, simulators, stores_only=arguments.stores_only)
     except OSError as error:
         print(
             f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "

@@ -15,7 +15,7 @@ from tools.services import broker
 #: what our own processes read from their environment
 OURS = (
     "backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer",
-    "backend-simulator",
+    "backend-simulator", "backend-store-reader",
 )  # fmt: skip
 READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")
 #: read by Java, Spark and Python themselves

@@ -71,6 +71,9 @@ def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
     simulators = Simulators(1)
     assert respond(simulators, {"do": "cancel", "owner": "a"}) == {"cancelled": False}
     assert respond(simulators, {"do": "dance"})["error"]["code"] == "request_invalid"
+    simulate = {"do": "simulate", "owner": "a", "document": {}, "inputs": [], "trace": 0}
+    refused = respond(simulators, simulate, stores_only=True)
+    assert refused["error"]["code"] == "request_invalid"
     assert simulators.pids == []
 
 
