@@ -76,6 +76,15 @@ class Changing:
         finally:
             columns.gateway().StreamTasks.release(run)
 
+    def rows(self, folder: Path, store: str) -> list[dict[str, Any]]:
+        """The rows of a store as a query of the checkpoint gives them, without their tasks."""
+        from millrace_runtime.state_reading import StateQuery, read_state
+
+        query = StateQuery(limit=1_000)
+        page = read_state(self.spark, str(folder / "checkpoint"), store, query)
+        assert page["next"] is None
+        return [{name: row[name] for name in row if name != "task"} for row in page["rows"]]
+
 
 class Pair:
     """An input and an output topic of a test's own."""

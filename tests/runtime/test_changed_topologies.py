@@ -108,6 +108,7 @@ def test_another_type_is_refused_by_store_before_anything_is_read_and_begins_ane
     pair.write([("a", "1")])
     changing.run(line(pair, numbers("BIGINT")), tmp_path, "sum=reset")
     assert values(pair) == [7]
+    assert [(row["key"], row["value"]) for row in changing.rows(tmp_path, "sum")] == [('"a"', "7")]
 
 
 def test_an_expression_over_the_old_values_converts_them(
@@ -197,6 +198,10 @@ def test_state_of_all_kinds_goes_to_the_task_of_its_key_when_topics_get_more_par
     assert notes["stream"].startswith("stream-2")
     assert [each["stream"] for each in notes["kept"]] == ["stream"]
     assert (folder / "stream" / "offsets").is_dir()
+    for name in ("sum", "closing", "sliding", "sessions", "windows", "latest"):
+        rows = changing.rows(tmp_path / "grown", name)
+        assert rows == changing.rows(tmp_path / "never", name)
+        assert {row["key"] for row in rows} == {json.dumps(key) for key in KEYS}
 
 
 @pytest.mark.long
