@@ -262,7 +262,7 @@ def look_into_the_store_of_a_stopped_job(designer: Designer) -> None:
         found[word] = int(count)
     assert found == expected
     assert list(found) == sorted(expected, key=str.encode)
-    page.get_by_text("Newest first").click()
+    page.get_by_role("switch", name="Newest first").click()
     expect(rows.first.locator("td").first).to_have_text("zürich", timeout=60_000)
     page.get_by_test_id("state-key").fill("nobody")
     page.get_by_test_id("state-find").click()

@@ -52,7 +52,7 @@ export function StateFields(props: {
           ...(text ? [{ value: "prefix", label: t("Key begins with") }] : []),
           { value: "from", label: t("Keys from") },
         ]}
-        w={138}
+        w={134}
       />
       <TextInput
         aria-label={t("Key")}
@@ -60,7 +60,7 @@ export function StateFields(props: {
         leftSection={<IconSearch size={16} stroke={1.5} />}
         value={typed.text}
         onChange={(event) => type({ text: event.currentTarget.value })}
-        w={190}
+        className={classes.keyField}
         data-testid="state-key"
       />
       {hasWindows(store) ? (

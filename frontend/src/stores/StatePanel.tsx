@@ -1,4 +1,4 @@
-import { Button, Loader, Select } from "@mantine/core";
+import { ActionIcon, Button, Loader, Select } from "@mantine/core";
 import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
 import { useState } from "react";
 import type { StateStore, StorePage } from "../api/types";
@@ -65,21 +65,22 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
           value={store.id}
           onChange={(id) => (id === null ? undefined : useChosenStore.setState({ store: id }))}
           data={stores.map((each) => ({ value: each.id, label: each.name }))}
-          w={190}
+          className={classes.store}
           data-testid="state-store"
         />
         <StateFields store={store} question={question} onAsk={setQuestion} />
-        <span className={classes.space} />
         {page === null ? null : <AsOf page={page} />}
-        <Button
+        <ActionIcon
           variant="subtle"
-          leftSection={<IconRefresh size={16} stroke={1.5} />}
+          size={28}
+          aria-label={t("Refresh")}
+          title={t("Refresh")}
           loading={phase === "reading" && page !== null}
           onClick={refresh}
           data-testid="state-refresh"
         >
-          {t("Refresh")}
-        </Button>
+          <IconRefresh size={16} stroke={1.5} />
+        </ActionIcon>
       </div>
       {error === null ? null : error.code === "no_state_yet" ? (
         <Empty title={t("No state yet")}>
