@@ -1,5 +1,6 @@
-import { Button, Select, Switch, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Select, Switch, TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type FormEvent, useState } from "react";
 import type { StateStore } from "../api/types";
 import { t } from "../app/phrases";
@@ -80,15 +81,18 @@ export function StateFields(props: {
         onChange={(event) => choose({ newest: event.currentTarget.checked })}
       />
       {JSON.stringify(question) === JSON.stringify(EVERYTHING) ? null : (
-        <Button
+        <ActionIcon
           variant="subtle"
+          size={28}
+          aria-label={t("All rows")}
+          title={t("All rows")}
           onClick={() => {
             setTyped(EVERYTHING);
             onAsk(EVERYTHING);
           }}
         >
-          {t("All rows")}
-        </Button>
+          <IconX size={16} stroke={1.5} />
+        </ActionIcon>
       )}
     </form>
   );
