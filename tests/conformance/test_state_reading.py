@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tools.cli.comparing import differences
+from millrace_runtime.comparing import differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

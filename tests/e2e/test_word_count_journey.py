@@ -52,8 +52,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     """Issue: the whole way once."""
     create_topic(system.bootstrap_servers, SOURCE, 2)
     designer = new_topology(page, "Journey")
-    source, words_node = draw(designer)
-    store = draw(designer)
+    source, words_node, store = draw(designer)
     see_and_mend_a_wrong_expression(designer)
     designer.save("Counts words")
 
@@ -108,10 +107,8 @@ def new_topology(page: Page, name: str) -> Designer:
     return designer
 
 
-def draw(designer: Designer) -> tuple[str, str]:
-    """Five nodes from the palette, wired and filled; the ids of the first two."""
-def draw(designer: Designer) -> str:
-    """Five nodes from the palette, wired and filled; the id of the store."""
+def draw(designer: Designer) -> tuple[str, str, str]:
+    """Five nodes from the palette, wired and filled; the ids of the first two and the store."""
     source = designer.drag("source.stream", 220, 120)
     flat_map = designer.drag("flat_map", 220, 260)
     count = designer.drag("count", 540, 260)
@@ -140,8 +137,7 @@ def draw(designer: Designer) -> str:
     designer.select(sink)
     designer.name("Counts")
     designer.choose_topic("topic", SINK)
-    return source, flat_map
-    return store
+    return source, flat_map, store
 
 
 def see_and_mend_a_wrong_expression(designer: Designer) -> None:
@@ -236,7 +232,7 @@ def look_into_the_store(designer: Designer, store: str) -> None:
     designer.select(store)
     page.get_by_test_id("look-into").click()
     expect(page.get_by_test_id("state-as-of")).to_contain_text("as of batch", timeout=240_000)
-    expected = str(words(FIRST + SECOND)["the"])
+    expected = str(words(FIRST + WATCHED + SECOND)["the"])
     page.get_by_test_id("state-key").fill("the")
     page.get_by_test_id("state-find").click()
     cells = page.get_by_test_id("state-rows").locator("tbody td")
@@ -254,7 +250,7 @@ def look_into_the_store_of_a_stopped_job(designer: Designer) -> None:
     page = designer.page
     page.get_by_role("button", name="All rows").click()
     rows = page.get_by_test_id("state-rows").locator("tbody tr")
-    expected = words(FIRST + SECOND)
+    expected = words(FIRST + WATCHED + SECOND)
     expect(rows).to_have_count(len(expected), timeout=60_000)
     found = {}
     for row in rows.all():
