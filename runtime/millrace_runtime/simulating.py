@@ -3,8 +3,7 @@
 It reads requests from standard input and writes answers to standard output, as the compiler's
 processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
 A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep) and, where it is
-a test, `expected`. To read a store from a checkpoint it has `do: "read_state"`, `checkpoint` (a
-folder), `store` and `query` (`millrace_runtime.state_reading`).
+a test, `expected`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.input_lines import checked_line
 from millrace_runtime.main import explain
 from millrace_runtime.simulation import Result, Simulator, TraceLimits, simulation_session
-from millrace_runtime.state_reading import StateQuery, read_state
 from millrace_runtime.tracing import Edges, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator
 
@@ -159,10 +157,6 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
 def answer(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]) -> dict[str, Any]:
     """A frame: the answer to a request, or why there is none."""
     try:
-        if request.get("do") == "read_state":
-            query = StateQuery(**request["query"])
-            found = read_state(spark, request["checkpoint"], request["store"], query)
-            return {"answer": found}
         return {"answer": simulate(spark, analyzer, request)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}

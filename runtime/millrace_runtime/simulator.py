@@ -8,7 +8,7 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
   `{"result": …, "diagnostics": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
-  (`millrace_runtime.state_reading`), or an error
+  (`millrace_runtime.state_reading`), or an error; processes of their own read stores
 - `{"do": "prepare"}` → `{"state": "ready" | "starting"}`, and starts a process if there is none
 - `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner
 
@@ -113,6 +113,10 @@ _READING = {
 class Simulators(Pool):
     """Warm processes that simulate: started by the first request, ended when idle."""
 
+    #: what a process runs, and what is said where a limit was exceeded
+    module = "millrace_runtime.simulating"
+    messages = _MESSAGES
+
     def __init__(self, size: int, limits: Limits = LIMITS) -> None:
         super().__init__(size, limits)
         self.spare = 1
@@ -123,7 +127,7 @@ class Simulators(Pool):
         known = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
         known.setdefault("MILLRACE_SCHEMA_REGISTRIES", "")
         return Process(
-            [sys.executable, "-m", "millrace_runtime.simulating"],
+            [sys.executable, "-m", self.module],
             {
                 **known,
                 **PROCESSORS,
@@ -180,26 +184,32 @@ class Simulators(Pool):
             process.end()
 
 
+class Readers(Simulators):
+    """Warm processes that read stores. They are given checkpoints and run no code of documents."""
+
+    module = "millrace_runtime.store_reader"
+    messages = _READING
+
+
 def respond(
-    simulators: Simulators, request: dict[str, Any], *, stores_only: bool = False
+    simulators: Simulators | None, request: dict[str, Any], readers: Readers | None = None
 ) -> dict[str, Any]:
-    """The answer to one request. `stores_only`: nothing is simulated here."""
+    """The answer to one request. Without `simulators` nothing is simulated here."""
     owner = str(request.get("owner") or "")
     do = request.get("do")
-    if do == "prepare":
+    if do == "prepare" and simulators is not None:
         return {"state": "ready" if simulators.prepare() else "starting"}
-    if do == "cancel":
+    if do == "cancel" and simulators is not None:
         return {"cancelled": simulators.cancel(owner)}
-    known = ("read_state",) if stores_only else ("simulate", "read_state")
-    if do not in known:
+    pool = {"simulate": simulators, "read_state": readers}.get(str(do))
+    if pool is None:
         return _error("request_invalid", f"There is nothing to do called {do!r}.", "")
-    if not simulators.prepare():
+    if not pool.prepare():
         return {"state": "starting"}
     try:
-        return simulators.simulate(request, owner)
+        return pool.simulate(request, owner)
     except Exceeded as exceeded:
-        messages = _MESSAGES if do == "simulate" else _READING
-        return _error(*messages[exceeded.limit])
+        return _error(*pool.messages[exceeded.limit])
 
 
 def _error(code: str, message: str, hint: str) -> dict[str, Any]:
@@ -222,7 +232,7 @@ class _Connection(socketserver.StreamRequestHandler):
             return _error("request_invalid", f"The request is not JSON: {error}.", "")
         if not isinstance(request, dict):
             return _error("request_invalid", "The request must be a JSON object.", "")
-        return respond(self.server.simulators, request, stores_only=self.server.stores_only)
+        return respond(self.server.simulators, request, self.server.readers)
 
 
 class Server(socketserver.ThreadingTCPServer):
@@ -231,14 +241,16 @@ class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
 
-    def __init__(self, port: int, simulators: Simulators, *, stores_only: bool = False) -> None:
+    def __init__(self, port: int, simulators: Simulators | None, readers: Readers) -> None:
         self.simulators = simulators
-        self.stores_only = stores_only
+        self.readers = readers
+        self.pools = [readers] if simulators is None else [simulators, readers]
         super().__init__(("127.0.0.1", port), _Connection)
 
     def service_actions(self) -> None:
         """Called by the server between requests, a few times a second."""
-        self.simulators.end_idle(IDLE_SECONDS)
+        for pool in self.pools:
+            pool.end_idle(IDLE_SECONDS)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -255,9 +267,10 @@ def main(argv: list[str] | None = None) -> int:
         "folder of the checkpoints, which code of documents must not see",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
-    simulators = Simulators(arguments.most)
+    simulators = None if arguments.stores_only else Simulators(arguments.most)
+    readers = Readers(max(1, arguments.most // 2))
     try:
-        server = Server(arguments.port, simulators, stores_only=arguments.stores_only)
+        server = Server(arguments.port, simulators, readers)
     except OSError as error:
         print(
             f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "
@@ -274,7 +287,8 @@ def main(argv: list[str] | None = None) -> int:
         with server:
             server.serve_forever(poll_interval=0.5)
     finally:
-        simulators.close()
+        for pool in server.pools:
+            pool.close()
     return 0
 
 

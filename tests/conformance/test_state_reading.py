@@ -277,6 +277,7 @@ def test_windows_are_fetched_by_key_and_time_and_expired_ones_are_gone(kept: Kep
 
 def test_what_cannot_be_read_is_said_by_code(kept: Kept, tmp_path: Path) -> None:
     from millrace_runtime.errors import MillraceError
+    from millrace_runtime.store_reader import answer
 
     numbers = counted()
     numbers["nodes"][0]["params"]["key"] = {"format": "long"}
@@ -291,6 +292,9 @@ def test_what_cannot_be_read_is_said_by_code(kept: Kept, tmp_path: Path) -> None
     # The order of Kafka Streams' stores: by the bytes, in which -1 is the largest of all.
     assert [row["key"] for row in kept.read(folder, "count")["rows"]] == [7, -1]
     assert code(folder, key="seven") == "key_invalid"
+    # The process that reads for the backend answers with the error.
+    question = {"checkpoint": str(folder), "store": "count", "query": {"key": "seven"}}
+    assert answer(kept.warm.spark, question)["answer"]["error"]["code"] == "key_invalid"
     assert code(folder, key="") == "key_invalid"
     assert code(folder, prefix="7") == "query_invalid"
     assert code(folder, as_of=1) == "query_invalid"

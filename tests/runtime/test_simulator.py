@@ -66,15 +66,16 @@ LINE = {"topic": "in", "key": "k", "value": "v", "timestamp": 1}
 
 
 def test_a_simulator_that_nobody_asks_starts_no_process() -> None:
-    from millrace_runtime.simulator import Simulators, respond
+    from millrace_runtime.simulator import Readers, Simulators, respond
 
     simulators = Simulators(1)
     assert respond(simulators, {"do": "cancel", "owner": "a"}) == {"cancelled": False}
     assert respond(simulators, {"do": "dance"})["error"]["code"] == "request_invalid"
     simulate = {"do": "simulate", "owner": "a", "document": {}, "inputs": [], "trace": 0}
-    refused = respond(simulators, simulate, stores_only=True)
-    assert refused["error"]["code"] == "request_invalid"
-    assert simulators.pids == []
+    readers = Readers(1)
+    assert respond(None, simulate, readers)["error"]["code"] == "request_invalid"
+    assert respond(simulators, {"do": "read_state"})["error"]["code"] == "request_invalid"
+    assert [simulators.pids, readers.pids] == [[], []]
 
 
 @pytest.fixture(scope="module")

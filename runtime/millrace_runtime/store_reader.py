@@ -1,0 +1,51 @@
+"""The process that reads stores from checkpoints: `python -m millrace_runtime.store_reader`.
+
+It reads requests from standard input and writes answers to standard output, as the processes that
+simulate do, and runs nothing that a document says. A request has `checkpoint` (a folder), `store`
+and `query` (`millrace_runtime.state_reading`).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from millrace_compiler.isolated import frames
+from pyspark.sql import SparkSession
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulation import simulation_session
+from millrace_runtime.state_reading import StateQuery, read_state
+
+
+def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
+    """A frame: a page of a store, or why there is none."""
+    query = StateQuery(**request["query"])
+    try:
+        return {"answer": read_state(spark, request["checkpoint"], request["store"], query)}
+    except MillraceError as error:
+        return {"answer": {"error": error.as_dict()}}
+
+
+def main() -> int:
+    """Answers until standard input ends."""
+    requests = sys.stdin.buffer
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    # What prints by mistake must not end up between the answers.
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    spark = simulation_session(small=True)
+    answers.write(frames.encode({"answer": {}}))
+    answers.flush()
+    while (request := frames.read(requests)) is not None:
+        answers.write(frames.encode(answer(spark, request)))
+        answers.flush()
+    spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
