@@ -1,6 +1,7 @@
-import { Button, Modal, NumberInput, Select, Textarea } from "@mantine/core";
+import { Button, Modal, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useDesigner } from "../designer/store";
+import { durationText, milliseconds } from "../graph/durations";
 import { Note } from "../ui";
 import { type Generator, generate, USUAL } from "./generate";
 import { type InputRow, rowsOfText, sourcesOf } from "./scenario";
@@ -69,6 +70,9 @@ export function PasteDialog({ onClose }: { onClose: () => void }) {
 }
 
 const FIELDS = ["count", "keys", "every", "late", "lateBy", "nulls", "seed"] as const;
+type Field = (typeof FIELDS)[number];
+/** They are typed as durations: `1 minute`. */
+const DURATIONS: readonly Field[] = ["every", "lateBy"];
 const MOST: Readonly<Record<keyof Generator, number>> = {
   count: 2_000,
   keys: 1_000,
@@ -85,6 +89,8 @@ export function GenerateDialog({ onClose }: { onClose: () => void }) {
   const [settings, setSettings] = useState<Generator>(USUAL);
   const [topic, setTopic] = useState(sources[0]?.topic ?? "");
   const source = sources.find((each) => each.topic === topic);
+  const set = (field: Field) => (value: number) =>
+    setSettings((before) => ({ ...before, [field]: value }));
   const make = () => {
     if (source === undefined) return null;
     onClose();
@@ -100,22 +106,56 @@ export function GenerateDialog({ onClose }: { onClose: () => void }) {
           allowDeselect={false}
           onChange={(value) => setTopic(value ?? topic)}
         />
-        {FIELDS.map((field) => (
-          <NumberInput
-            key={field}
-            label={t(field)}
-            value={settings[field]}
-            min={field === "count" || field === "keys" ? 1 : 0}
-            max={MOST[field]}
-            clampBehavior="strict"
-            allowDecimal={false}
-            onChange={(value) =>
-              setSettings({ ...settings, [field]: typeof value === "number" ? value : 0 })
-            }
-          />
-        ))}
+        {FIELDS.map((field) =>
+          DURATIONS.includes(field) ? (
+            <DurationInput
+              key={field}
+              label={t(field)}
+              most={MOST[field]}
+              value={settings[field]}
+              onChange={set(field)}
+            />
+          ) : (
+            <NumberInput
+              key={field}
+              label={t(field)}
+              value={settings[field]}
+              min={field === "count" || field === "keys" ? 1 : 0}
+              max={MOST[field]}
+              clampBehavior="strict"
+              allowDecimal={false}
+              onChange={(value) => set(field)(typeof value === "number" ? value : 0)}
+            />
+          ),
+        )}
       </div>
-      <Buttons disabled={source === undefined} make={make} />
+      <Buttons
+        disabled={source === undefined || FIELDS.some((field) => Number.isNaN(settings[field]))}
+        make={make}
+      />
     </Modal>
+  );
+}
+
+/** A duration as text; NaN while it is none. */
+function DurationInput(props: {
+  label: string;
+  most: number;
+  value: number;
+  onChange: (value: number) => void;
+}) {
+  const { label, most, onChange, value } = props;
+  const [text, setText] = useState(durationText(value));
+  return (
+    <TextInput
+      label={label}
+      value={text}
+      error={Number.isNaN(value) ? t("badDuration", { most: durationText(most) }) : null}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        const read = milliseconds(event.currentTarget.value);
+        onChange(read === null || read < 0 || read > most ? Number.NaN : read);
+      }}
+    />
   );
 }

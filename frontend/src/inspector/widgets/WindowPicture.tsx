@@ -86,6 +86,9 @@ function bars(window: Record<string, Json>): {
   };
 }
 
+/** The widest text of how late a record may come, in units of the picture. */
+const LATE_TEXT = 150;
+
 /** A time line with windows, records and how late a record may come. */
 export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const type = asText(window.type);
@@ -96,6 +99,9 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const top = LINE - 8 - rows * (height + gap);
   const main = picture.bars.find((bar) => bar.main);
   const grace = ms(window.grace);
+  const late = picture.end * WIDTH + Math.max(3, picture.grace * WIDTH) + 4;
+  // Half of the text stands right of its place.
+  const room = WIDTH - late > LATE_TEXT / 2;
   const events = type === "session" ? [...EVENTS, 0.07, 0.1] : EVENTS;
   return (
     <figure className="window-picture">
@@ -150,9 +156,9 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
         {picture.grace > 0 ? (
           <text
             className="window-late"
-            x={Math.min(WIDTH - 2, picture.end * WIDTH + Math.max(3, picture.grace * WIDTH) + 4)}
+            x={room ? late : WIDTH - 2}
             y={Math.max(9, top - 4)}
-            textAnchor={picture.end > 0.75 ? "end" : "middle"}
+            textAnchor={room ? "middle" : "end"}
           >
             {t("lateUntil", { grace: durationText(grace) })}
           </text>
