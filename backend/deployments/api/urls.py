@@ -5,6 +5,7 @@ from django.urls import path
 from deployments.api import store_views, views
 
 urlpatterns = [
+    path("metrics", views.MetricsView.as_view()),
     path("workspaces/<slug:workspace>/topics", views.TopicsView.as_view()),
     path(
         "topologies/<int:topology>/versions/<int:number>/missing-topics",

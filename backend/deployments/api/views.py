@@ -9,6 +9,8 @@ import structlog
 from accounts.choices import Role
 from accounts.models import User
 from accounts.permissions import visible, workspace_for
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from millrace_backend.errors import ApiError, NotFound, Unavailable
 from millrace_backend.schema import paged
@@ -29,6 +31,7 @@ from deployments.beginnings import Beginning
 from deployments.choices import LogLevel
 from deployments.cluster import list_topics, missing_topics
 from deployments.logs import Filter, Place, merged, read_log, reported
+from deployments.metrics import CONTENT_TYPE, exposition
 from deployments.models import Deployment
 from deployments.old_state import old_states
 from deployments.queries import whole
@@ -402,3 +405,17 @@ class SamplesView(ApiView):
         except RedisError as error:
             raise redis_away(error) from error
         return Response(SamplesSerializer(found).data)
+
+
+class MetricsView(ApiView):
+    """The figures of all deployments of the reader's workspaces, for Prometheus."""
+
+    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR}, operation_id="metrics_get")
+    def get(self, request: Request) -> HttpResponse:
+        """Counters and gauges with the labels workspace, topology and deployment."""
+        rows = whole(visible(Deployment.objects.select_related("workspace"), self.person))
+        try:
+            found = exposition(rows.order_by("pk"))
+        except RedisError as error:
+            raise redis_away(error) from error
+        return HttpResponse(found, content_type=CONTENT_TYPE)

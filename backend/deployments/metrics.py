@@ -1,0 +1,144 @@
+"""The figures of deployments in the text format that Prometheus reads.
+
+What Kafka Streams measures as well has the name that its JMX beans have with the usual rules of
+Prometheus' exporter, and their labels; the rest begins with `millrace_`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from deployments.choices import Observed
+from deployments.models import Deployment
+from deployments.runtime import read_runtime
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+#: of the deployment; other labels follow
+LABELS = ("workspace", "topology", "deployment")
+_NODE = (*LABELS, "processor_node_id")
+_TASK = (*LABELS, "task_id")
+_PARTITION = (*LABELS, "topic", "partition")
+_STORE = (*LABELS, "store")
+
+Values = Sequence[str]
+
+
+def exposition(deployments: Iterable[Deployment]) -> bytes:
+    """The metrics of these deployments. Raises redis.RedisError where Redis does not answer."""
+    now = time.time() * 1000
+    found = []
+    for row in deployments:
+        labels = (row.workspace.slug, row.topology.name, str(row.pk))
+        run = row.live_run
+        report = None if run is None else read_runtime(row.pk, run.report_id, now)
+        found.append((labels, str(row.observation.state), report))
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Figures(found, now))
+    return generate_latest(registry)
+
+
+class _Figures(Collector):
+    """Families of metrics, each with a sample for what the reports tell of it."""
+
+    def __init__(
+        self, found: Sequence[tuple[Values, str, Mapping[str, Any] | None]], now: float
+    ) -> None:
+        self._found, self._now = found, now
+
+    def collect(self) -> Iterator[Metric]:
+        """All families; one without a sample is left out."""
+        state = GaugeMetricFamily(
+            "millrace_deployment_state", "1 for the state that it is in.", labels=(*LABELS, "state")
+        )
+        for labels, observed, _ in self._found:
+            for each in Observed.values:
+                state.add_metric([*labels, each], float(each == observed))
+        yield state
+        for family in (*self._nodes(), *self._tasks(), *self._deployment()):
+            if family.samples:
+                yield family
+
+    def _reports(self) -> Iterator[tuple[Values, Mapping[str, Any]]]:
+        for labels, _, report in self._found:
+            if report is not None:
+                yield labels, report
+
+    def _nodes(self) -> Iterable[Metric]:
+        into = CounterMetricFamily(
+            "kafka_streams_stream_processor_node_metrics_process",
+            "Records that entered the node since the run started.",
+            labels=_NODE,
+        )
+        out = CounterMetricFamily(
+            "kafka_streams_stream_processor_node_metrics_forward",
+            "Records that the node forwarded since the run started.",
+            labels=_NODE,
+        )
+        dropped = CounterMetricFamily(
+            "millrace_dropped_records",
+            "Records that ended at the node since the run started.",
+            labels=(*_NODE, "reason"),
+        )
+        letters = CounterMetricFamily(
+            "millrace_dead_letters",
+            "Records that went to the topic of dead letters since the run started.",
+            labels=_NODE,
+        )
+        for labels, report in self._reports():
+            for name, node in report["nodes"].items():
+                into.add_metric([*labels, name], node["in"])
+                out.add_metric([*labels, name], node["out"])
+                letters.add_metric([*labels, name], node["dead_letters"])
+                for reason, count in node["dropped"].items():
+                    dropped.add_metric([*labels, name, reason], count)
+        return into, out, dropped, letters
+
+    def _tasks(self) -> Iterable[Metric]:
+        processed = CounterMetricFamily(
+            "kafka_streams_stream_task_metrics_process",
+            "Records that the task processed since the run started.",
+            labels=_TASK,
+        )
+        clock = GaugeMetricFamily(
+            "millrace_stream_time_seconds", "Stream time of the task, epoch.", labels=_TASK
+        )
+        lag = GaugeMetricFamily(
+            "kafka_consumer_fetch_manager_metrics_records_lag",
+            "Records of the partition that are still to be read.",
+            labels=_PARTITION,
+        )
+        for labels, report in self._reports():
+            for task in report["tasks"]:
+                processed.add_metric([*labels, task["task"]], task["records"])
+                if task["stream_time"] is not None:
+                    clock.add_metric([*labels, task["task"]], task["stream_time"] / 1000)
+                for each in task["topic_partitions"]:
+                    if each.get("lag") is not None:
+                        place = [each["topic"], str(each["partition"])]
+                        lag.add_metric([*labels, *place], each["lag"])
+        return processed, clock, lag
+
+    def _deployment(self) -> Iterable[Metric]:
+        rows = GaugeMetricFamily("millrace_state_rows", "Rows of the store.", labels=_STORE)
+        size = GaugeMetricFamily("millrace_state_bytes", "Bytes of the store.", labels=_STORE)
+        batch = GaugeMetricFamily(
+            "millrace_batch_duration_seconds", "Of the last micro-batch.", labels=LABELS
+        )
+        age = GaugeMetricFamily(
+            "millrace_report_age_seconds", "Since the driver's last report.", labels=LABELS
+        )
+        for labels, report in self._reports():
+            for store in report["stores"]:
+                for family, value in ((rows, store.get("rows")), (size, store.get("bytes"))):
+                    if value is not None:
+                        family.add_metric([*labels, store["name"]], value)
+            if report["duration_ms"] is not None:
+                batch.add_metric(labels, report["duration_ms"] / 1000)
+            age.add_metric(labels, max(0.0, (self._now - report["at"]) / 1000))
+        return rows, size, batch, age
