@@ -76,3 +76,18 @@ def test_no_committed_file_names_a_folder_of_one_machine() -> None:
 def test_continuous_integration_runs_the_projects_own_command() -> None:
     text = (places.REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
     assert "./millrace test" in text
+
+
+def test_every_test_that_the_comparison_names_is_there_and_every_yes_names_one() -> None:
+    text = (places.REPOSITORY / "docs" / "comparison.md").read_text(encoding="utf-8")
+    offered, proved = text.split("## What shows it")
+    named = re.findall(r"`(test_\w+|frontend/\S+)`", proved)
+    sources = [path for path in committed() if path.startswith("tests/") and path.endswith(".py")]
+    tests = "".join((places.REPOSITORY / path).read_text("utf-8") for path in sources)
+    for name in named:
+        known = (places.REPOSITORY / name).is_file() or f"def {name}(" in tests
+        assert known, name
+    claimed = set(re.findall(r"^\| ([^|]+?) \| (?:yes|partly) \|", offered, re.MULTILINE))
+    shown = set(re.findall(r"^\| ([^|]+?) \|[^|]*\| `", proved, re.MULTILINE))
+    assert len(claimed) > 10
+    assert claimed <= shown
