@@ -150,6 +150,33 @@ def request_stop(actor: User, deployment: Deployment) -> None:
         change.row.restart_requested_at = None
 
 
+def request_cancel(actor: User, deployment: Deployment) -> None:
+    """Want the version again that ran before, in place of one that has yet to do a batch.
+
+    It continues where it stopped, with its state. Raises Conflict where there is none.
+    """
+    with _change(actor, deployment, "deployment.cancel") as change:
+        row = change.row
+        if row.fallback is None or row.desired != Desired.RUNNING:
+            raise Conflict(
+                "nothing_to_cancel",
+                f"Version {row.version.number} of “{row.topology.name}” takes the place of no "
+                "other version, or has done its first batch.",
+                "Deploy the version that should run.",
+                deployment=row.pk,
+            )
+        change.note(version=row.fallback, cancelled=row.version.number)
+        row.beginning = beginning_without(row, row.version.number)
+        row.version = _version(row.topology_id, row.fallback)
+        row.fallback, row.state_decisions = None, {}
+        change.begin_again(
+            [
+                step if step["state"] != StepState.RUNNING else _fresh_step(step["name"])
+                for step in change.observation.steps
+            ]
+        )
+
+
 def request_restart(actor: User, deployment: Deployment) -> None:
     """Want a new driver in place of the one that runs."""
     with _change(actor, deployment, "deployment.restart") as change:
@@ -321,6 +348,10 @@ class _change:  # noqa: N801  (a context manager, read as a word)
             self._transaction.__exit__(type(error), error, error.__traceback__)
             raise
         return self
+
+    def note(self, **detail: Any) -> None:
+        """Add to the audit entry what is known only now."""
+        self._detail.update(detail)
 
     def begin_again(self, steps: list[dict[str, Any]]) -> None:
         """Want it to run from here, with a clean slate."""
@@ -626,6 +657,7 @@ def arrived(deployment: int) -> None:
         Deployment.objects.filter(pk=deployment).update(
             fallback=run.version.number if run is not None and other else None
         )
+        _bump(deployment)
 
 
 # -- shared -------------------------------------------------------------------------------------

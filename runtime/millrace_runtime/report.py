@@ -41,6 +41,10 @@ class Report(Protocol):
         """starting, running, stopping, stopped or failed."""
         ...
 
+    def step(self, detail: str) -> None:
+        """How far a start is that takes long; whoever waits for it goes on waiting."""
+        ...
+
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """A line for people, at a node of the topology if it is about one."""
         ...
@@ -72,6 +76,9 @@ class Silence:
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
 
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
+        """Nothing."""
+
+    def step(self, detail: str) -> None:
         """Nothing."""
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
@@ -145,6 +152,10 @@ class RedisReport:
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
         """See Report."""
         self._send({"event": "state", "at": _now(), "state": state, "error": error})
+
+    def step(self, detail: str) -> None:
+        """See Report."""
+        self._send({"event": "step", "at": _now(), "detail": detail})
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """See Report."""

@@ -107,6 +107,7 @@ class Starter:
                 self.spark, local_path(self.arguments.checkpoint), before, now, job.graph,
                 kafka.client, self.arguments.start, updates, job.exactly_once,
                 lambda text: self.report.log("info", text), beginner,
+                self.report.step,
             ).run()  # fmt: skip
 
         return move

@@ -8,11 +8,13 @@ what is moved already, another version begins where the old one stopped.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 #: Notes of a move that is done, of a job that has yet to do its first batch.
 WAITING = "stores.next.json"
+PROGRESS_SECONDS = 1.0
 SOURCES = ("stream", "table", "global_table")
 #: Steps whose children are on a later level because a topic lies between.
 _HOPS = ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
@@ -201,6 +204,33 @@ def require_whole(source: Path, batch: int | None, client: Mapping[str, str], ta
         )
 
 
+_PHASES = {
+    "reading": "Moving the state: reading it.",
+    "writing": "Moving the state: {rows:,} rows written.",
+    "checking": "Moving the state: {rows:,} rows written, reading them back.",
+}
+
+
+@contextlib.contextmanager
+def telling(tell: Callable[[str], None], progress: Callable[[], str]) -> Iterator[None]:
+    """Tell the progress of a move until it ends. `progress`: its JSON, with phase and rows."""
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.wait(PROGRESS_SECONDS):
+            with contextlib.suppress(Exception):  # the session may be going away
+                found = json.loads(progress())
+                tell(_PHASES[found["phase"]].format(rows=found["rows"]))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 @dataclasses.dataclass
 class Move:
     """What a job needs to take over the state of another: `run` gives the new folder's name.
@@ -221,6 +251,8 @@ class Move:
     say: Callable[[str], None]
     #: finds other offsets than those where the old job stopped
     beginner: Beginner | None = None
+    #: is told how far the move is, every few seconds, by another thread
+    tell: Callable[[str], None] = lambda text: None
 
     def run(self) -> str:
         """Write the new checkpoint, read it back, and note it.
@@ -270,9 +302,11 @@ class Move:
         }
         from millrace_runtime import columns
 
-        told = columns.gateway().StateMove.move(
-            self.spark._jsparkSession, json.dumps(dict(self.graph)), json.dumps(move)
-        )
+        moving = columns.gateway().StateMove
+        with telling(self.tell, moving.progress):
+            told = moving.move(
+                self.spark._jsparkSession, json.dumps(dict(self.graph)), json.dumps(move)
+            )
         rows: dict[str, int] = json.loads(told)["rows"]
         return rows
 

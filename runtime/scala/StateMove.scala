@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types._
+import org.apache.spark.util.LongAccumulator
 
 /**
  * A new checkpoint written from another one, for a graph whose levels, tasks or sources are others (py4j).
@@ -16,14 +17,26 @@ import org.apache.spark.sql.types._
  *     move: {"from", "to": folders of queries, "batch": the last one done in `from`, "old": what the checkpoint notes of the job that wrote it,
  *       "partitions": shuffle partitions of the graph, "changes": as `state_changes` of StreamTasks.attach, "updates": bool}
  *     Gives {"rows": {name in the state: number}}. Throws Refused where something cannot be moved; `from` is only read.
+ *   progress()   of the move that runs: {"phase": "reading", "writing" or "checking", "rows": written so far}; executors tell at the end of each Spark task.
  * What belongs where is Placement's to say.
  */
 object StateMove {
   private[millrace] val schema: StructType = new StructType().add("task", IntegerType, nullable = false).add("store", StringType, nullable = false)
     .add("key", BinaryType, nullable = false).add("value", BinaryType).add("timestamp", LongType, nullable = false)
 
+  @volatile private var phase = "reading"
+  @volatile private var rowsWritten: LongAccumulator = _
+
+  def progress(): String = {
+    val n = rowsWritten
+    Json.mapper.writeValueAsString(Json.mapper.createObjectNode().put("phase", phase).put("rows", if (n == null) 0L else n.sum))
+  }
+
   def move(session: SparkSession, graphJson: String, moveJson: String): String = {
     val spark = Internals.classicSession(session)
+    phase = "reading"
+    val counted = spark.sparkContext.longAccumulator
+    rowsWritten = counted
     val j = Json.mapper.readTree(moveJson)
     val graph = Graph.parse(spark, graphJson)
     val from = new OldState(spark, j.get("from").asText, j.get("batch").asLong, j.get("old"))
@@ -36,11 +49,13 @@ object StateMove {
     var rows = nothing.selectExpr(s"from_json(CAST(value AS STRING), '${Envelope.schema.toDDL}') AS envelope").select("envelope.*").asInstanceOf[classic.Dataset[Row]]
     written.foreach { case (_, state) =>
       rows = Internals.ordered(rows, placement.partitions).groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(Envelope.schema))
-        .transformWithState(new MovedState, TimeMode.None(), mode, state.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(schema)))(
+        .transformWithState(new MovedState(counted), TimeMode.None(), mode, state.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(schema)))(
           Internals.encoder(Envelope.schema), Internals.encoder(schema)).toDF().asInstanceOf[classic.Dataset[Row]]
     }
     val query = rows.writeStream.format("noop").outputMode(mode).option("checkpointLocation", to).trigger(Trigger.AvailableNow()).start()
+    phase = "writing"
     try query.awaitTermination() finally query.stop()
+    phase = "checking"
     read(spark, graph, to, written)
   }
 
@@ -68,12 +83,14 @@ object StateMove {
 }
 
 /** Writes what a task gets into its state. */
-private[millrace] final class MovedState extends StatefulProcessorWithInitialState[Int, InternalRow, InternalRow, InternalRow] {
+private[millrace] final class MovedState(written: LongAccumulator) extends StatefulProcessorWithInitialState[Int, InternalRow, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
     map = getHandle.getMapState[InternalRow, InternalRow]("stores", Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
-  override def handleInitialState(salt: Int, row: InternalRow, timers: TimerValues): Unit =
+  override def handleInitialState(salt: Int, row: InternalRow, timers: TimerValues): Unit = {
     map.updateValue(new GenericInternalRow(Array[Any](row.getUTF8String(1), row.getBinary(2))), new GenericInternalRow(Array[Any](row.getBinary(3), row.getLong(4))))
+    written.add(1L)
+  }
   override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] = Iterator.empty
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from accounts.models import AuditEntry
 from deployments import actions, state_plan
 from deployments.models import Deployment
 from millrace_backend import redis
@@ -228,3 +229,29 @@ def test_an_earlier_version_is_deployed_by_the_same_plan_as_a_new_one(
     found = actions.load_for_reconcile(running.pk)
     assert found is not None
     assert (found.version, found.state_decisions, found.fallback) == (1, convert, 2)
+
+
+def test_a_change_is_cancelled_until_its_version_has_done_a_batch(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    client = client_of(people.operator)
+    cancel = f"/api/deployments/{running.pk}/cancel"
+    assert client.post(cancel).json()["error"]["code"] == "nothing_to_cancel"
+    body = {"version": 4, "stores": {"sum": "drop"}}
+    changed = client.post(f"/api/deployments/{running.pk}/redeploy", body).json()
+    assert (changed["version"], changed["fallback"]) == (4, 1)
+    assert client_of(people.editor).post(cancel).status_code == 403
+    cancelled = client.post(cancel).json()
+    assert (cancelled["version"], cancelled["fallback"], cancelled["desired"]) == (
+        1, None, "running",
+    )  # fmt: skip
+    found = actions.load_for_reconcile(running.pk)
+    assert found is not None
+    assert found.state_decisions == {}
+    entry = AuditEntry.objects.filter(action="deployment.cancel").latest("pk")
+    assert (entry.detail["version"], entry.detail["cancelled"]) == (1, 4)
+    client.post(f"/api/deployments/{running.pk}/redeploy", {"version": 2})
+    actions.end_run(running.pk, "stopped")
+    actions.begin_run(running.pk, 101, "here", "boot/1", 2)
+    actions.arrived(running.pk)
+    assert client.post(cancel).status_code == 409

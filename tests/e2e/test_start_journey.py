@@ -58,7 +58,10 @@ def until_sums(system: System, holds: Callable[[list[int]], bool], seconds: floa
 def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
     page: Page, system: System
 ) -> None:
-    """Three tasks become one; then all stores are reset and the second record is the first."""
+    """A change is given up before its first batch, and another one is not.
+
+    Then three tasks become one, and all stores are reset: the second record is the first.
+    """
     for topic in (SOURCE, SINK):
         create_topic(system.bootstrap_servers, topic, 1)
     now = int(time.time() * 1000)
@@ -87,10 +90,17 @@ def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
                 time.sleep(0.3)
 
         runs(2)
+        page.goto(f"{system.address}/w/main/t/{topology}")
+        page.get_by_test_id("deployment-pill").click()
+        page.get_by_test_id("cancel-change").click()
+        runs(1)
+        expect(page.get_by_test_id("cancel-change")).to_have_count(0)
+        api.call("POST", f"/deployments/{deployment}/redeploy", {"version": 2})
+        runs(2)
         send("6")
         until_sums(system, lambda found: found[-1:] == [11])
+        page.keyboard.press("Escape")
 
-        page.goto(f"{system.address}/w/main/t/{topology}")
         page.get_by_role("tab", name="Versions").click()
         page.get_by_role("button", name="Actions for version 1").click()
         page.get_by_role("menuitem", name="Deploy this version…").click()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime import columns
 
 from tests.compiler.kit import Raw, document, edge, node, store, stream
 from tests.runtime.changing import KEYS, Changing, Pair, by_key, everything, shown
@@ -131,6 +133,9 @@ def test_a_merged_task_has_the_furthest_stream_time_and_sends_each_window_once(
     pair.write([(ahead, "5")], 2_000)
     pair.write([(ahead, "1")], 26_000)
     changing.run(clocked(pair, 1), tmp_path)
+    moved = json.loads(columns.gateway().StateMove.progress())
+    assert moved["phase"] == "checking"
+    assert moved["rows"] > len(KEYS), "what the page shows while a state is moved"
     after = sent()
     after["held"][1:] = sorted(after["held"][1:])
     after["closing"][1:] = sorted(after["closing"][1:])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime import checkpoint
+from millrace_runtime import checkpoint, state_moving
 from millrace_runtime.state_moving import WAITING, Read, arrived, must_move, reads_of, waiting
 from millrace_runtime.state_opening import StateOpening
 
@@ -106,6 +107,27 @@ def test_the_old_checkpoint_is_the_job_s_until_the_first_batch_on_the_new_one(
     assert "base" not in found
     assert waiting(tmp_path) is None
     assert start(tmp_path, IN, COUNT, tasks=8)[0] == "stream-2"
+
+
+def test_a_move_tells_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_moving, "PROGRESS_SECONDS", 0.01)
+    told: list[str] = []
+    phases = iter([("reading", 0), ("writing", 12_000), ("checking", 30_000)])
+
+    def progress() -> str:
+        phase, rows = next(phases)  # then it raises, as a session does that goes away
+        return json.dumps({"phase": phase, "rows": rows})
+
+    deadline = time.monotonic() + 30
+    with state_moving.telling(told.append, progress):
+        while len(told) < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert told == [
+        "Moving the state: reading it.",
+        "Moving the state: 12,000 rows written.",
+        "Moving the state: 30,000 rows written, reading them back.",
+    ]
 
 
 def test_a_batch_that_was_committed_on_the_new_one_counts_although_its_driver_was_killed(

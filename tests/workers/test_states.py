@@ -14,6 +14,7 @@ from millrace_workers.model import Deployment, Failure
 from millrace_workers.outages import CODES
 from millrace_workers.states import STATES, TRANSITIONS
 from millrace_workers.states.restarting import LIMIT, wait_after
+from millrace_workers.states.starting import START_PATIENCE_SECONDS
 
 from tests.compiler.kit import line, node
 
@@ -474,6 +475,42 @@ def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
     assert failure["code"] == "fell_back"
     assert "Version 2 ended before its first batch" in failure["message"]
     assert "Version 1 runs again" in failure["message"]
+
+
+def test_a_driver_that_tells_how_far_it_is_is_waited_for(bench: Bench) -> None:
+    pid = _replaced(bench)
+    for rows in (10, 20, 30):
+        bench.now += START_PATIENCE_SECONDS - 1
+        bench.say("starting", detail=f"{rows} rows written.")
+        assert bench.tick() == "starting"
+        assert bench.steps[-1] == ("start", "running", f"{rows} rows written.")
+    assert bench.launcher.killed == []
+    bench.now += START_PATIENCE_SECONDS + 1
+    bench.tick()
+    assert bench.launcher.killed == [pid]
+
+
+def test_a_change_that_is_cancelled_while_it_starts_gives_way_to_the_version_before(
+    bench: Bench,
+) -> None:
+    pid = _replaced(bench)
+    bench.deployment = replace(bench.deployment, version=1, fallback=None)
+    assert bench.tick() == "stopping"
+    assert bench.tick() == "starting"
+    assert pid in bench.launcher.ended
+    assert bench.launcher.started[-1].job_directory.name == "v1"
+    assert bench.deployment.run is not None
+    assert bench.deployment.run.version == 1
+
+
+def test_a_change_that_is_cancelled_before_anything_stopped_leaves_the_driver_alone(
+    bench: Bench,
+) -> None:
+    before = driver(running(bench))
+    bench.deployment = replace(bench.deployment, observed="compiling")
+    assert bench.tick() == "running"
+    assert driver(bench) == before
+    assert len(bench.launcher.started) == 1
 
 
 def test_a_version_that_has_done_a_batch_is_started_again_itself(bench: Bench) -> None:

@@ -239,8 +239,10 @@ class Bench:
             self.deployment = replace(before, observed=left, since=self.now, outage=outage)
         raise AssertionError("the states go round in a circle")
 
-    def say(self, state: str, failure: Failure | None = None) -> None:
+    def say(self, state: str, failure: Failure | None = None, *, detail: str | None = None) -> None:
         """The living driver reports this."""
         if self.deployment.run is None:
             raise AssertionError("nothing runs that could report")
-        self.reports.states[self.deployment.run.report_id] = Report(state, self.now, failure)
+        self.reports.states[self.deployment.run.report_id] = Report(
+            state, self.now, failure, detail
+        )

@@ -178,6 +178,11 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         source="created_by.shown_name", default=None, read_only=True, allow_null=True
     )
     restart_requested = serializers.SerializerMethodField()
+    fallback = serializers.IntegerField(
+        read_only=True,
+        allow_null=True,
+        help_text="The version that runs again if this one does not reach its first batch.",
+    )
     has_checkpoint = serializers.BooleanField(
         read_only=True,
         help_text="The deployment continues from its checkpoint; `start` has no effect.",
@@ -197,6 +202,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
             "since",
             "restart_requested",
             "has_checkpoint",
+            "fallback",
             "steps",
             "run",
             "failure",

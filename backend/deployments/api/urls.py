@@ -16,6 +16,7 @@ urlpatterns = [
     path("deployments/<int:deployment>/start", views.StartView.as_view()),
     path("deployments/<int:deployment>/stop", views.StopView.as_view()),
     path("deployments/<int:deployment>/restart", views.RestartView.as_view()),
+    path("deployments/<int:deployment>/cancel", views.CancelView.as_view()),
     path("deployments/<int:deployment>/redeploy", views.RedeployView.as_view()),
     path("deployments/<int:deployment>/plan", views.PlanView.as_view()),
     path("deployments/<int:deployment>/old-state", views.OldStateView.as_view()),

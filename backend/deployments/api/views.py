@@ -217,6 +217,22 @@ class RestartView(ApiView):
         return shown(row.pk)
 
 
+class CancelView(ApiView):
+    """Have the version before run again."""
+
+    @extend_schema(
+        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_cancel"
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Cancel a redeploy before the first batch of its version (operator).
+
+        The version before continues where it stopped. 409 where there is nothing to cancel.
+        """
+        row = deployment_of(self.person, deployment)
+        actions.request_cancel(self.person, row)
+        return shown(row.pk)
+
+
 class RedeployView(ApiView):
     """Have another version run."""
 

@@ -459,7 +459,7 @@ export const createDeployment = (
 
 export const actOnDeployment = (
   deployment: number,
-  action: "start" | "stop" | "restart",
+  action: "start" | "stop" | "restart" | "cancel",
 ): Promise<Deployment> =>
   answer(api.POST(`/api/deployments/{deployment}/${action}`, deploymentAt(deployment)));
 

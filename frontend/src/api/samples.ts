@@ -66,6 +66,7 @@ export function aDeployment(over: Partial<Deployment> = {}): Deployment {
     since: "2026-01-01T09:00:06Z",
     restart_requested: false,
     has_checkpoint: false,
+    fallback: null,
     steps: [aStep()],
     run: null,
     failure: null,

@@ -73,6 +73,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Cancel a redeploy before the first batch of its version (operator).
+         *
+         *     The version before continues where it stopped. 409 where there is nothing to cancel.
+         */
+        post: operations["deployment_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/logs": {
         parameters: {
             query?: never;
@@ -1079,6 +1100,8 @@ export interface components {
             readonly created_by: string | null;
             readonly desired: components["schemas"]["Desired"];
             readonly failure: components["schemas"]["Failure"] | null;
+            /** @description The version that runs again if this one does not reach its first batch. */
+            readonly fallback: number | null;
             /** @description The deployment continues from its checkpoint; `start` has no effect. */
             readonly has_checkpoint: boolean;
             readonly id: number;
@@ -2840,6 +2863,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
             };
             /** @description Refused */
             default: {

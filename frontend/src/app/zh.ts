@@ -366,6 +366,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Start version {n}": "启动版本 {n}",
   "Show the plan": "查看计划",
   "Start from…": "从…开始",
+  "Go on with v{n}": "继续运行 v{n}",
   "Where it stopped": "上次停止处",
   "A time": "某一时间",
   "Given offsets": "指定的偏移量",

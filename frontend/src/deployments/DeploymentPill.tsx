@@ -144,7 +144,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
       alive.current = false;
     };
   }, []);
-  const run = async (action: "start" | "stop" | "restart") => {
+  const run = async (action: "start" | "stop" | "restart" | "cancel") => {
     setBusy(action);
     try {
       await act(action);
@@ -200,6 +200,15 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Start from…")}
         </Button>
       )}
+      {up && deployment.fallback !== null ? (
+        <Button
+          loading={busy === "cancel"}
+          onClick={() => void run("cancel")}
+          data-testid="cancel-change"
+        >
+          {t("Go on with v{n}", { n: deployment.fallback })}
+        </Button>
+      ) : null}
       <span className={classes.space} />
       <Button
         variant="subtle"

@@ -330,7 +330,7 @@ export async function deployDrawing(
   }
 }
 
-export async function act(action: "start" | "stop" | "restart"): Promise<void> {
+export async function act(action: "start" | "stop" | "restart" | "cancel"): Promise<void> {
   const { deployment } = useLive.getState();
   if (deployment === null) return;
   const data = await actOnDeployment(deployment.id, action);

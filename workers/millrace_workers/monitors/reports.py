@@ -25,11 +25,16 @@ REPORTING = [
 
 @dataclass(frozen=True)
 class Report:
-    """The last state a driver reported: starting, running, stopping, stopped or failed."""
+    """The last state a driver reported: starting, running, stopping, stopped or failed.
+
+    ``at``: when it was heard, in epoch seconds; of a start that tells how far it is, the last time.
+    """
 
     state: str
     at: float
     failure: Failure | None
+    #: how far a start is that takes long, as it was told last
+    detail: str | None = None
 
 
 class Reports:
@@ -49,10 +54,15 @@ class Reports:
             f"millrace:run:{report_id}", count=LOOK_BACK
         )
         progress: float | None = None
+        step: dict[str, Any] | None = None
         for _, fields in entries:
             event: dict[str, Any] = json.loads(next(iter(fields.values())))
             if event.get("event") == "state":
-                return Report(event["state"], event["at"] / 1000, failure_of(event.get("error")))
+                last = step or event
+                failure = failure_of(event.get("error"))
+                return Report(event["state"], last["at"] / 1000, failure, last.get("detail"))
+            if event.get("event") == "step" and step is None:
+                step = event
             if event.get("event") == "progress" and progress is None:
                 progress = event["at"] / 1000
         return None if progress is None else Report("running", progress, None)

@@ -9,6 +9,10 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     """On to the checks, or refused."""
     if not deployment.wants_to_run:
         return "stopping"
+    run = deployment.run
+    if run is not None and run.version == deployment.version and not deployment.restart_requested:
+        # The change was cancelled before anything stopped.
+        return "running"
     tools.record.step("compile", "running")
     failure = deployment.forbidden or tools.compiler.check(
         deployment.document, real_time=deployment.real_time

@@ -12,7 +12,7 @@ from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import FELL_BACK, after_end, fall_back
 
-#: a driver that has not reported by then is started anew
+#: a driver that has reported nothing for so long is started anew
 START_PATIENCE_SECONDS = 120.0
 
 
@@ -22,6 +22,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return "stopping"
     if deployment.run is None:
         return _start(deployment, tools)
+    if deployment.run.version != deployment.version:
+        return "stopping"
     report = tools.reports.last_state(deployment.run.report_id)
     ended = tools.launcher.poll(deployment.directory, deployment.run.process)
     if ended is not None:
@@ -32,7 +34,10 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         if (deployment.failure or {}).get("code") != FELL_BACK:
             tools.record.clear_failure()
         return "running"
-    if tools.now() - deployment.since > START_PATIENCE_SECONDS:
+    if report is not None and report.detail is not None:
+        tools.record.step("start", "running", report.detail)
+    heard = deployment.since if report is None else max(deployment.since, report.at)
+    if tools.now() - heard > START_PATIENCE_SECONDS:
         tools.launcher.kill(deployment.run.process)
         failure = Failure(
             "start_timeout",
