@@ -132,10 +132,30 @@ def waiting(folder: Path) -> dict[str, Any] | None:
 def arrived(folder: Path, moved: Mapping[str, Any]) -> bool:
     """Whether the job of a move has done a batch of its own: the checkpoint is its own then.
 
-    The first batch of a moved state is the move; a folder without state has none before the job's.
+    The first batch of a moved state is the move, and Spark may do one without records after it:
+    what counts is that the job has read something.
     """
-    last = last_batch(folder / moved["stream"])
-    return last is not None and (last > 0 or bool(moved["base"].get("empty")))
+    stream = folder / moved["stream"]
+    last = last_batch(stream)
+    if last is None:
+        return False
+    try:
+        now = _read_to(stream / "offsets" / str(last))
+        if moved["base"].get("empty"):
+            return now != [line for file in _begun(stream) for line in _read_to(file, head=1)]
+        return now != _read_to(stream / "offsets" / "0")
+    except FileNotFoundError:
+        return last > 0  # Spark keeps the offsets of so many batches
+
+
+def _begun(stream: Path) -> list[Path]:
+    """Where a query's sources began, in their order."""
+    return sorted(stream.glob("sources/*/0"), key=lambda file: int(file.parent.name))
+
+
+def _read_to(offsets: Path, *, head: int = 2) -> list[Any]:
+    """How far each source has read, as Spark's log says."""
+    return [json.loads(line) for line in offsets.read_text(encoding="utf-8").splitlines()[head:]]
 
 
 def new_name() -> str:

@@ -119,7 +119,7 @@ def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
         page.get_by_role("combobox", name="Start from").click()
         page.get_by_role("option", name="Given offsets").click()
         page.get_by_role("dialog").get_by_label("Offsets").fill(f"{SOURCE} 0 1")
-        page.get_by_test_id("begin-reset").check()
+        page.get_by_test_id("begin-reset").check(force=True)
         page.get_by_test_id("start-plan").click()
         expect(dialog).to_contain_text("All stores are empty")
         cells = page.get_by_test_id("change-places").locator("tbody td")

@@ -130,18 +130,38 @@ def test_a_move_tells_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatc
     ]
 
 
+def commit(stream: Path, batch: int, offsets: str) -> None:
+    """A batch of Spark's, with the offsets that one source has read to."""
+    for name in ("offsets", "commits"):
+        (stream / name).mkdir(parents=True, exist_ok=True)
+    (stream / "offsets" / str(batch)).write_text(f'v1\n{{"conf": {{}}}}\n{offsets}')
+    (stream / "commits" / str(batch)).touch()
+
+
+def test_a_folder_without_state_is_the_job_s_once_it_has_read_something(tmp_path: Path) -> None:
+    moved = {"stream": "stream-2", "base": {"stream": "stream", "batch": 3, "empty": True}}
+    stream = tmp_path / "stream-2"
+    assert not arrived(tmp_path, moved)
+    (stream / "sources" / "0").mkdir(parents=True)
+    (stream / "sources" / "0" / "0").write_text('\0v1\n{"t":{"0":7}}')
+    commit(stream, 0, '{"t":{"0":7}}')
+    assert not arrived(tmp_path, moved)
+    commit(stream, 1, '{"t":{"0":9}}')
+    assert arrived(tmp_path, moved)
+
+
 def test_a_batch_that_was_committed_on_the_new_one_counts_although_its_driver_was_killed(
     tmp_path: Path,
 ) -> None:
     start(tmp_path, IN, COUNT)
     start(tmp_path, IN, COUNT, tasks=8)
-    commits = tmp_path / "stream-2" / "commits"
-    commits.mkdir(parents=True)
-    (commits / "0").touch()
     moved = waiting(tmp_path)
     assert moved is not None
-    assert not arrived(tmp_path, moved)
-    (commits / "1").touch()
+    commit(tmp_path / "stream-2", 0, '{"t": {"0": 7}}')
+    assert not arrived(tmp_path, moved), "that was the move"
+    commit(tmp_path / "stream-2", 1, '{"t":{"0":7}}')
+    assert not arrived(tmp_path, moved), "nothing was read"
+    commit(tmp_path / "stream-2", 2, '{"t":{"0":8}}')
     checkpoint.settle(str(tmp_path))
     assert checkpoint.notes_of(str(tmp_path))["stream"] == "stream-2"
     assert waiting(tmp_path) is None

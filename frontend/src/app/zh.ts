@@ -367,6 +367,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Show the plan": "查看计划",
   "Start from…": "从…开始",
   "Go on with v{n}": "继续运行 v{n}",
+  "Nothing starts until you accept.": "接受之前不会启动任何内容。",
   "Where it stopped": "上次停止处",
   "A time": "某一时间",
   "Given offsets": "指定的偏移量",

@@ -1,4 +1,4 @@
-import { Checkbox, Select, Textarea, TextInput } from "@mantine/core";
+import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { t } from "../app/phrases";
 import { type Beginning, POSITIONS, problemOf } from "./beginning";
 
@@ -47,7 +47,7 @@ export function BeginningFields(props: { value: Beginning; onChange: (value: Beg
           spellCheck={false}
         />
       ) : null}
-      <Checkbox
+      <Switch
         label={t("Reset all stores")}
         description={t("They begin empty. What they hold now is kept for a day at least.")}
         checked={value.resets}

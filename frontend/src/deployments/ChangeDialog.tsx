@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
 import { t } from "../app/phrases";
 import { useEditing } from "../pages/editing";
+import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { bytes, exact } from "../ui/format";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
@@ -21,6 +22,7 @@ export function ChangeDialog(props: Asked) {
     converts(store) ? { convert: expressions[store.id] ?? "" } : decisionOf(store);
   const [confirmed, setConfirmed] = useState("");
   const name = useEditing((state) => state.name);
+  const runs = useLive((state) => state.deployment?.desired !== "stopped");
   const ready = decided && (!plan.reset || confirmed === name);
   const accept = () =>
     answer(
@@ -47,8 +49,12 @@ export function ChangeDialog(props: Asked) {
       size={640}
     >
       <div className={classes.body} data-testid="change-plan">
-        <p>{t("Version {n} runs until you accept.", { n: plan.before })}</p>
-        <div className={`${classes.list} m-scroll`}>
+        <p>
+          {runs
+            ? t("Version {n} runs until you accept.", { n: plan.before })
+            : t("Nothing starts until you accept.")}
+        </p>
+        <div hidden={plan.reset && topics.length === 0} className={`${classes.list} m-scroll`}>
           {unchanged ? (
             <div className={classes.row}>{t("All stores are kept, and nothing else changes.")}</div>
           ) : null}
