@@ -28,6 +28,9 @@ import { DraftCollision, DraftKeeper, type DraftState } from "./draft";
 import { canonical } from "./merge";
 import { keepUnsent, readUnsent, type Unsent } from "./unsent";
 
+/** How long a click waits for the first word of the server, in ms. */
+const SNAPSHOT_MS = 10_000;
+
 export interface Conflict {
   readonly base: TopologyDocument | null;
   readonly theirs: Version;
@@ -313,7 +316,7 @@ export async function deployDrawing(
       if (version === null) return null;
     }
     if (!(await ask(before.topology, version))) return null;
-    const current = useLive.getState().deployment;
+    const current = await knownDeployment();
     const deployment =
       current === null
         ? await createDeployment(before.ws, {
@@ -328,6 +331,24 @@ export async function deployDrawing(
   } finally {
     useEditing.setState({ deploying: false });
   }
+}
+
+/** The deployment of the topology, once the server has said whether there is one; a click may come before that. */
+export async function knownDeployment(): Promise<Deployment | null> {
+  if (useLive.getState().topology === null) {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(done, SNAPSHOT_MS);
+      const stop = useLive.subscribe(({ topology }) => {
+        if (topology !== null) done();
+      });
+    });
+  }
+  return useLive.getState().deployment;
 }
 
 export async function act(action: "start" | "stop" | "restart" | "cancel"): Promise<void> {
