@@ -17,7 +17,7 @@ from django.db import DatabaseError, close_old_connections
 from millrace_backend import redis
 from redis.exceptions import RedisError
 
-from deployments import actions
+from deployments import reconciling
 from deployments.choices import Observed
 from deployments.models import Observation
 
@@ -46,7 +46,7 @@ class Watch:
         except RedisError as error:
             said, reason = {}, str(error)
         words = {int(name): text.decode() for name, text in said.items()}
-        watched = set(actions.due_for_reconcile())
+        watched = set(reconciling.due_for_reconcile())
         for gone in set(self._heard) - watched:
             del self._heard[gone]
         for deployment in watched:
@@ -64,14 +64,14 @@ class Watch:
         if observation is None or observation.state == Observed.UNKNOWN:
             return
         log.warning("nobody looks after a deployment", deployment=deployment)
-        actions.observe(
+        reconciling.observe(
             deployment,
             Observed.UNKNOWN,
             found=observation.state,
             since=datetime.fromtimestamp(heard, UTC),
         )
         if reason:
-            actions.record_outage(deployment, redis_away(reason, heard))
+            reconciling.record_outage(deployment, redis_away(reason, heard))
 
 
 def redis_away(reason: str, since: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from accounts.models import AuditEntry
-from deployments import actions
+from deployments import actions, reconciling
 from deployments.models import Deployment
 from django.utils import timezone
 from millrace_backend import environment, redis
@@ -77,10 +77,10 @@ def stopped(people: People, topic: str, settings: Any) -> Iterator[Deployment]:
     notes = row.directory / "checkpoint" / "stores.json"
     notes.parent.mkdir(parents=True)
     notes.write_text(json.dumps({"state": schema}))
-    actions.begin_run(row.pk, 100, "here", "boot/1", 1)
-    actions.end_run(row.pk, "stopped")
+    reconciling.begin_run(row.pk, 100, "here", "boot/1", 1)
+    reconciling.end_run(row.pk, "stopped")
     actions.request_stop(people.operator, row)
-    actions.observe(row.pk, "stopped")
+    reconciling.observe(row.pk, "stopped")
     with serving_analyzer(ExpectedTypes()) as address:
         settings.MILLRACE_ANALYZER = address
         yield row
@@ -99,7 +99,7 @@ def reported(row: Deployment, topic: str) -> None:
 
 def told(row: Deployment) -> dict[str, Any] | None:
     """What the driver would be told, without the id."""
-    found = actions.load_for_reconcile(row.pk)
+    found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
     if found.beginning is None:
         return None
@@ -188,15 +188,15 @@ def test_a_reset_is_confirmed_by_name_told_to_the_driver_and_written_down(
     entry = AuditEntry.objects.filter(action="deployment.start").latest("pk")
     assert (entry.detail["reset"], entry.detail["start_from"]) == (["stores"], given)
 
-    actions.observe(stopped.pk, "starting")
+    reconciling.observe(stopped.pk, "starting")
     busy = client.post(path, {"start_from": {"position": "latest"}})
     assert (busy.status_code, busy.json()["error"]["code"]) == (409, "still_running")
     actions.request_stop(people.operator, stopped)
-    actions.observe(stopped.pk, "stopped")
+    reconciling.observe(stopped.pk, "stopped")
     assert client.post(path).status_code == 200
     assert told(stopped) is not None, "a start continues what was asked for; it is applied once"
     actions.request_stop(people.operator, stopped)
-    actions.observe(stopped.pk, "stopped")
+    reconciling.observe(stopped.pk, "stopped")
     assert client.post(path, {"start_from": {"position": "stopped"}}).status_code == 200
     assert told(stopped) is None
 
@@ -208,9 +208,9 @@ def test_a_version_begins_elsewhere_and_what_it_was_told_goes_with_it(
     start, redeploy = (f"/api/deployments/{stopped.pk}/{each}" for each in ("start", "redeploy"))
     first = {"start_from": {"position": "time", "time": "1970-01-01T00:00:02Z"}}
     assert client.post(start, first).status_code == 200
-    actions.begin_run(stopped.pk, 101, "here", "boot/1", 2)
-    actions.observe(stopped.pk, "running")
-    before = actions.load_for_reconcile(stopped.pk)
+    reconciling.begin_run(stopped.pk, 101, "here", "boot/1", 2)
+    reconciling.observe(stopped.pk, "running")
+    before = reconciling.load_for_reconcile(stopped.pk)
 
     lost = {"version": 2, "start_from": {"position": "earliest"}}
     assert client.post(redeploy, lost).json()["error"]["code"] == "state_undecided"
@@ -218,8 +218,8 @@ def test_a_version_begins_elsewhere_and_what_it_was_told_goes_with_it(
     assert client.post(redeploy, reset).json()["error"]["code"] == "name_does_not_match"
     assert client.post(redeploy, {**reset, "name": "Sums"}).status_code == 200
     assert told(stopped) == {"from": "earliest", "reset": True}
-    assert actions.fall_back(stopped.pk) == 1
-    after = actions.load_for_reconcile(stopped.pk)
+    assert reconciling.fall_back(stopped.pk) == 1
+    after = reconciling.load_for_reconcile(stopped.pk)
     assert before is not None
     assert after is not None
     assert after.beginning == before.beginning, "version 1 goes on as it did"

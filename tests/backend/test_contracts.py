@@ -10,6 +10,7 @@ import pytest
 from accounts import actions as account_actions
 from catalog.management.commands.millrace_api import PATH, description
 from deployments import actions as deployment_actions
+from deployments import reconciling
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from topologies import actions as topology_actions
@@ -43,9 +44,9 @@ def fill(people: People, size: int) -> dict[str, int]:
         topology_actions.save_draft(people.admin, topology, document("b"), 1)
         row = deployment_actions.create_deployment(people.operator, topology, 1, "local", {})
         for epoch in range(1, size + 1):
-            deployment_actions.begin_run(row.pk, epoch, "here", "boot/1", epoch)
-            deployment_actions.end_run(row.pk, "stopped")
-        deployment_actions.begin_run(row.pk, 9, "here", "boot/1", size + 1)
+            reconciling.begin_run(row.pk, epoch, "here", "boot/1", epoch)
+            reconciling.end_run(row.pk, "stopped")
+        reconciling.begin_run(row.pk, 9, "here", "boot/1", size + 1)
         topology.refresh_from_db()
         for base in range(1, size + 1):
             topology_actions.save_version(people.editor, topology, document("c"), "", base)

@@ -8,10 +8,10 @@ import time
 from typing import Any
 
 import pytest
-from deployments import actions
-from deployments.actions import LiveRunExists
+from deployments import actions, reconciling
 from deployments.choices import Observed
 from deployments.models import Deployment, Run
+from deployments.reconciling import LiveRunExists
 from django.db import IntegrityError, transaction
 from millrace_backend import redis
 from millrace_backend.errors import Conflict
@@ -33,7 +33,7 @@ def shown(client_of: Client, people: People, deployment: Deployment) -> Any:
 
 
 def begin(deployment: Deployment, pid: int = 100, epoch: int = 1) -> Any:
-    return actions.begin_run(deployment.pk, pid, "here", "boot/1", epoch)
+    return reconciling.begin_run(deployment.pk, pid, "here", "boot/1", epoch)
 
 
 def test_one_click_deploys_a_version_that_is_to_run_at_once(
@@ -59,7 +59,7 @@ def test_one_click_deploys_a_version_that_is_to_run_at_once(
     assert made["run"] is None
     assert made["failure"] is None
     assert made["created_by"] == "Operator"
-    assert actions.due_for_reconcile() == [made["id"]]
+    assert reconciling.due_for_reconcile() == [made["id"]]
     listed = client_of(people.viewer).get("/api/workspaces/main/topologies").json()["results"][0]
     assert listed["deployment"] == {
         "id": made["id"],
@@ -123,7 +123,7 @@ def test_the_database_holds_at_most_one_live_run(deployment: Deployment) -> None
             host="there",
             process_born="boot/1",
         )
-    actions.end_run(deployment.pk, "crashed", FAILURE)
+    reconciling.end_run(deployment.pk, "crashed", FAILURE)
     assert begin(deployment, pid=200, epoch=2).pid == 200
 
 
@@ -131,7 +131,7 @@ def test_the_reconciler_loads_everything_it_needs_as_plain_values(
     deployment: Deployment, millrace_settings: Any
 ) -> None:
     begin(deployment)
-    found = actions.load_for_reconcile(deployment.pk)
+    found = reconciling.load_for_reconcile(deployment.pk)
     assert found is not None
     assert (found.version, found.desired, found.observed) == (1, "running", "new")
     assert found.document["nodes"][0]["id"] == "a"
@@ -140,82 +140,84 @@ def test_the_reconciler_loads_everything_it_needs_as_plain_values(
     assert (found.run.pid, found.run.process_born, found.run.version) == (100, "boot/1", 1)
     assert found.run.report_id == f"{deployment.pk}-1"
     assert found.next_epoch == 2
-    assert actions.load_for_reconcile(999_999) is None
+    assert reconciling.load_for_reconcile(999_999) is None
 
 
 def test_steps_show_their_times_and_a_new_beginning_makes_the_later_ones_wait(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     for name in ("compile", "check"):
-        actions.record_step(deployment.pk, name, "running")
-        actions.record_step(deployment.pk, name, "done", "all well" if name == "check" else None)
+        reconciling.record_step(deployment.pk, name, "running")
+        reconciling.record_step(
+            deployment.pk, name, "done", "all well" if name == "check" else None
+        )
     steps = {step["name"]: step for step in shown(client_of, people, deployment)["steps"]}
     assert steps["compile"]["state"] == "done"
     assert steps["compile"]["started_at"] <= steps["compile"]["finished_at"]
     assert steps["check"]["detail"] == "all well"
-    actions.record_step(deployment.pk, "compile", "running")
+    reconciling.record_step(deployment.pk, "compile", "running")
     steps = {step["name"]: step for step in shown(client_of, people, deployment)["steps"]}
     assert (steps["compile"]["state"], steps["check"]["state"]) == ("running", "waiting")
     with pytest.raises(ValueError, match="no step"):
-        actions.record_step(deployment.pk, "fly", "running")
+        reconciling.record_step(deployment.pk, "fly", "running")
 
 
 def test_a_change_that_changes_nothing_is_not_told(deployment: Deployment) -> None:
-    actions.record_step(deployment.pk, "compile", "running")
-    actions.observe(deployment.pk, "compiling")
+    reconciling.record_step(deployment.pk, "compile", "running")
+    reconciling.observe(deployment.pk, "compiling")
     before = Deployment.objects.get(pk=deployment.pk).revision
-    actions.record_step(deployment.pk, "compile", "running")
-    actions.observe(deployment.pk, "compiling")
-    actions.record_failure(deployment.pk, None)
-    actions.end_run(deployment.pk, "stopped")
+    reconciling.record_step(deployment.pk, "compile", "running")
+    reconciling.observe(deployment.pk, "compiling")
+    reconciling.record_failure(deployment.pk, None)
+    reconciling.end_run(deployment.pk, "stopped")
     assert Deployment.objects.get(pk=deployment.pk).revision == before
 
 
 def test_a_state_is_written_only_if_it_is_still_the_one_that_was_found(
     deployment: Deployment,
 ) -> None:
-    assert actions.observe(deployment.pk, "compiling", found="new")
-    assert not actions.observe(deployment.pk, "stopped", found="new")
+    assert reconciling.observe(deployment.pk, "compiling", found="new")
+    assert not reconciling.observe(deployment.pk, "stopped", found="new")
     with pytest.raises(ValueError, match="no observed state"):
-        actions.observe(deployment.pk, "flying")
+        reconciling.observe(deployment.pk, "flying")
 
 
 def test_what_is_at_rest_is_not_looked_at(deployment: Deployment, people: People) -> None:
-    actions.observe(deployment.pk, "running")
-    assert actions.due_for_reconcile() == [deployment.pk]
+    reconciling.observe(deployment.pk, "running")
+    assert reconciling.due_for_reconcile() == [deployment.pk]
     actions.request_stop(people.operator, deployment)
-    actions.observe(deployment.pk, "stopped")
-    assert actions.due_for_reconcile() == []
+    reconciling.observe(deployment.pk, "stopped")
+    assert reconciling.due_for_reconcile() == []
     actions.request_start(people.operator, deployment)
-    assert actions.due_for_reconcile() == [deployment.pk]
-    actions.observe(deployment.pk, "failed", FAILURE)
-    assert actions.due_for_reconcile() == []
+    assert reconciling.due_for_reconcile() == [deployment.pk]
+    reconciling.observe(deployment.pk, "failed", FAILURE)
+    assert reconciling.due_for_reconcile() == []
     begin(deployment)
-    assert actions.due_for_reconcile() == [deployment.pk]
+    assert reconciling.due_for_reconcile() == [deployment.pk]
 
 
 def test_starting_what_failed_asks_for_one_more_try(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
-    actions.observe(deployment.pk, "failed", FAILURE)
+    reconciling.observe(deployment.pk, "failed", FAILURE)
     assert shown(client_of, people, deployment)["failure"] == FAILURE
     answer = client_of(people.operator).post(f"/api/deployments/{deployment.pk}/start").json()
     assert answer["failure"] is None
     assert answer["restart_requested"] is True
-    assert actions.due_for_reconcile() == [deployment.pk]
-    actions.observe(deployment.pk, "compiling")
-    actions.observe(deployment.pk, "failed", FAILURE)
-    assert actions.due_for_reconcile() == []
+    assert reconciling.due_for_reconcile() == [deployment.pk]
+    reconciling.observe(deployment.pk, "compiling")
+    reconciling.observe(deployment.pk, "failed", FAILURE)
+    assert reconciling.due_for_reconcile() == []
 
 
 def test_a_restart_is_fulfilled_by_the_next_run(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     begin(deployment)
-    actions.observe(deployment.pk, "running")
+    reconciling.observe(deployment.pk, "running")
     answer = client_of(people.operator).post(f"/api/deployments/{deployment.pk}/restart").json()
     assert answer["restart_requested"] is True
-    actions.end_run(deployment.pk, "stopped")
+    reconciling.end_run(deployment.pk, "stopped")
     begin(deployment, pid=101, epoch=2)
     after = shown(client_of, people, deployment)
     assert after["restart_requested"] is False
@@ -227,15 +229,15 @@ def test_crashes_are_counted_until_the_user_starts_it_anew(
 ) -> None:
     for epoch in (1, 2):
         begin(deployment, epoch=epoch)
-        actions.end_run(deployment.pk, "crashed", FAILURE)
-    found = actions.load_for_reconcile(deployment.pk)
+        reconciling.end_run(deployment.pk, "crashed", FAILURE)
+    found = reconciling.load_for_reconcile(deployment.pk)
     assert found is not None
     assert len(found.crashes) == 2
     assert begin(deployment, epoch=3)
     assert Run.objects.get(epoch=3).restarts == 2
-    actions.end_run(deployment.pk, "stopped")
+    reconciling.end_run(deployment.pk, "stopped")
     actions.request_start(people.operator, deployment)
-    found = actions.load_for_reconcile(deployment.pk)
+    found = reconciling.load_for_reconcile(deployment.pk)
     assert found is not None
     assert found.crashes == ()
 
@@ -244,12 +246,12 @@ def test_redeploy_wants_another_version_and_a_refused_one_is_taken_back(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     begin(deployment)
-    actions.observe(deployment.pk, "running")
+    reconciling.observe(deployment.pk, "running")
     path = f"/api/deployments/{deployment.pk}/redeploy"
     answer = client_of(people.operator).post(path, {"version": 2}).json()
     assert (answer["version"], answer["run"]["version"]) == (2, 1)
     assert answer["restart_requested"] is False
-    actions.keep_version(deployment.pk, 1)
+    reconciling.keep_version(deployment.pk, 1)
     assert shown(client_of, people, deployment)["version"] == 1
     refused = client_of(people.operator).post(path, {"version": 55})
     assert refused.json()["error"]["code"] == "no_such_version"
@@ -259,7 +261,7 @@ def test_other_settings_of_the_same_version_ask_for_a_restart(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     begin(deployment)
-    actions.observe(deployment.pk, "running")
+    reconciling.observe(deployment.pk, "running")
     path = f"/api/deployments/{deployment.pk}/redeploy"
     body = {"version": 1, "settings": {"cores": 4}}
     answer = client_of(people.operator).post(path, body).json()
@@ -292,14 +294,14 @@ def test_only_what_is_stopped_is_deleted_and_its_files_go_too(
     deployment.directory.mkdir(parents=True)
     (deployment.directory / "driver.log").write_text("x")
     begin(deployment)
-    actions.observe(deployment.pk, "running")
+    reconciling.observe(deployment.pk, "running")
     client = client_of(people.operator)
     refused = client.delete(f"/api/deployments/{deployment.pk}")
     assert refused.status_code == 409
     assert refused.json()["error"]["code"] == "still_running"
     assert client.delete(f"/api/topologies/{deployment.topology_id}").status_code == 409
-    actions.end_run(deployment.pk, "stopped")
-    actions.observe(deployment.pk, "stopped")
+    reconciling.end_run(deployment.pk, "stopped")
+    reconciling.observe(deployment.pk, "stopped")
     with django_capture_on_commit_callbacks(execute=True):
         assert client.delete(f"/api/deployments/{deployment.pk}").status_code == 204
     assert not deployment.directory.exists()
@@ -310,7 +312,7 @@ def test_every_run_is_kept_with_its_end(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     begin(deployment)
-    actions.end_run(deployment.pk, "failed", FAILURE)
+    reconciling.end_run(deployment.pk, "failed", FAILURE)
     begin(deployment, pid=7, epoch=2)
     page = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/runs").json()
     newest, oldest = page["results"]
@@ -318,12 +320,12 @@ def test_every_run_is_kept_with_its_end(
     assert (oldest["outcome"], oldest["failure"]) == ("failed", FAILURE)
     assert oldest["ended_at"] is not None
     with pytest.raises(ValueError, match="no outcome"):
-        actions.end_run(deployment.pk, "vanished")
+        reconciling.end_run(deployment.pk, "vanished")
 
 
 def test_every_observed_state_of_the_contract_can_be_written(deployment: Deployment) -> None:
     for state in Observed.values:
-        assert actions.observe(deployment.pk, state)
+        assert reconciling.observe(deployment.pk, state)
 
 
 @pytest.mark.django_db(transaction=True)

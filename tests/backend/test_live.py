@@ -14,7 +14,7 @@ import pytest
 from accounts.models import User
 from asgiref.sync import sync_to_async
 from deployments import actions as deployment_actions
-from deployments import runtime
+from deployments import reconciling, runtime
 from deployments.models import Deployment
 from django.test import AsyncClient
 from live import feed as feeds
@@ -157,15 +157,15 @@ class Driver:
         row, people = self.deployment, self.people
         states = ["compiling", "starting", "running", "restarting", "failed"]
         changes: list[Callable[[], object]] = [
-            lambda: deployment_actions.observe(row.pk, choice.choice(states)),
-            lambda: deployment_actions.record_step(
+            lambda: reconciling.observe(row.pk, choice.choice(states)),
+            lambda: reconciling.record_step(
                 row.pk, choice.choice(["compile", "start"]), choice.choice(["running", "done"])
             ),
             self.begin,
             self.report,
             self.report,
             self.report,
-            lambda: deployment_actions.end_run(row.pk, "stopped"),
+            lambda: reconciling.end_run(row.pk, "stopped"),
             lambda: deployment_actions.request_redeploy(people.operator, row, 2),
             lambda: deployment_actions.request_restart(people.operator, row),
             self.save_version,
@@ -188,10 +188,10 @@ class Driver:
         self.epoch += 1
         self.records = 0
         try:
-            deployment_actions.begin_run(
+            reconciling.begin_run(
                 self.deployment.pk, 100 + self.epoch, "here", "boot/1", self.epoch
             )
-        except deployment_actions.LiveRunExists:
+        except reconciling.LiveRunExists:
             self.epoch -= 1
 
     def report(self) -> None:
@@ -259,7 +259,7 @@ async def test_a_page_that_comes_back_hears_what_it_missed_and_no_more(
         state, last_id = page.state, page.last_id
     for _ in range(3):
         await sync_to_async(driver.report)()
-    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "restarting")
+    await sync_to_async(reconciling.observe)(driver.deployment.pk, "restarting")
     await sync_to_async(driver.save_version)()
     async with open_page(people.operator, query, last_id) as page:
         page.state = state
@@ -275,7 +275,7 @@ async def test_a_place_that_is_gone_is_answered_with_a_fresh_snapshot(
     last_id: str, driver: Driver, people: People
 ) -> None:
     redis.client().xtrim(redis.live_stream(people.workspace.pk), maxlen=0)
-    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "compiling")
+    await sync_to_async(reconciling.observe)(driver.deployment.pk, "compiling")
     async with open_page(people.viewer, {"topology": driver.topology.pk}, last_id) as page:
         assert await page.next() == "snapshot"
         assert page.state["deployment"]["observed"] == "compiling"
@@ -292,7 +292,7 @@ async def test_a_page_hears_only_of_its_own_topology(driver: Driver, people: Peo
         await page.until(lambda state: bool(state["presence"]))
         await sync_to_async(change_another)()
         heard = len(page.heard)
-        await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "running")
+        await sync_to_async(reconciling.observe)(driver.deployment.pk, "running")
         await page.until(lambda state: state["deployment"]["observed"] == "running")
         assert set(page.heard[heard:]) <= {"deployment.changed", "presence"}
     async with open_page(people.viewer, {"workspace": "main"}) as page:
@@ -362,7 +362,7 @@ async def test_after_redis_was_killed_pages_get_a_fresh_snapshot(
         await page.until(lambda state: bool(state["presence"]))
         redis_server.kill()
         try:
-            await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "running")
+            await sync_to_async(reconciling.observe)(driver.deployment.pk, "running")
         finally:
             redis_server.start()
         await page.until(lambda state: state["deployment"]["observed"] == "running", 15)
@@ -381,13 +381,13 @@ async def test_a_stream_outlives_a_redis_that_dies_while_it_catches_up(
     redis_server.kill()
     page = Page(content)
     try:
-        await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "running")
+        await sync_to_async(reconciling.observe)(driver.deployment.pk, "running")
         await asyncio.sleep(1)
     finally:
         redis_server.start()
     await page.until(lambda state: state["deployment"]["observed"] == "running", 15)
     assert not page.ended
-    await sync_to_async(deployment_actions.observe)(driver.deployment.pk, "restarting")
+    await sync_to_async(reconciling.observe)(driver.deployment.pk, "restarting")
     await page.until(lambda state: state["deployment"]["observed"] == "restarting")
     page.reader.cancel()
     await asyncio.gather(page.reader, return_exceptions=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from deployments import actions
+from deployments import reconciling
 from deployments.models import Deployment
 from millrace_backend import redis
 from prometheus_client.parser import text_string_to_metric_families
@@ -35,7 +35,7 @@ def scraped(client: Any) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]
 def test_every_figure_of_a_report_is_a_metric(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     now = int(time.time() * 1000)
     report(f"{deployment.pk}-1", progress(now - 3_000, 100), progress(now - 500, 350))
     found = scraped(client_of(people.viewer))
@@ -65,7 +65,7 @@ def test_every_figure_of_a_report_is_a_metric(
 def test_metrics_are_those_of_the_readers_workspaces(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     report(f"{deployment.pk}-1", progress(int(time.time() * 1000), 100))
     assert scraped(client_of(people.outsider)) == {}
     assert client_of(None).get("/api/metrics").status_code == 401
@@ -74,7 +74,7 @@ def test_metrics_are_those_of_the_readers_workspaces(
 def test_without_redis_the_answer_says_so(
     deployment: Deployment, people: People, client_of: Client, millrace_settings: Any
 ) -> None:
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     client = client_of(people.viewer)
     millrace_settings.REDIS_URL = "redis://127.0.0.1:1/0"
     redis.client.cache_clear()

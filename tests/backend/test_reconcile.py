@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deployments import actions
+from deployments import actions, reconciling
 from deployments.models import Deployment
 from millrace_backend import redis
 from millrace_workers import tasks
@@ -66,7 +66,7 @@ def kafka(folder: Path, port: int) -> Iterator[None]:
 
 
 def observed(deployment: Deployment) -> str:
-    found = actions.load_for_reconcile(deployment.pk)
+    found = reconciling.load_for_reconcile(deployment.pk)
     assert found is not None
     return found.observed
 
@@ -78,13 +78,13 @@ def test_a_driver_of_another_host_is_judged_there_alone(
     try:
         start = born(driver.pid)
         assert start is not None
-        actions.begin_run(deployment.pk, driver.pid, "elsewhere", start, 1)
-        actions.observe(deployment.pk, "running")
+        reconciling.begin_run(deployment.pk, driver.pid, "elsewhere", start, 1)
+        reconciling.observe(deployment.pk, "running")
         tasks.reconcile(deployment.pk)
         assert observed(deployment) == "running"
         assert not redis.client().hexists(redis.HEARTBEATS, str(deployment.pk))
-        actions.end_run(deployment.pk, "stopped")
-        actions.begin_run(deployment.pk, driver.pid, tasks.launcher().host, start, 2)
+        reconciling.end_run(deployment.pk, "stopped")
+        reconciling.begin_run(deployment.pk, driver.pid, tasks.launcher().host, start, 2)
         Deployment.objects.filter(pk=deployment.pk).update(desired="stopped")
         tasks.reconcile(deployment.pk)
         assert observed(deployment) == "stopping"
@@ -117,7 +117,7 @@ def test_a_broker_that_is_stopped_is_waited_for_and_shown_until_it_is_back(
     tasks.configuration.cache_clear()
     folder = tmp_path / "kafka"
     folder.mkdir()
-    actions.observe(deployment.pk, "checking")
+    reconciling.observe(deployment.pk, "checking")
     with kafka(folder, port):
         pass
     before = time.time()
@@ -191,7 +191,7 @@ def test_a_full_disk_is_waited_for_and_shown_until_there_is_room(
     client = client_of(people.viewer)
     with serving_analyzer(OneTypeAnalyzer()) as analyzer:
         monkeypatch.setenv("MILLRACE_ANALYZER", analyzer)
-        actions.observe(copying.pk, "staging")
+        reconciling.observe(copying.pk, "staging")
         before = time.time()
         for _ in range(3):  # as often as the beat likes; nothing is raised
             tasks.reconcile(copying.pk)
@@ -223,7 +223,7 @@ def test_an_analyzer_that_is_killed_is_waited_for_and_shown_until_it_is_back(
     with running_analyzer(port) as process:
         # The compiler keeps a connection to it from here on.
         assert tasks.jobs().check(line(node("other", "filter", predicate="key = 'b'"))) is None
-        actions.observe(copying.pk, "compiling")
+        reconciling.observe(copying.pk, "compiling")
         process.kill()
         process.wait()
         tasks.reconcile(copying.pk)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deployments import actions, runtime
+from deployments import reconciling, runtime
 from deployments.choices import LogLevel
 from deployments.logs import BLOCK, PAGE, Filter, parse, read_log
 from deployments.models import Deployment
@@ -141,7 +141,7 @@ def test_the_runtime_endpoint_shows_the_last_report_with_rates(
     client = client_of(people.viewer)
     path = f"/api/deployments/{deployment.pk}/runtime"
     assert "No driver of this deployment runs" in client.get(path).json()["error"]["message"]
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     assert client.get(path).json()["error"]["code"] == "no_report"
     now = int(time.time() * 1000)
     log = {"event": "log", "at": now, "level": "INFO", "node": None, "message": "hello"}
@@ -160,7 +160,7 @@ def test_the_runtime_endpoint_shows_the_last_report_with_rates(
 def test_a_report_pushed_out_by_log_lines_is_found_in_its_own_place(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     now = int(time.time() * 1000)
     redis.client().set(redis.run_snapshot(f"{deployment.pk}-1"), json.dumps(progress(now, 5)))
     found = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/runtime").json()
@@ -272,7 +272,7 @@ def test_an_error_in_the_log_has_its_time_and_record_and_stands_behind_older_lin
     error = {"at": at, "error": {"node": "divide", "message": "by zero", "record": record}}
     deployment.directory.mkdir(parents=True)
     deployment.log_file.write_text(f"Traceback without a time\n{json.dumps(error)}\n")
-    actions.begin_run(deployment.pk, 1, "here", "1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "1", 1)
     peek = {"event": "log", "at": at - 1, "level": "info", "node": "peek", "message": "older"}
     report(f"{deployment.pk}-1", peek)
     lines = client_of(people.viewer).get(f"/api/deployments/{deployment.pk}/logs").json()["lines"]
@@ -294,7 +294,7 @@ def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
 ) -> None:
     client = client_of(people.viewer)
     path = f"/api/deployments/{deployment.pk}/logs"
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     deployment.directory.mkdir(parents=True)
     deployment.log_file.write_text(
         "2026-11-21T11:30:01Z WARN first\n11:30:02 ERROR no day\n2026-11-21T11:30:05Z WARN last\n"

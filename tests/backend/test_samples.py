@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from accounts import actions as accounts
 from accounts.models import Workspace
-from deployments import actions
+from deployments import actions, reconciling
 from deployments.models import Deployment
 from millrace_backend import redis
 from topologies import actions as topologies
@@ -32,7 +32,7 @@ def running(people: People) -> Deployment:
     """A deployment of one edge whose driver runs; its reports are called `7-1`."""
     topology = topologies.create_topology(people.editor, people.workspace, "Copy", DOCUMENT)
     deployment = actions.create_deployment(people.operator, topology, 1, "local", {})
-    actions.begin_run(deployment.pk, 1, "here", "boot/1", 1, report_id="7-1")
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1, report_id="7-1")
     return deployment
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from accounts.models import AuditEntry
-from deployments import actions, state_plan
+from deployments import actions, reconciling, state_plan
 from deployments.models import Deployment
 from millrace_backend import redis
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
@@ -63,8 +63,8 @@ def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> I
     notes = row.directory / "checkpoint" / "stores.json"
     notes.parent.mkdir(parents=True)
     notes.write_text(json.dumps({"state": schema}))
-    actions.begin_run(row.pk, 100, "here", "boot/1", 1)
-    actions.observe(row.pk, "running")
+    reconciling.begin_run(row.pk, 100, "here", "boot/1", 1)
+    reconciling.observe(row.pk, "running")
     with serving_analyzer(ExpectedTypes()) as address:
         settings.MILLRACE_ANALYZER = address
         yield row
@@ -143,7 +143,7 @@ def test_a_loss_is_answered_with_the_plan_until_it_is_decided_by_store(
     assert client.post(path, {"version": 4, "stores": {"sum": "drop"}}).status_code == 200
     running.refresh_from_db()
     assert (running.version.number, running.fallback) == (4, 1)
-    found = actions.load_for_reconcile(running.pk)
+    found = reconciling.load_for_reconcile(running.pk)
     assert found is not None
     assert (found.state_decisions, found.fallback) == ({"sum": "drop"}, 1)
 
@@ -169,7 +169,7 @@ def test_an_expression_converts_values_of_another_type_if_it_gives_the_new_one(
     assert lost.json()["error"]["code"] == "state_not_convertible"
     decision = {"sum": {"convert": "CAST(old AS STRING)"}}
     assert client.post(path, {"version": 3, "stores": decision}).status_code == 200
-    found = actions.load_for_reconcile(running.pk)
+    found = reconciling.load_for_reconcile(running.pk)
     assert found is not None
     assert found.state_decisions == decision
 
@@ -178,17 +178,17 @@ def test_a_version_that_fails_gives_way_to_the_one_that_ran_and_one_that_arrives
     running: Deployment, people: People
 ) -> None:
     actions.request_redeploy(people.operator, running, 2)
-    assert actions.fall_back(running.pk) == 1
-    assert actions.fall_back(running.pk) is None
+    assert reconciling.fall_back(running.pk) == 1
+    assert reconciling.fall_back(running.pk) is None
     running.refresh_from_db()
     assert (running.version.number, running.state_decisions) == (1, {})
     actions.request_redeploy(people.operator, running, 2)
-    actions.arrived(running.pk)
+    reconciling.arrived(running.pk)
     running.refresh_from_db()
     assert (running.version.number, running.fallback) == (2, 1), "the one that runs is the first"
-    actions.end_run(running.pk, "stopped")
-    actions.begin_run(running.pk, 4243, "here", "boot/2", 9)
-    actions.arrived(running.pk)
+    reconciling.end_run(running.pk, "stopped")
+    reconciling.begin_run(running.pk, 4243, "here", "boot/2", 9)
+    reconciling.arrived(running.pk)
     running.refresh_from_db()
     assert (running.version.number, running.fallback) == (2, None)
 
@@ -212,9 +212,9 @@ def test_an_earlier_version_is_deployed_by_the_same_plan_as_a_new_one(
     client = client_of(people.operator)
     redeploy = f"/api/deployments/{running.pk}/redeploy"
     assert client.post(redeploy, {"version": 2}).status_code == 200
-    actions.end_run(running.pk, "stopped")
-    actions.begin_run(running.pk, 101, "here", "boot/1", 2)
-    actions.arrived(running.pk)
+    reconciling.end_run(running.pk, "stopped")
+    reconciling.begin_run(running.pk, 101, "here", "boot/1", 2)
+    reconciling.arrived(running.pk)
     schema = state_schema(compile_document(summing("BIGINT"), ExpectedTypes()))
     notes = running.directory / "checkpoint" / "stores.json"
     notes.write_text(json.dumps({"state": schema}))
@@ -226,7 +226,7 @@ def test_an_earlier_version_is_deployed_by_the_same_plan_as_a_new_one(
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "state_undecided")
     convert = {"sum": {"convert": "CAST(old AS INT)"}}
     assert client.post(redeploy, {"version": 1, "stores": convert}).status_code == 200
-    found = actions.load_for_reconcile(running.pk)
+    found = reconciling.load_for_reconcile(running.pk)
     assert found is not None
     assert (found.version, found.state_decisions, found.fallback) == (1, convert, 2)
 
@@ -245,13 +245,13 @@ def test_a_change_is_cancelled_until_its_version_has_done_a_batch(
     assert (cancelled["version"], cancelled["fallback"], cancelled["desired"]) == (
         1, None, "running",
     )  # fmt: skip
-    found = actions.load_for_reconcile(running.pk)
+    found = reconciling.load_for_reconcile(running.pk)
     assert found is not None
     assert found.state_decisions == {}
     entry = AuditEntry.objects.filter(action="deployment.cancel").latest("pk")
     assert (entry.detail["version"], entry.detail["cancelled"]) == (1, 4)
     client.post(f"/api/deployments/{running.pk}/redeploy", {"version": 2})
-    actions.end_run(running.pk, "stopped")
-    actions.begin_run(running.pk, 101, "here", "boot/1", 2)
-    actions.arrived(running.pk)
+    reconciling.end_run(running.pk, "stopped")
+    reconciling.begin_run(running.pk, 101, "here", "boot/1", 2)
+    reconciling.arrived(running.pk)
     assert client.post(cancel).status_code == 409

@@ -9,7 +9,7 @@ from accounts import actions
 from accounts.models import User, Workspace
 from accounts.topics import allows
 from deployments import actions as deployments
-from deployments import cluster
+from deployments import cluster, reconciling
 from millrace_backend import kafka
 from millrace_compiler.topic_patterns import topic_pattern
 from topologies import actions as topologies
@@ -159,11 +159,11 @@ def test_a_version_with_a_topic_outside_of_the_prefixes_is_not_run(
         people.editor, people.workspace, "Sums", using(reads=["orders-a"], writes="sums")
     )
     row = deployments.create_deployment(people.operator, made, 1, "local", {})
-    found = deployments.load_for_reconcile(row.pk)
+    found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
     assert found.forbidden is None
     actions.set_topic_prefixes(chief, people.workspace, ["orders-"])
-    found = deployments.load_for_reconcile(row.pk)
+    found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
     assert found.forbidden is not None
     assert (found.forbidden["node"], found.forbidden["parameter"]) == ("out", "topic")

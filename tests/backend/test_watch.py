@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 import pytest
-from deployments import actions
+from deployments import reconciling
 from deployments.models import Deployment
 from deployments.watch import Watch
 from millrace_backend import redis
@@ -51,8 +51,8 @@ def pass_time(clock: Clock, watch: Watch, seconds: float) -> None:
 def test_silence_makes_it_unknown_since_the_last_word(
     deployment: Deployment, watch: Watch, clock: Clock
 ) -> None:
-    actions.observe(deployment.pk, "running")
-    actions.heartbeat(deployment.pk)
+    reconciling.observe(deployment.pk, "running")
+    reconciling.heartbeat(deployment.pk)
     watch.look()
     last = clock.at
     pass_time(clock, watch, 14)
@@ -65,9 +65,9 @@ def test_silence_makes_it_unknown_since_the_last_word(
 def test_as_long_as_a_worker_is_at_it_nothing_changes(
     deployment: Deployment, watch: Watch, clock: Clock
 ) -> None:
-    actions.observe(deployment.pk, "compiling")
+    reconciling.observe(deployment.pk, "compiling")
     for _ in range(10):
-        actions.heartbeat(deployment.pk)
+        reconciling.heartbeat(deployment.pk)
         pass_time(clock, watch, 8)
     assert state(deployment) == "compiling"
 
@@ -75,8 +75,8 @@ def test_as_long_as_a_worker_is_at_it_nothing_changes(
 def test_a_backend_that_was_just_started_gives_the_workers_time(
     deployment: Deployment, watch: Watch, clock: Clock
 ) -> None:
-    actions.observe(deployment.pk, "running")
-    actions.heartbeat(deployment.pk)
+    reconciling.observe(deployment.pk, "running")
+    reconciling.heartbeat(deployment.pk)
     clock.at += 3_600
     pass_time(clock, watch, 14)
     assert state(deployment) == "running"
@@ -86,7 +86,7 @@ def test_what_is_at_rest_is_known_without_any_worker(
     deployment: Deployment, watch: Watch, clock: Clock
 ) -> None:
     Deployment.objects.filter(pk=deployment.pk).update(desired="stopped")
-    actions.observe(deployment.pk, "stopped")
+    reconciling.observe(deployment.pk, "stopped")
     pass_time(clock, watch, 60)
     assert state(deployment) == "stopped"
 
@@ -94,8 +94,8 @@ def test_what_is_at_rest_is_known_without_any_worker(
 def test_without_redis_no_worker_can_be_heard(
     deployment: Deployment, watch: Watch, clock: Clock, redis_server: RedisServer
 ) -> None:
-    actions.observe(deployment.pk, "running")
-    actions.heartbeat(deployment.pk)
+    reconciling.observe(deployment.pk, "running")
+    reconciling.heartbeat(deployment.pk)
     watch.look()
     redis_server.kill()
     try:
@@ -107,7 +107,7 @@ def test_without_redis_no_worker_can_be_heard(
     outage = Deployment.objects.get(pk=deployment.pk).observation.outage
     assert outage is not None
     assert outage["code"] == "redis_unreachable"
-    actions.observe(deployment.pk, "running")
+    reconciling.observe(deployment.pk, "running")
     assert Deployment.objects.get(pk=deployment.pk).observation.outage is None
 
 

@@ -1,6 +1,6 @@
 """The Celery tasks: thin, repeatable, never waiting for a stream.
 
-This is the one place where the workers meet the backend: through ``deployments.actions``, and
+This is the one place where the workers meet the backend: through ``deployments.reconciling``, and
 ``accounts.retention`` for what is deleted by its age.
 """
 
@@ -16,7 +16,7 @@ from functools import cache
 
 import redis
 from accounts.retention import forget_old
-from deployments import actions
+from deployments import reconciling
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
@@ -44,7 +44,7 @@ PULSE_SECONDS = 4.0
 @app.task(name="millrace_workers.tasks.reconcile_due")
 def reconcile_due() -> None:
     """Have every deployment looked at that is not at rest."""
-    for deployment in actions.due_for_reconcile():
+    for deployment in reconciling.due_for_reconcile():
         reconcile.apply_async(args=(deployment,), expires=10)
 
 
@@ -59,7 +59,7 @@ def forget_old_access() -> None:
 @app.task(name="millrace_workers.tasks.forget_old_state")
 def forget_old_state() -> None:
     """Delete state that deployments left when they were moved or reset, after some days."""
-    actions.forget_old_state()
+    reconciling.forget_old_state()
 
 
 @app.task(name="millrace_workers.tasks.reconcile")
@@ -72,7 +72,7 @@ def reconcile(deployment_id: int) -> None:
             found = load(deployment_id)
             if found is None or not visible(found, launcher()):
                 return
-            actions.heartbeat(deployment_id)
+            reconciling.heartbeat(deployment_id)
             if found.run is not None:
                 # A Redis that was restarted has forgotten who may report.
                 reports().grant(found.run.report_id)
@@ -81,7 +81,7 @@ def reconcile(deployment_id: int) -> None:
                 return
             if left not in TRANSITIONS[found.observed]:
                 raise RuntimeError(f"{found.observed} may not lead to {left}")
-            if not actions.observe(deployment_id, left, found=found.observed):
+            if not reconciling.observe(deployment_id, left, found=found.observed):
                 return
 
 
@@ -93,7 +93,7 @@ def visible(deployment: Deployment, here: Launcher) -> bool:
 
 def load(deployment_id: int) -> Deployment | None:
     """The deployment as the states see it; None where it was deleted."""
-    row = actions.load_for_reconcile(deployment_id)
+    row = reconciling.load_for_reconcile(deployment_id)
     if row is None:
         return None
     run = None
@@ -125,33 +125,33 @@ def load(deployment_id: int) -> Deployment | None:
 
 
 class DatabaseRecord:
-    """Records the result of a step through the backend's actions."""
+    """Records the result of a step in the backend."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
 
     def step(self, name: str, state: str, detail: str | None = None) -> None:
         """A step is running, done or failed."""
-        actions.record_step(self._deployment.id, name, state, detail)
+        reconciling.record_step(self._deployment.id, name, state, detail)
 
     def fail(self, failure: Failure) -> None:
         """The cause that the page shows at its node."""
         log.warning("deployment %s: %s", self._deployment.id, failure.message)
-        actions.record_failure(self._deployment.id, failure.as_json())
+        reconciling.record_failure(self._deployment.id, failure.as_json())
 
     def clear_failure(self) -> None:
         """The cause is gone."""
-        actions.record_failure(self._deployment.id, None)
+        reconciling.record_failure(self._deployment.id, None)
 
     def outage(self, outage: Outage) -> None:
         """What it waits for."""
         log.warning("deployment %s waits: %s", self._deployment.id, outage.message)
-        actions.record_outage(self._deployment.id, outage.as_json())
+        reconciling.record_outage(self._deployment.id, outage.as_json())
 
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
         """A driver lives."""
         try:
-            run = actions.begin_run(
+            run = reconciling.begin_run(
                 self._deployment.id,
                 process.pid,
                 process.host,
@@ -160,13 +160,13 @@ class DatabaseRecord:
                 report_id=report_id,
                 version=self._deployment.version,
             )
-        except actions.LiveRunExists as error:
+        except reconciling.LiveRunExists as error:
             raise RunExists(str(error)) from error
         return Run(run.id, process, run.version, run.report_id)
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
         """The driver is gone."""
-        actions.end_run(
+        reconciling.end_run(
             self._deployment.id, outcome, None if failure is None else failure.as_json()
         )
         if self._deployment.run is not None:
@@ -174,15 +174,15 @@ class DatabaseRecord:
 
     def keep_version(self, version: int) -> None:
         """Want again what runs."""
-        actions.keep_version(self._deployment.id, version)
+        reconciling.keep_version(self._deployment.id, version)
 
     def fall_back(self) -> int | None:
         """Want again the version that ran before."""
-        return actions.fall_back(self._deployment.id)
+        return reconciling.fall_back(self._deployment.id)
 
     def arrived(self) -> None:
         """The wanted version has done its first batch."""
-        actions.arrived(self._deployment.id)
+        reconciling.arrived(self._deployment.id)
 
 
 def tools_for(deployment: Deployment) -> Tools:
@@ -253,7 +253,7 @@ def _pulse(deployment_id: int, lock: Lock, done: threading.Event) -> None:
     while not done.wait(PULSE_SECONDS):
         try:
             lock.extend(LOCK_SECONDS, replace_ttl=True)
-            actions.heartbeat(deployment_id)
+            reconciling.heartbeat(deployment_id)
         except (LockError, RedisError) as error:
             log.warning("deployment %s: %s", deployment_id, error)
 

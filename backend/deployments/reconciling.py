@@ -1,0 +1,331 @@
+"""The only code through which workers and the watch read and change deployments.
+
+They act for nobody: what people may do is in `deployments.actions`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import structlog
+from accounts.events import audit
+from django.db import IntegrityError, transaction
+from django.db.models import Max, Q
+from django.utils import timezone
+from millrace_backend import redis
+from topologies.topics import topic_failure
+
+from deployments import old_state
+from deployments.beginnings import (
+    beginning_without,
+    request_of,
+)
+from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
+from deployments.models import Deployment, Run
+from deployments.rows import bump, fresh_step, live_runs, locked, observation_of, version_numbered
+from deployments.snapshots import DeploymentSnapshot, RunSnapshot
+
+log = structlog.get_logger(__name__)
+
+#: crashes further back say nothing about now
+CRASHES_KEPT = 50
+
+
+class LiveRunExists(RuntimeError):
+    """Another driver of this deployment is alive; the database holds at most one."""
+
+
+def due_for_reconcile() -> list[int]:
+    """Ids of all deployments that need reconciling, including those that run."""
+    stopped = Q(desired=Desired.STOPPED, observation__state=Observed.STOPPED)
+    failed = Q(
+        desired=Desired.RUNNING,
+        observation__state=Observed.FAILED,
+        restart_requested_at__isnull=True,
+    )
+    at_rest = Deployment.objects.filter(stopped | failed).exclude(runs__in=live_runs())
+    due = Deployment.objects.exclude(pk__in=at_rest.values("pk"))
+    return list(due.order_by("id").values_list("id", flat=True))
+
+
+def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
+    """The deployment as it stands now; None where it was deleted."""
+    row = (
+        Deployment.objects.select_related("topology", "observation", "version", "workspace")
+        .filter(pk=deployment)
+        .first()
+    )
+    if row is None:
+        return None
+    run = live_runs().filter(deployment=row).select_related("version").first()
+    last_epoch = row.runs.aggregate(last=Max("epoch"))["last"] or 0
+    return DeploymentSnapshot(
+        id=row.pk,
+        workspace=row.workspace_id,
+        topology=row.topology_id,
+        name=row.topology.name,
+        version=row.version.number,
+        document=row.version.document,
+        target=row.target,
+        settings=row.settings,
+        desired=row.desired,
+        observed=row.observation.state,
+        directory=row.directory,
+        since=row.observation.since.timestamp(),
+        next_epoch=last_epoch + 1,
+        run=None if run is None else _snapshot(run),
+        restart_requested=row.restart_requested_at is not None,
+        crashes=tuple(ended.timestamp() for ended in _crashes(row)),
+        failure=row.observation.failure,
+        forbidden=topic_failure(row.version.document, row.workspace.topic_prefixes),
+        outage=row.observation.outage,
+        steps=tuple(row.observation.steps),
+        state_decisions=dict(row.state_decisions),
+        beginning=request_of(row),
+        fallback=row.fallback,
+    )
+
+
+def heartbeat(deployment: int) -> None:
+    """Record a worker's heartbeat for a deployment; repeated every few seconds.
+
+    Raises redis.RedisError where Redis does not answer.
+    """
+    redis.client().hset(redis.HEARTBEATS, str(deployment), repr(time.time()))
+
+
+def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> None:
+    """A step is running, done, failed or skipped; to begin a step makes those after it wait.
+
+    Raises ValueError for a step or state that does not exist. Says nothing where nothing changed.
+    """
+    if name not in STEPS or state not in StepState.values:
+        raise ValueError(f"there is no step {name!r} with a state {state!r}; steps: {STEPS}")
+    with transaction.atomic():
+        observation = observation_of(deployment)
+        steps = {step["name"]: step for step in observation.steps}
+        step = steps.get(name) or fresh_step(name)
+        if (step["state"], step["detail"]) == (state, detail):
+            return
+        now = timezone.now().isoformat()
+        if state == StepState.RUNNING and step["state"] != StepState.RUNNING:
+            step = {**fresh_step(name), "started_at": now}
+            for later in STEPS[STEPS.index(name) + 1 :]:
+                steps[later] = fresh_step(later)
+        if state in {StepState.DONE, StepState.FAILED, StepState.SKIPPED}:
+            step = {**step, "started_at": step["started_at"] or now, "finished_at": now}
+        steps[name] = {**step, "state": state, "detail": detail}
+        observation.steps = [steps.get(each) or fresh_step(each) for each in STEPS]
+        observation.save(update_fields=["steps"])
+        bump(deployment)
+
+
+_KEEP: Any = object()
+
+
+def observe(
+    deployment: int,
+    state: str,
+    failure: Mapping[str, Any] | None = _KEEP,
+    *,
+    found: str = "",
+    since: datetime | None = None,
+) -> bool:
+    """Write down what is seen, and the failure if one is given (None clears it).
+
+    With ``found``, only if the state is still the one it was found in: False where it is not.
+    ``since`` is when the state began, where that is not now.
+    Raises ValueError for a state that does not exist.
+    """
+    if state not in Observed.values:
+        raise ValueError(f"there is no observed state {state!r}; there are {Observed.values}")
+    with transaction.atomic():
+        observation = observation_of(deployment)
+        if found and observation.state != found:
+            return False
+        new_failure = observation.failure if failure is _KEEP else failure
+        if (observation.state, observation.failure) == (state, new_failure):
+            return True
+        if observation.state != state:
+            if observation.state == Observed.FAILED or state == Observed.STOPPED:
+                # Leaving FAILED fulfils a requested restart; STOPPED cancels it.
+                Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
+            observation.since = since or timezone.now()
+            if state == Observed.RUNNING or not {state, observation.state} <= RETURNING:
+                observation.outage = None
+        observation.state = state
+        observation.failure = None if new_failure is None else dict(new_failure)
+        observation.save(update_fields=["state", "since", "failure", "outage"])
+        bump(deployment)
+    return True
+
+
+def record_failure(deployment: int, failure: Mapping[str, Any] | None) -> None:
+    """The cause that the page shows at its node; None when it is gone."""
+    with transaction.atomic():
+        observation = observation_of(deployment)
+        if observation.failure == failure:
+            return
+        observation.failure = None if failure is None else dict(failure)
+        observation.save(update_fields=["failure"])
+        bump(deployment)
+
+
+def record_outage(deployment: int, outage: Mapping[str, Any]) -> None:
+    """What it waits for, since when, and when it tries again (epoch seconds)."""
+    with transaction.atomic():
+        observation = observation_of(deployment)
+        observation.outage = dict(outage)
+        observation.save(update_fields=["outage"])
+        bump(deployment)
+
+
+def begin_run(
+    deployment: int,
+    pid: int,
+    host: str,
+    process_born: str,
+    epoch: int,
+    *,
+    report_id: str = "",
+    version: int | None = None,
+) -> RunSnapshot:
+    """Record a driver process. Recording the same process again has no effect.
+
+    ``version`` is the number of the version it runs (default: the wanted one).
+    Raises LiveRunExists where another driver of the deployment is alive.
+    """
+    with transaction.atomic():
+        row = locked(deployment)
+        runs = version_numbered(row.topology_id, version) if version is not None else row.version
+        try:
+            with transaction.atomic():
+                run = Run.objects.create(
+                    deployment=row,
+                    epoch=epoch,
+                    version=runs,
+                    pid=pid,
+                    host=host,
+                    process_born=process_born,
+                    report_id=report_id or f"{deployment}-{epoch}",
+                    restarts=len(_crashes(row)),
+                )
+        except IntegrityError as error:
+            live = live_runs().filter(deployment=row).select_related("version").first()
+            if live is None or (live.pid, live.process_born) != (pid, process_born):
+                raise LiveRunExists(
+                    f"deployment {deployment} has a live run or a run numbered {epoch} already"
+                ) from error
+            return _snapshot(live)
+        Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
+        bump(deployment)
+    return _snapshot(run)
+
+
+def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = None) -> None:
+    """The driver is gone, with one of the outcomes. Without a live run: nothing.
+
+    Raises ValueError for an outcome that does not exist.
+    """
+    if outcome not in Outcome.values:
+        raise ValueError(f"there is no outcome {outcome!r}; there are {Outcome.values}")
+    with transaction.atomic():
+        ended = (
+            live_runs()
+            .filter(deployment=deployment)
+            .update(
+                ended_at=timezone.now(),
+                outcome=outcome,
+                failure=None if failure is None else dict(failure),
+            )
+        )
+        if ended:
+            bump(deployment)
+
+
+def keep_version(deployment: int, number: int) -> None:
+    """The wanted version was refused: want again the one that runs."""
+    with transaction.atomic():
+        row = locked(deployment)
+        version = version_numbered(row.topology_id, number)
+        if row.version_id != version.pk:
+            Deployment.objects.filter(pk=deployment).update(
+                version=version,
+                fallback=None,
+                beginning=beginning_without(row, row.version.number),
+            )
+            audit(
+                None, row.workspace_id, "deployment.keep", "deployment", deployment, version=number
+            )
+            bump(deployment)
+
+
+def fall_back(deployment: int) -> int | None:
+    """Want the version again that ran before; its number, None where there is none."""
+    with transaction.atomic():
+        row = locked(deployment)
+        if row.fallback is None:
+            return None
+        number, failed = row.fallback, row.version.number
+        Deployment.objects.filter(pk=deployment).update(
+            version=version_numbered(row.topology_id, number),
+            fallback=None,
+            state_decisions={},
+            beginning=beginning_without(row, failed),
+        )
+        audit(
+            None,
+            row.workspace_id,
+            "deployment.fall_back",
+            "deployment",
+            deployment,
+            version=number,
+            failed=failed,
+        )
+        bump(deployment)
+    return number
+
+
+def arrived(deployment: int) -> None:
+    """The running version has done its first batch.
+
+    Nothing falls back any more, unless another version was asked for in the meantime: that one
+    falls back to the running one.
+    """
+    with transaction.atomic():
+        row = locked(deployment)
+        run = row.live_run
+        other = run is not None and run.version_id != row.version_id
+        Deployment.objects.filter(pk=deployment).update(
+            fallback=run.version.number if run is not None and other else None
+        )
+        bump(deployment)
+
+
+def forget_old_state() -> int:
+    """Delete state that deployments left long ago (`old_state`); how many folders."""
+    return old_state.forget_old_state()
+
+
+def _crashes(row: Deployment) -> list[Any]:
+    lost = row.runs.filter(
+        outcome__in=[Outcome.CRASHED, Outcome.KILLED],
+        failure__isnull=False,
+        ended_at__gte=row.wanted_at,
+    )
+    return list(lost.order_by("-ended_at").values_list("ended_at", flat=True)[:CRASHES_KEPT])[::-1]
+
+
+def _snapshot(run: Run) -> RunSnapshot:
+    return RunSnapshot(
+        id=run.pk,
+        epoch=run.epoch,
+        pid=run.pid,
+        host=run.host,
+        process_born=run.process_born,
+        version=run.version.number,
+        report_id=run.report_id,
+    )

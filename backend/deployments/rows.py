@@ -1,0 +1,63 @@
+"""Reading rows of deployments to change them, and telling that they were changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import F
+from django.utils import timezone
+from millrace_backend.errors import NotFound
+from topologies.models import Version
+
+from deployments.events import deployment_changed
+from deployments.models import Deployment, Observation, Run, waiting_steps
+
+
+def bump(deployment: int) -> None:
+    """Count a change, and tell those who watch."""
+    Deployment.objects.filter(pk=deployment).update(
+        revision=F("revision") + 1, updated_at=timezone.now()
+    )
+    deployment_changed(deployment)
+
+
+def locked(deployment: int) -> Deployment:
+    """The row, locked until the transaction ends. Raises NotFound."""
+    row = (
+        Deployment.objects.select_for_update(of=("self",))
+        .select_related("topology", "observation", "version")
+        .filter(pk=deployment)
+        .first()
+    )
+    if row is None:
+        raise NotFound("not_found", f"There is no deployment {deployment}.")
+    return row
+
+
+def observation_of(deployment: int) -> Observation:
+    """What was observed of a deployment, which is locked."""
+    locked(deployment)
+    return Observation.objects.get(deployment=deployment)
+
+
+def version_numbered(topology: int, number: int) -> Version:
+    """A version of a topology. Raises NotFound."""
+    version = Version.objects.filter(topology=topology, number=number).first()
+    if version is None:
+        raise NotFound(
+            "no_such_version",
+            f"This topology has no version {number}.",
+            "GET its versions for those that are there.",
+            fields={"version": [f"There is no version {number}."]},
+        )
+    return version
+
+
+def live_runs() -> Any:
+    """The runs that have not ended."""
+    return Run.objects.filter(ended_at__isnull=True)
+
+
+def fresh_step(name: str) -> dict[str, Any]:
+    """A step that waits."""
+    return next(step for step in waiting_steps() if step["name"] == name)
