@@ -42,6 +42,7 @@ SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
     ),
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "1",
     "spark.sql.streaming.noDataMicroBatches.enabled": "true",
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
     "spark.sql.shuffle.partitions": "1",
