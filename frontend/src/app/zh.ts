@@ -42,7 +42,7 @@ export const zh: Readonly<Record<string, string>> = {
   Offset: "偏移量",
   Lag: "滞后",
   Rate: "速率",
-  Records: "记录数",
+  Records: "记录",
   "State rows": "状态行数",
   "Stream time": "流时间",
   Everything: "全部",
@@ -696,7 +696,7 @@ export const zh: Readonly<Record<string, string>> = {
   "The next records that go over this edge appear here.": "接下来经过这条边的记录会显示在这里。",
   "Records are kept only while somebody looks. The next ones that go over this edge appear here.":
     "只有在有人查看时才会保留记录。接下来经过这条边的记录会显示在这里。",
-  Seen: "经过时间",
+  Seen: "经过时刻",
   "Input record": "输入记录",
   Pause: "暂停",
   Continue: "继续",

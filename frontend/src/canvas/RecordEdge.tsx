@@ -17,7 +17,7 @@ import { chipPlace, wirePath } from "./wire";
 const STORE_PORT = 6;
 
 /** Pixels between two nodes in which there is room for a total. */
-const TOTAL_ROOM = 56;
+const TOTAL_ROOM = 40;
 
 /** The types in a few characters; fewer still where all wires show theirs. */
 function chipText(type: PortType, room: number): string {
