@@ -17,7 +17,7 @@ import { chipPlace, wirePath } from "./wire";
 const STORE_PORT = 6;
 
 /** Pixels between two nodes in which there is room for a total. */
-const TOTAL_ROOM = 40;
+const TOTAL_ROOM = 32;
 
 /** The types in a few characters; fewer still where all wires show theirs. */
 function chipText(type: PortType, room: number): string {
@@ -187,7 +187,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
           source={source}
           target={target}
           x={labelX}
-          y={labelY + (showChip ? 16 : marks ? -16 : 0)}
+          y={labelY + (showChip ? 16 : marks ? -16 : long ? 0 : -12)}
           short={!long && !hovered}
         />
       ) : null}
