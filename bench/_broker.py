@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Self
 
-from tools import java
-from tools.services import broker as embedded
+from launcher import java
+from launcher.services import broker as embedded
 
 
 def free_ports(count: int) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from millrace_compiler import catalog
 
-from tools import places
+from launcher import places
 
 LANE = 8
 WHEN = "2026-01-01T09:00:00Z"

@@ -20,7 +20,8 @@ from typing import Any
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from bench._page_server import page_server
-from tools import chromium, node
+from checks import chromium
+from launcher import node
 
 STEPS = 90
 #: collects the times of all frames while a gesture lasts

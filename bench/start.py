@@ -35,9 +35,9 @@ from millrace_runtime.jars import operator_jar
 from bench._broker import Broker, free_ports
 from bench._documents import word_count
 from bench._table import Row, processor_seconds, show
-from tools import places
-from tools.cli import documents
-from tools.services import redis as embedded_redis
+from cli import documents
+from launcher import places
+from launcher.services import redis as embedded_redis
 
 RUN_LIMIT = 10.0
 SEEN_LIMIT = 1.0

@@ -30,7 +30,7 @@ from millrace_runtime.job import Job
 from millrace_runtime.kafka import Kafka
 
 from bench._broker import Broker
-from tools.cli import oracle
+from cli import oracle
 
 INPUT = "bench-orders"
 TABLE = "bench-items"

@@ -21,7 +21,7 @@ from millrace_runtime.simulation import Cut
 
 from bench._documents import hundred_nodes, ten_nodes
 from bench._table import Row, processor_seconds, show
-from tools.cli.simulating import Warm
+from cli.simulating import Warm
 
 COMPILE_LIMIT = 0.05
 SIMULATE_LIMIT = 2.0

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from tools import chromium as chromium_of_this_machine
-from tools import java
-from tools.services import broker as embedded_broker
-from tools.services import redis as embedded_redis
+from checks import chromium as chromium_of_this_machine
+from launcher import java
+from launcher.services import broker as embedded_broker
+from launcher.services import redis as embedded_redis
 
 
 def pytest_configure() -> None:

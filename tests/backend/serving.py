@@ -13,8 +13,8 @@ from pathlib import Path
 
 import httpx
 
+from launcher.services import System, backend
 from tests.conftest import unused_port
-from tools.services import System, backend
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,11 +17,11 @@ import pytest
 from millrace_runtime.jars import operator_jar
 from topologies import actions, testing
 
+from launcher import java
 from tests.compiler.kit import OneTypeAnalyzer, document, node, sink, stream
 from tests.conftest import Broker
 from tests.runtime import topics
 from tests.served import serving_analyzer
-from tools import java
 
 from .conftest import Client, People
 

@@ -21,13 +21,13 @@ from millrace_workers.launchers.shim import born
 from rest_framework.test import APIClient
 from topologies import actions as topologies
 
+from launcher import java
+from launcher.services import broker as embedded_broker
 from tests.backend.conftest import Client, People, RedisServer
 from tests.compiler.kit import OneTypeAnalyzer, line, node
 from tests.conftest import Broker, until, unused_port
 from tests.runtime import topics
 from tests.served import running_analyzer, serving_analyzer
-from tools import java
-from tools.services import broker as embedded_broker
 
 pytestmark = pytest.mark.django_db
 

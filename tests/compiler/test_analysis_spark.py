@@ -19,7 +19,7 @@ SCENARIOS = Path(__file__).parents[1] / "conformance" / "scenarios"
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Analyzer]:
-    from tools.cli.documents import analyzer
+    from cli.documents import analyzer
 
     with analyzer() as known:
         yield known

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from millrace_runtime.comparing import differences
 
-from tools.cli.describing import described_scenario, verify_description
-from tools.cli.documents import analyzer
-from tools.cli.oracle import Oracle
+from cli.describing import described_scenario, verify_description
+from cli.documents import analyzer
+from cli.oracle import Oracle
 
 
 @pytest.mark.spark

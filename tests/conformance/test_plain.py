@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from millrace_compiler.plain.sentences import PLAIN
 
-from tools.cli.predicting import RECORDS, unexplained, verdict
+from cli.predicting import RECORDS, unexplained, verdict
 
 HERE = Path(__file__).parent
 WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"
@@ -50,7 +50,7 @@ def scenario(name: str) -> dict[str, Any]:
 def run() -> Iterator[Any]:
     from millrace_runtime.simulation import Cut
 
-    from tools.cli.simulating import Warm, run_scenario
+    from cli.simulating import Warm, run_scenario
 
     warm = Warm(cores=2)
     yield lambda each, cut: run_scenario(warm, each, Cut.parse(cut), dialect="plain")

@@ -49,7 +49,7 @@ class Results:
     """Runs scenarios two at a time; those of the selected tests are begun at once."""
 
     def __init__(self, wanted: list[tuple[str, str, bool]]) -> None:
-        from tools.cli.simulating import Warm
+        from cli.simulating import Warm
 
         self._warm = Warm(cores=2)
         self._pool = ThreadPoolExecutor(2)
@@ -60,7 +60,7 @@ class Results:
     def _begin(self, key: tuple[str, str, bool]) -> Future[dict[str, Any]]:
         from millrace_runtime.simulation import Cut
 
-        from tools.cli.simulating import run_scenario
+        from cli.simulating import run_scenario
 
         if key not in self._begun:
             name, cut, restart = key

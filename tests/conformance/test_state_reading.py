@@ -26,7 +26,7 @@ class Kept:
     """Runs documents on Spark, and reads their stores from the checkpoints that are left."""
 
     def __init__(self) -> None:
-        from tools.cli.simulating import Warm
+        from cli.simulating import Warm
 
         self.warm = Warm(cores=1)
         self._folders: list[Path] = []
@@ -310,8 +310,8 @@ def test_what_cannot_be_read_is_said_by_code(kept: Kept, tmp_path: Path) -> None
 
 
 def test_the_command_prints_stores_and_rows(kept: Kept, capsys: pytest.CaptureFixture[str]) -> None:
-    from tools.cli.main import _parser, main
-    from tools.cli.state import show
+    from cli.main import _parser, main
+    from cli.state import show
 
     _, folder = kept.run(counted(), [line("ann", 1000), line("bob", 2000), line("ann", 3000)])
 

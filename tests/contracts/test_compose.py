@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tools import places
-from tools.services import broker
+from launcher import places
+from launcher.services import broker
 
 #: what our own processes read from their environment
 OURS = (
@@ -55,7 +55,7 @@ def test_every_named_volume_is_declared_and_used(compose: dict[str, Any]) -> Non
 
 
 def test_every_setting_given_to_our_services_is_read_by_our_code(compose: dict[str, Any]) -> None:
-    rooms = ("backend", "workers", "runtime", "compiler", "tools")
+    rooms = ("backend", "workers", "runtime", "compiler", "launcher")
     read = set(OTHERS)
     for room in rooms:
         for file in (places.REPOSITORY / room).rglob("*.py"):
@@ -116,7 +116,7 @@ def test_every_module_that_is_started_exists(compose: dict[str, Any]) -> None:
 
 
 def _roots() -> tuple[str, ...]:
-    from tools import jars
+    from launcher import jars
 
     assert broker.PROPERTIES
     return jars.ROOTS["broker"][0]

@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 
-from tools import jars, places
+from launcher import jars, places
 
 
 def committed() -> list[str]:

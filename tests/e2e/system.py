@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools import places
+from launcher import places
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"https?://\S+/sign-in/\S+")

@@ -14,11 +14,11 @@ from typing import Any
 import psutil
 import pytest
 
+from launcher import places
 from tests.conftest import unused_port
 from tests.e2e.api import Api
 from tests.e2e.system import BROUGHT_ALONG, System, python_alone, running_system
 from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
-from tools import places
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 

@@ -26,7 +26,7 @@ def analyzer() -> Iterator[Analyzer]:
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
     """A session in which one simulation runs after the other."""
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     session = Warm()
     yield session

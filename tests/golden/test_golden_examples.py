@@ -33,7 +33,7 @@ def test_every_kind_has_an_example_with_a_node_of_its_kind() -> None:
 @pytest.mark.spark
 @pytest.mark.slow
 def test_golden_examples_are_what_kafka_streams_does() -> None:
-    from tools.cli.oracle import Oracle
+    from cli.oracle import Oracle
 
     with Oracle() as oracle:
         for kind in KINDS:
@@ -56,7 +56,7 @@ def test_spark_does_with_the_example_what_its_page_shows(kind: str, warm: Any) -
     from millrace_runtime.simulation import Cut
 
     from millrace_runtime.comparing import differences
-    from tools.cli.simulating import run_scenario
+    from cli.simulating import run_scenario
 
     example = scenario(kind)
     result = run_scenario(warm, example, Cut.parse("each"))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools import archive
+from launcher import archive
 
 ROOT = Path(__file__).parents[2]
 

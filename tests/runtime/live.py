@@ -37,7 +37,7 @@ class Live:
         from millrace_runtime import session
         from millrace_runtime.compiling import session_analyzer
 
-        from tools.cli.oracle import Oracle
+        from cli.oracle import Oracle
 
         self.address = address
         self.oracle = Oracle()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.cli import main
-from tools.cli.documents import read_lines
+from cli import main
+from cli.documents import read_lines
 
 DOCUMENT = {
     "format": "millrace.topology/1",

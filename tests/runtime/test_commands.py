@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from millrace_runtime.input_lines import checked_line
 
-from tools.cli import main
-from tools.cli.documents import read_lines, tell
+from cli import main
+from cli.documents import read_lines, tell
 
 
 def test_a_document_that_is_not_there_is_named(

@@ -37,7 +37,7 @@ message Order {
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     warm = Warm()
     yield warm.spark

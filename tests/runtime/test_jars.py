@@ -15,8 +15,8 @@ from millrace_compiler import bundle_files
 from millrace_runtime import jars
 from millrace_runtime.errors import MillraceError
 
+from launcher.jars import read_lock
 from tests.compiler.kit import compiled, line, node
-from tools.jars import read_lock
 
 
 def test_the_lock_names_the_same_connector_as_an_exported_job() -> None:

@@ -45,7 +45,7 @@ def test_a_plain_count_goes_on_from_its_checkpoint_and_writes_the_time_of_writin
     for text in ("to be or not", "to be"):
         topics.produce(broker.address, lines, [{"key": "k", "value": text, "timestamp": 1000}])
         run = subprocess.run(
-            [sys.executable, "-m", "tools.cli", "run", str(path), "--available-now",
+            [sys.executable, "-m", "cli", "run", str(path), "--available-now",
              "--dialect", "plain", "--bootstrap-servers", broker.address,
              "--checkpoint", str(tmp_path / "checkpoint")],
             cwd=ROOT, capture_output=True, text=True, timeout=240, check=False,

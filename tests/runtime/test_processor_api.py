@@ -22,7 +22,7 @@ HEAD = """class P(Processor):
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     session = Warm()
     yield session

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import places
+from launcher import places
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -62,7 +62,7 @@ def test_a_processor_gets_a_listed_part_of_the_environment(tmp_path: Path) -> No
         name: os.environ[name] for name in ("JAVA_HOME", "MILLRACE_CACHE") if name in os.environ
     }
     done = subprocess.run(
-        [sys.executable, "-m", "tools.cli", "simulate", str(document), "--inputs", str(inputs)],
+        [sys.executable, "-m", "cli", "simulate", str(document), "--inputs", str(inputs)],
         cwd=places.REPOSITORY,
         env={
             **own, **needed, **USEFUL, **SECRETS,

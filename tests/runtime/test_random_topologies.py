@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from millrace_runtime.simulation import Cut
 
-from tools.cli.simulating import Warm, load_scenarios, run_scenario
+from cli.simulating import Warm, load_scenarios, run_scenario
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 

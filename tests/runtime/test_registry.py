@@ -62,7 +62,7 @@ CONTEXT = SerializationContext("orders", MessageField.VALUE)
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     session = Warm()
     yield session

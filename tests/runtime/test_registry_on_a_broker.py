@@ -53,7 +53,7 @@ def document(registry: str) -> dict[str, Any]:
 def run(path: Path, broker: Broker, passwords: str) -> subprocess.CompletedProcess[str]:
     root = Path(__file__).parents[2]
     return subprocess.run(
-        [sys.executable, "-m", "tools.cli", "run", str(path), "--available-now",
+        [sys.executable, "-m", "cli", "run", str(path), "--available-now",
          "--bootstrap-servers", broker.address, "--checkpoint", str(path.parent / "c")],
         cwd=root, capture_output=True, text=True, check=False, timeout=400,
         env={**os.environ, "MILLRACE_REGISTRY_PASSWORDS": passwords, "SPARK_MASTER": "local[1]",

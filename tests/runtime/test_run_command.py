@@ -17,9 +17,9 @@ from typing import Any
 import psutil
 import pytest
 
+from checks.steps import environment
+from launcher import places
 from tests.runtime import topics
-from tools import places
-from tools.steps import environment
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
@@ -51,7 +51,7 @@ def in_a_terminal(
     with (folder / "said").open("wb") as said:
         command = subprocess.Popen(
             [
-                sys.executable, "-m", "tools.main", "run", str(folder / "copy.json"),
+                sys.executable, "-m", "launcher.main", "run", str(folder / "copy.json"),
                 "--bootstrap-servers", address, "--checkpoint", str(folder / "checkpoint"),
                 "--master", "local[1]",
             ],

@@ -152,7 +152,7 @@ STATEFUL: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     session = Warm()
     yield session

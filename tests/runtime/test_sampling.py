@@ -74,7 +74,7 @@ def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: st
     from millrace_runtime.compiling import compiled
     from millrace_runtime.simulation import Simulator
 
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     warm = Warm()
     client = redis.Redis.from_url(redis_url)

@@ -30,7 +30,7 @@ COUNTED = [
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     session = Warm(cores=2)
     yield session

@@ -88,7 +88,7 @@ def run(raw: dict[str, Any], broker: Broker, folder: Path) -> subprocess.Complet
     path.write_text(json.dumps(raw), encoding="utf-8")
     root = Path(__file__).parents[2]
     return subprocess.run(
-        [sys.executable, "-m", "tools.cli", "run", str(path), "--available-now",
+        [sys.executable, "-m", "cli", "run", str(path), "--available-now",
          "--bootstrap-servers", broker.address, "--checkpoint", str(folder / "c")],
         cwd=root, capture_output=True, text=True, check=False, timeout=400,
         env={**os.environ, "SPARK_MASTER": "local[1]",

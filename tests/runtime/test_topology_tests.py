@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tools.cli import main
+from cli import main
 
 SCENARIOS = Path(__file__).parents[1] / "conformance" / "scenarios"
 WITH_STORE = "M03"

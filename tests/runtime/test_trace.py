@@ -34,7 +34,7 @@ LINES = [
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Any]:
-    from tools.cli.simulating import Warm
+    from cli.simulating import Warm
 
     session = Warm()
     yield session

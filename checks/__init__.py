@@ -1,0 +1,1 @@
+"""What keeps the project in order: checks, tests, golden files, the API's text, benchmarks."""

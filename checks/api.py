@@ -1,0 +1,21 @@
+"""``./millrace api``: the public shapes as committed text, and the page's types made from them."""
+
+from __future__ import annotations
+
+import sys
+
+from checks.steps import Step, run_all
+from launcher import node
+
+
+def main(_arguments: list[str]) -> int:
+    """Write the catalogue, backend/openapi.json and frontend/src/api/schema.d.ts."""
+    node.ensure_packages()
+    steps = [
+        Step("catalogue", [sys.executable, "-m", "millrace_compiler.catalogue"]),
+        Step("openapi.json", [sys.executable, "backend/manage.py", "millrace_api"]),
+        Step(
+            "schema.d.ts", ["npm", "run", "--silent", "generate", "--workspace", "codegen"]
+        ),
+    ]
+    return 0 if run_all(steps, at_once=1) else 1

@@ -1,0 +1,46 @@
+"""``./millrace bench``: the benchmarks of bench/, one process each, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from checks.steps import environment
+from launcher import jars, places
+from launcher.console import Problem, say
+from launcher.up import build_operator
+
+FOLDER = places.REPOSITORY / "bench"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the named benchmarks, or all; what follows `--` goes to them."""
+    own, _, passed_on = _split(arguments[1:])
+    parser = argparse.ArgumentParser(prog="./millrace bench", description=main.__doc__)
+    known = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
+    parser.add_argument("names", nargs="*", help=f"of: {', '.join(known)}")
+    options = parser.parse_args(own)
+    unknown = sorted(set(options.names) - set(known))
+    if unknown:
+        raise Problem(f"There is no benchmark {unknown[0]!r}. There are: {', '.join(known)}.")
+    jars.ensure("broker", "connector", "oracle")
+    build_operator()
+    worst = 0
+    for name in options.names or known:
+        say(f"bench: {name}")
+        done = subprocess.run(
+            [sys.executable, str(FOLDER / f"{name}.py"), *passed_on],
+            cwd=places.REPOSITORY,
+            env=environment(),
+            check=False,
+        )
+        worst = max(worst, abs(done.returncode))
+    return min(worst, 1)
+
+
+def _split(arguments: list[str]) -> tuple[list[str], str, list[str]]:
+    if "--" not in arguments:
+        return arguments, "", []
+    at = arguments.index("--")
+    return arguments[:at], "--", arguments[at + 1 :]

@@ -1,0 +1,62 @@
+"""``./millrace check`` and ``fmt``: format, lint, types, import directions, fast tests."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from checks.steps import Step, run_all
+from launcher import node, places
+from launcher.console import say
+
+BIN = places.VENV / "bin"
+#: tests that start nothing: no Spark, no broker, no Redis, no browser
+FAST = "not spark and not kafka and not services and not browser and not slow"
+
+
+def main(arguments: list[str]) -> int:
+    """Dispatch of the two."""
+    return fmt() if arguments[0] == "fmt" else check()
+
+
+def fmt() -> int:
+    """Format everything and apply the fixes of the linters."""
+    node.ensure_packages()
+    steps = [
+        Step("ruff check --fix", [str(BIN / "ruff"), "check", "--fix-only", "--quiet", "."]),
+        Step("ruff format", [str(BIN / "ruff"), "format", "--quiet", "."]),
+        Step("biome", ["npm", "run", "--silent", "format", "--workspace", "frontend"]),
+    ]
+    return 0 if run_all(steps, at_once=1) else 1
+
+
+def check() -> int:
+    """Everything that needs no service; under a minute."""
+    began = time.monotonic()
+    node.ensure_packages()
+    steps = [
+        # The longest first: two run at a time.
+        Step("mypy", [str(BIN / "mypy")]),
+        Step("unit tests", unit_tests(), "Run it alone: ./millrace test PATH"),
+        Step("vitest", ["npm", "test", "--silent", "--workspace", "frontend"]),
+        Step("tsc", ["npm", "run", "--silent", "types", "--workspace", "frontend"]),
+        Step(
+            "biome", ["npm", "run", "--silent", "lint", "--workspace", "frontend"], "./millrace fmt"
+        ),
+        Step("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
+        Step("ruff check", [str(BIN / "ruff"), "check", "."], "./millrace fmt fixes most of them"),
+        Step("ruff format", [str(BIN / "ruff"), "format", "--check", "."], "./millrace fmt"),
+        Step(
+            "openapi.json",
+            [sys.executable, "backend/manage.py", "millrace_api", "--check"],
+            "./millrace api",
+        ),
+    ]
+    good = run_all(steps, at_once=2)
+    say(f"check: {'all good' if good else 'something is wrong'} ({time.monotonic() - began:.0f} s)")
+    return 0 if good else 1
+
+
+def unit_tests() -> list[str]:
+    """The command line of the fast tests."""
+    return [sys.executable, "-m", "pytest", "-q", "-m", FAST, "-p", "no:cacheprovider", "tests"]

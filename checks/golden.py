@@ -1,0 +1,36 @@
+"""``./millrace golden [NAME]``: writes the golden files anew, to be read by a human."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from checks.steps import environment
+from launcher import places
+from launcher.console import say
+
+# What the golden tests write.
+WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operators")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the golden tests in writing mode: they write what they would have compared."""
+    parser = argparse.ArgumentParser(prog="./millrace golden", description=main.__doc__)
+    parser.add_argument("name", nargs="?", help="only goldens whose name fits")
+    options = parser.parse_args(arguments[1:])
+    name = [options.name] if options.name else []
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "tests", "-p", "no:cacheprovider",
+         "-p", "no:randomly", "-k", " and ".join(["golden", *name])],
+        cwd=places.REPOSITORY,
+        env={**environment(), "MILLRACE_WRITE_GOLDENS": "1"},
+        check=False,
+    )  # fmt: skip
+    subprocess.run(
+        ["git", "--no-pager", "diff", "--stat", "--", *WRITTEN],
+        cwd=places.REPOSITORY,
+        check=False,
+    )
+    say("golden: read the difference (git diff) before it is committed")
+    return done.returncode

@@ -1,0 +1,99 @@
+"""``./millrace new-operator FAMILY/NAME``: a new kind and its test, to be filled in."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from launcher import places
+from launcher.console import Problem, say
+
+OPERATORS = places.REPOSITORY / "compiler" / "millrace_compiler" / "operators"
+TESTS = places.REPOSITORY / "tests" / "compiler" / "operators"
+DECLARATION = '''\
+"""``{kind}``: one line on what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.operator import Inference, Operator, Scope
+from millrace_compiler.parameters import Expression
+from millrace_compiler.ports import InPort, OutPort
+
+
+class {name}(Operator):
+    """One sentence on what it does to a record."""
+
+    kind = "{kind}"
+    title = "{title}"
+    icon = "box"
+    help = "What a user has to know, with the rule of Kafka Streams that it keeps."
+    synonyms = ("what", "a newcomer", "would search for")
+    in_ports = (InPort("in", ("stream",)),)
+    out_ports = (OutPort("out", "stream"),)
+
+    value = Expression("Value", "The new value.")
+
+    def infer(self, scope: Scope) -> Inference:
+        port = scope.one()
+        (type_,) = yield [scope.ask("value", self.value, port.record())]
+        return {{"out": port.with_value(type_) if type_ else port}}
+
+    def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
+        return {{"out": to.step("{kind}", to.input(), value=self.value)}}
+
+    def summary(self) -> str:
+        return f"does something with {{self.value}}"
+'''
+TEST = '''\
+"""What ``{kind}`` is and what it refuses."""
+
+from millrace_compiler.operator import registry
+
+
+def test_{kind}_is_in_the_palette_with_everything_a_newcomer_reads() -> None:
+    found = registry()["{kind}"]
+    assert found.family == "{family}"
+    assert found.help
+    assert found.synonyms
+'''
+
+
+def main(arguments: list[str]) -> int:
+    """Write both files; nothing that exists is touched."""
+    parser = argparse.ArgumentParser(prog="./millrace new-operator", description=main.__doc__)
+    parser.add_argument("name", metavar="FAMILY/NAME", help="for instance stateless/sample")
+    written = create(parser.parse_args(arguments[1:]).name)
+    for path in written:
+        say(f"wrote {path.relative_to(places.REPOSITORY)}")
+    say("next: docs/contributing/add-an-operator.md, from its second step on")
+    return 0
+
+
+def create(name: str, operators: Path = OPERATORS, tests: Path = TESTS) -> list[Path]:
+    """The declaration and its test. Raises Problem for a family or a name that will not do."""
+    family, _, kind = name.partition("/")
+    families = sorted(path.parent.name for path in operators.glob("*/__init__.py"))
+    if family not in families:
+        raise Problem(f"There is no family {family!r}. There are: {', '.join(families)}.")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", kind):
+        raise Problem(f"{kind!r} is no name of a kind; small letters and _ would do: flat_map.")
+    declaration = operators / family / f"{kind}.py"
+    test = tests / f"test_{kind}.py"
+    for path in (declaration, test):
+        if path.exists():
+            raise Problem(f"{path} is there already. Choose another name.")
+    words = kind.split("_")
+    fill = {
+        "kind": kind,
+        "family": family,
+        "name": "".join(word.capitalize() for word in words),
+        "title": " ".join(words).capitalize(),
+    }
+    test.parent.mkdir(parents=True, exist_ok=True)
+    declaration.write_text(DECLARATION.format(**fill), encoding="utf-8")
+    test.write_text(TEST.format(**fill), encoding="utf-8")
+    return [declaration, test]

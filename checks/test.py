@@ -1,0 +1,167 @@
+"""``./millrace test`` and ``e2e``: every runner, doing all its set-up itself, and one sum."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from checks import chromium
+from checks.check import FAST
+from checks.steps import environment
+from launcher import jars, node, places
+from launcher.console import say
+from launcher.up import build_operator
+
+#: pytest's exit code when a selection is empty
+NOTHING_COLLECTED = 5
+
+
+@dataclass
+class Sum:
+    """What the runners counted."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, other: Sum) -> None:
+        """Add another runner's figures."""
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def main(arguments: list[str]) -> int:
+    """All tests, or those of the given paths; the last line is `N passed, N failed`."""
+    parser = argparse.ArgumentParser(prog=f"./millrace {arguments[0]}", description=main.__doc__)
+    parser.add_argument("paths", nargs="*", help="files or folders of tests (default: all)")
+    parser.add_argument("-k", default=None, help="only tests whose name fits, as for pytest")
+    parser.add_argument("--long", action="store_true", help="the longest tests too")
+    options = parser.parse_args(arguments[1:])
+    began = time.monotonic()
+    paths = [from_caller(path) for path in options.paths]
+    if arguments[0] == "e2e":
+        paths = paths or [str(places.REPOSITORY / "tests" / "e2e")]
+    python_paths = [path for path in paths if not _of_the_page(path)]
+    page_paths = [path for path in paths if _of_the_page(path)]
+    total = Sum()
+    node.ensure_packages()
+    with ThreadPoolExecutor(1) as beside:
+        page = beside.submit(vitest, page_paths) if not paths or page_paths else None
+        if not paths or python_paths:
+            prepare(python_paths)
+        if page is not None:
+            total.add(page.result())
+    if not paths or python_paths:
+        name = ["-k", options.k] if options.k else []
+        total.add(pytest("fast tests", [*name, "-m", FAST, "-n", "2"], python_paths))
+        longest = "" if options.long or python_paths else " and not long"
+        chosen = [*name, "-m", f"not ({FAST}){longest}"]
+        total.add(pytest("tests with services", chosen, python_paths))
+    say(f"test: {total.skipped} skipped, {time.monotonic() - began:.0f} s")
+    print(f"{total.passed} passed, {total.failed} failed", flush=True)
+    return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+def prepare(paths: Sequence[str]) -> None:
+    """What tests may need: jars, the operator, the page, a browser. Problems end here."""
+    jars.ensure("broker", "connector", "oracle")
+    build_operator()
+    if not paths or any("e2e" in path for path in paths):
+        node.build_page()
+        found, reason = chromium.ensure()
+        if found:
+            os.environ["MILLRACE_CHROMIUM"] = found
+        else:
+            say(f"test: the journeys will be skipped; {reason}")
+            os.environ["MILLRACE_NO_CHROMIUM"] = reason
+
+
+def pytest(name: str, options: Sequence[str], paths: Sequence[str]) -> Sum:
+    """One run of pytest; a run that could not even begin counts as a failure."""
+    say(f"test: {name}")
+    with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
+        report = Path(folder) / "report.xml"
+        code = run_pytest([f"--junitxml={report}", *options, *paths])
+        if code == NOTHING_COLLECTED:
+            return Sum()
+        result = read_junit(report) if report.exists() else Sum()
+    if code != 0 and result.failed == 0:
+        result.failed = 1
+    return result
+
+
+def run_pytest(arguments: Sequence[str]) -> int:
+    """Exit code of pytest. After an interrupt, wait until its brokers and servers have stopped."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", *arguments],
+        cwd=places.REPOSITORY,
+        env=environment(),
+        stdout=sys.stderr,
+    )
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+        raise
+
+
+def read_junit(report: Path) -> Sum:
+    """The figures of a JUnit file; an error while a test was set up is a failure too."""
+    result = Sum()
+    for suite in ET.parse(report).getroot().iter("testsuite"):  # noqa: S314
+        figures = {
+            key: int(suite.get(key, "0")) for key in ("tests", "failures", "errors", "skipped")
+        }
+        bad = figures["failures"] + figures["errors"]
+        result.add(Sum(figures["tests"] - bad - figures["skipped"], bad, figures["skipped"]))
+    return result
+
+
+def vitest(paths: Sequence[str]) -> Sum:
+    """The page's own tests."""
+    say("test: the page")
+    with tempfile.TemporaryDirectory(prefix="millrace-test-") as folder:
+        report = Path(folder) / "report.json"
+        done = subprocess.run(
+            ["npx", "vitest", "run", "--reporter=default", "--reporter=json",
+             f"--outputFile.json={report}", "--passWithNoTests", *paths],
+            cwd=places.FRONTEND,
+            stdout=sys.stderr,
+            check=False,
+        )  # fmt: skip
+        if not report.exists():
+            return Sum(failed=0 if done.returncode == 0 else 1)
+        content = json.loads(report.read_text(encoding="utf-8"))
+    result = Sum(
+        content["numPassedTests"],
+        content["numFailedTests"],
+        content["numPendingTests"] + content["numTodoTests"],
+    )
+    if done.returncode != 0 and result.failed == 0:
+        # A file that could not be loaded has no failed test to count.
+        result.failed = max(1, content["numFailedTestSuites"])
+    return result
+
+
+def from_caller(path: str) -> str:
+    """A path as its caller meant it: relative to where ./millrace was called."""
+    called_from = Path(os.environ.get("MILLRACE_CALLED_FROM", "."))
+    return str((called_from / path).resolve())
+
+
+def _of_the_page(path: str) -> bool:
+    return Path(path).is_relative_to(places.FRONTEND)

@@ -1,0 +1,55 @@
+"""`compile` and `describe`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from millrace_compiler import (
+    bundle_files,
+    compile_document,
+    describe,
+)
+from millrace_runtime.jars import PACKAGE, operator_jar
+
+from cli.documents import analyzer, read_document, tell
+
+
+def compile_command(arguments: argparse.Namespace) -> int:
+    """Writes the job; exit 2 and diagnostics for a graph that is refused."""
+    document = read_document(arguments.document)
+    with analyzer() as known:
+        compilation = compile_document(
+            document, known, real_time=arguments.real_time, dialect=arguments.dialect
+        )
+    diagnostics = [each.to_json() for each in compilation.diagnostics]
+    if not compilation.ok:
+        tell(diagnostics, as_json=arguments.json)
+        return 2
+    if diagnostics:
+        tell(diagnostics, as_json=arguments.json)
+    folder = Path(arguments.output)
+    files = bundle_files(compilation, PACKAGE, operator_jar())
+    for path, content in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+    command = "python" if arguments.dialect == "exact" else "spark-submit --packages ..."
+    print(f"{folder / 'job.py'}: run it with `{command} job.py --bootstrap-servers HOST:PORT`")
+    return 0
+
+
+def describe_command(arguments: argparse.Namespace) -> int:
+    """Prints what Topology#describe would. Raises Refused for a graph that is refused."""
+    document = read_document(arguments.document)
+    with analyzer() as known:
+        description = describe(document, known)
+    if arguments.json:
+        told = description.to_json(guarantees=arguments.guarantees)
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        print(description.text)
+        if arguments.guarantees:
+            print(description.promises)
+    return 0

@@ -1,0 +1,185 @@
+"""One warm JVM with Kafka Streams in it: a scenario goes in, what the library did comes out."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.jars import cache_dir, java, spark_jars
+
+from launcher import jars
+from oracle.fuzz.wide import AVRO, PROTOBUF
+
+HERE = Path(__file__).resolve().parents[1] / "oracle"
+KAFKA_VERSION = "4.3.1"
+
+# What Spark's expressions reach into, as Spark's own launcher opens it.
+_OPENED = (
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
+    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch",
+    "sun.nio.cs", "sun.security.action", "sun.util.calendar",
+)  # fmt: skip
+
+
+class Oracle:
+    """The running oracle; `with Oracle() as oracle: oracle.run(scenario)`.
+
+    `remember`: a folder in which answers are kept, one file for each scenario.
+    """
+
+    def __init__(self, *, remember: Path | None = None) -> None:
+        self._remember = remember
+        if remember is not None:
+            remember.mkdir(parents=True, exist_ok=True)
+        self._scratch = tempfile.TemporaryDirectory(prefix="millrace-oracle-")
+        self._process = subprocess.Popen(
+            command("serve", scratch=self._scratch.name, quick_start=True),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+        if self._read() != "READY":
+            raise MillraceError("oracle_failed", "The oracle's JVM did not start.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, scenario: dict[str, Any]) -> dict[str, Any]:
+        """`outputs`, `dropped`, `stores` and `error` as a scenario's `expected` has them.
+
+        Raises MillraceError `oracle_cannot` for what the library's test driver cannot run.
+        """
+        question = json.dumps({**scenario, "topology": _readable(scenario["topology"])})
+        known = self._remembered(question)
+        if known is not None and known.exists():
+            answer: dict[str, Any] = json.loads(known.read_text(encoding="utf-8"))
+        else:
+            answer = json.loads(self._asked(question))
+            if known is not None:
+                known.write_text(json.dumps(answer), encoding="utf-8")
+        if "oracle_error" in answer:
+            raise MillraceError("oracle_cannot", str(answer["oracle_error"]))
+        return answer
+
+    def close(self) -> None:
+        """Ends the JVM."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._scratch.cleanup()
+
+    def _remembered(self, question: str) -> Path | None:
+        if self._remember is None:
+            return None
+        digest = hashlib.sha256(_version().encode() + question.encode())
+        return self._remember / f"{digest.hexdigest()[:24]}.json"
+
+    def _asked(self, question: str) -> str:
+        assert self._process.stdin is not None
+        self._process.stdin.write(question + "\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def _read(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise MillraceError("oracle_failed", "The oracle's JVM ended unexpectedly.")
+        return line.rstrip("\n")
+
+
+def _readable(topology: dict[str, Any]) -> dict[str, Any]:
+    """The same topology with what the oracle cannot read as JSON: records and results are lines
+    of JSON either way. Only schemas of records that become STRUCT<g, n, s> are known.
+    """
+    nodes = []
+    for node in topology["nodes"]:
+        params = dict(node.get("params") or {})
+        for place in ("key", "value"):
+            written = params.get(place)
+            if isinstance(written, dict) and written in (AVRO, PROTOBUF):
+                params[place] = {"format": "json", "schema": "g STRING, n BIGINT, s STRING"}
+        nodes.append({**node, "params": params})
+    return {**topology, "nodes": nodes}
+
+
+def command(*words: str, scratch: str, quick_start: bool = False) -> list[str]:
+    """The command line of the oracle. `quick_start`: for short runs, not for benchmarks."""
+    path = _class_path()
+    opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED]
+    return [
+        java(), "-Xmx1g", *(["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"] if quick_start else []),
+        *opened, "-Djdk.reflect.useDirectMethodHandle=false", f"-Djava.io.tmpdir={scratch}",
+        f"-Dlog4j2.configurationFile={HERE / 'log4j2.properties'}",
+        "-cp", f"{_jar(path)}{os.pathsep}{path}", "oracle.Main", *words,
+    ]  # fmt: skip
+
+
+def _class_path() -> str:
+    """Kafka's jars first (its own clients and RocksDB), Spark's after them; Spark's slf4j."""
+    kept = [
+        str(jar)
+        for jar in jars.ensure("oracle")["oracle"]
+        if not jar.name.startswith(("slf4j-", "scala-library"))
+    ]
+    return os.pathsep.join([*kept, f"{spark_jars()}/*"])
+
+
+def _jar(path: str) -> Path:
+    """The compiled oracle, compiled again when its sources changed."""
+    target = cache_dir() / f"millrace-oracle-{_version()}.jar"
+    with (cache_dir() / "oracle.lock").open("w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not target.exists():
+            _compile(_sources(), path, target)
+    return target
+
+
+def _sources() -> list[Path]:
+    return sorted(HERE.glob("*.scala"))
+
+
+@functools.cache
+def _version() -> str:
+    """Of the oracle: other sources may answer otherwise."""
+    digest = hashlib.sha256(KAFKA_VERSION.encode())
+    for source in _sources():
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _compile(sources: list[Path], path: str, target: Path) -> None:
+    partial = target.with_name(f"{target.stem}.{os.getpid()}.partial.jar")
+    done = subprocess.run(
+        [
+            java(), "-Xss8m", "-Xmx1g", "-XX:+UseSerialGC", "-cp", path,
+            "scala.tools.nsc.Main", "-usejavacp", "-nowarn", "-d", str(partial),
+            *map(str, sources),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        partial.unlink(missing_ok=True)
+        raise MillraceError(
+            "oracle_not_compiled", f"The oracle did not compile:\n{done.stdout}{done.stderr}"
+        )
+    partial.replace(target)

@@ -1,0 +1,94 @@
+"""`run`: the compiled job on a real broker, in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from urllib.parse import quote
+
+from millrace_runtime.jars import connector_jars, java
+
+from cli.compiling import compile_command
+from cli.documents import read_document
+from launcher import processes
+from launcher.console import say
+
+#: a job ends its micro-batch first
+STOP_SECONDS = 60.0
+
+
+def _plain(arguments: argparse.Namespace) -> dict[str, str]:
+    """The environment in which `python job.py` of the plain dialect finds Kafka's connector."""
+    jars = [str(jar) for jar in connector_jars()]
+    options = ["--driver-class-path", os.pathsep.join(jars), "--jars", ",".join(jars)]
+    options += ["--master", arguments.master or os.environ.get("SPARK_MASTER") or "local[*]"]
+    submit = shlex.join([*options, "pyspark-shell"])
+    home = os.environ.get("JAVA_HOME") or str(Path(java()).resolve().parents[1])
+    return {**os.environ, "PYSPARK_SUBMIT_ARGS": submit, "JAVA_HOME": home}
+
+
+def run_command(arguments: argparse.Namespace) -> int:
+    """Compiles into a scratch folder and runs job.py as a deployment would."""
+    document = read_document(arguments.document)
+    name = str(document.get("name") or "topology")
+    data = Path(os.environ.get("MILLRACE_DATA") or Path.cwd() / ".millrace")
+    # A name is any text; a folder's name is not.
+    folder = quote(name, safe="").replace(".", "%2E")
+    checkpoint = Path(arguments.checkpoint or data / "run" / "checkpoints" / folder)
+    with tempfile.TemporaryDirectory(prefix="millrace-run-") as scratch:
+        compiled = compile_command(
+            argparse.Namespace(
+                document=arguments.document,
+                output=scratch,
+                json=False,
+                real_time=bool(arguments.real_time),
+                dialect=arguments.dialect,
+            )
+        )
+        if compiled != 0:
+            return compiled
+        command = [
+            sys.executable, str(Path(scratch) / "job.py"), "--checkpoint", str(checkpoint),
+            "--bootstrap-servers", arguments.bootstrap_servers,
+        ]  # fmt: skip
+        if arguments.available_now:
+            command.append("--available-now")
+        if arguments.real_time:
+            command += ["--real-time", arguments.real_time]
+        for decision in arguments.decide:
+            command += ["--decide", decision]
+        if arguments.master and arguments.dialect == "exact":
+            command += ["--master", arguments.master]
+        environment = _plain(arguments) if arguments.dialect == "plain" else None
+        return _until_it_ends(command, Path(scratch), environment)
+
+
+def _until_it_ends(
+    command: list[str], folder: Path, environment: dict[str, str] | None = None
+) -> int:
+    """The job's exit code; 130 if Ctrl-C, SIGTERM or SIGHUP stopped it. A second one kills it.
+
+    The job has a session of its own, so that a terminal's Ctrl-C reaches this process alone: a
+    driver, its Java and its Python workers that all end at once have a traceback each to show.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    job = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True)
+    try:
+        return job.wait()
+    except KeyboardInterrupt:
+        say("stopping the job; Ctrl-C again kills it")
+        job.terminate()
+        with contextlib.suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
+            job.wait(timeout=STOP_SECONDS)
+        return 128 + signal.SIGINT
+    finally:
+        processes.signal_group(job.pid, signal.SIGKILL)
+        job.wait()

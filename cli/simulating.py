@@ -1,0 +1,303 @@
+"""`simulate` and `conformance`: compiled jobs on Spark, without Kafka, in one warm session."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from millrace_compiler import (
+    Analyzer,
+    Compilation,
+    DocumentError,
+    Refused,
+    compile_document,
+    describe,
+)
+from millrace_compiler.compilation import Dialect
+from millrace_compiler.operators.sources.base import Source
+from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.input_lines import checked_line
+from millrace_runtime.main import explain
+from millrace_runtime.program import load_program
+from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.unbatched import UnbatchedSimulator
+
+from cli.documents import (
+    read_document,
+    read_lines,
+    tell,
+)
+from cli.packing import Pack
+from cli.predicting import VERDICTS, verdict
+
+
+class Warm:
+    """One warm session in which documents are compiled and run, one after the other or two.
+
+    A process has one Spark session: all that are open share it, the last one ends it.
+    `unbatched`: the operator runs without Spark's micro-batches around it, for tests.
+    """
+
+    _open = 0
+
+    def __init__(self, cores: int = 1, *, unbatched: bool = False) -> None:
+        Warm._open += 1
+        self._simulators = UnbatchedSimulator if unbatched else Simulator
+        self.spark = simulation_session(f"local[{cores}]")
+        self.analyzer: Analyzer = session_analyzer(self.spark)
+        self._compiling = threading.Lock()
+
+    def close(self) -> None:
+        """Ends the session, unless another one is open."""
+        Warm._open -= 1
+        if Warm._open == 0:
+            self.spark.stop()
+
+    def compile(self, document: dict[str, Any], dialect: Dialect = "exact") -> Compilation:
+        """Compiles a document; one at a time."""
+        with self._compiling:
+            return compile_document(document, self.analyzer, dialect=dialect)
+
+    def simulate(
+        self,
+        document: dict[str, Any],
+        compilation: Compilation,
+        lines: list[dict[str, Any]],
+        cut: Cut,
+        *,
+        restart_each: bool = False,
+    ) -> Result:
+        """Runs compiled code on input lines, in a session of its own settings."""
+        if compilation.dialect == "plain":
+            return self._simulate_plain(compilation, lines, cut, restart_each=restart_each)
+        with _explained():
+            simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
+            return simulator.run(lines)
+
+    def _simulate_plain(
+        self, compilation: Compilation, lines: list[dict[str, Any]], cut: Cut, *, restart_each: bool
+    ) -> Result:
+        from cli.plain_simulating import PlainSimulator, topology_of
+
+        with _explained():
+            session, topology = self.spark.newSession(), topology_of(compilation)
+            simulator = PlainSimulator(
+                session, topology, compilation, cut, restart_each=restart_each
+            )
+            return simulator.run(lines)
+
+    def simulate_pack(self, pack: Pack, cut: Cut, *, restart_each: bool = False) -> Result:
+        """Runs several documents as one; see `Pack.results`."""
+        document = pack.document
+        compilation = self.compile(document)
+        if not compilation.ok:
+            raise Refused(compilation.diagnostics)
+        with _explained():
+            simulator = self._simulator(document, compilation, cut, restart_each=restart_each)
+            return simulator.run_batches(pack.batches(cut))
+
+    def _task_graph(self, compilation: Compilation) -> dict[str, Any]:
+        """The task graph of the generated program: what a deployment of it runs."""
+        document = document_of(compilation)
+        with self._compiling:
+            return compiled(document, self.analyzer).task_graph or {}
+
+    def _simulator(
+        self,
+        document: dict[str, Any],
+        compilation: Compilation,
+        cut: Cut,
+        *,
+        restart_each: bool,
+    ) -> Simulator:
+        return self._simulators(
+            self.spark.newSession(),
+            self._task_graph(compilation),
+            name=str(document.get("name") or "simulation"),
+            partitions={
+                name: int(topic.get("partitions", 1))
+                for name, topic in (document.get("topics") or {}).items()
+            },
+            cut=cut,
+            restart_each=restart_each,
+        )
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Whatever Spark raises comes out as a MillraceError."""
+    try:
+        yield
+    except MillraceError:
+        raise
+    except Exception as error:
+        if os.environ.get("MILLRACE_DEBUG"):
+            raise
+        raise explain(error) from None
+
+
+def document_of(compilation: Compilation) -> dict[str, Any]:
+    """The document that the generated program builds."""
+    if compilation.code is None:
+        raise MillraceError("not_compiled", "The document was refused; there is no code to run.")
+    with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
+        for path, text in compilation.code.items():
+            Path(folder, path).write_text(text, encoding="utf-8", newline="")
+        return load_program(folder).document()
+
+
+def simulate_command(arguments: argparse.Namespace) -> int:
+    """Prints output lines; exit 2 for a refused graph, 3 where a record stops it."""
+    cut = Cut.parse(arguments.cut)
+    document = read_document(arguments.document)
+    lines = read_lines(arguments.inputs)
+    if arguments.output:  # before the work, not after it
+        Path(arguments.output).touch()
+    warm = Warm()
+    try:
+        compilation = warm.compile(document, arguments.dialect)
+        if compilation.diagnostics:
+            tell([each.to_json() for each in compilation.diagnostics])
+        if not compilation.ok:
+            return 2
+        _warn_of_topics(compilation, lines)
+        result = warm.simulate(
+            document, compilation, lines, cut, restart_each=arguments.restart_each
+        )
+    finally:
+        warm.close()
+    _write_lines(result.outputs, arguments.output)
+    if result.error is None:
+        return 0
+    print(json.dumps({"error": result.error}, ensure_ascii=False), file=sys.stderr)
+    return 3
+
+
+def _warn_of_topics(compilation: Compilation, lines: list[dict[str, Any]]) -> None:
+    """Records of topics that nothing reads are named; they are passed over, as on a broker."""
+    read: set[str] = set()
+    for operator in compilation.graph.operators.values():
+        if isinstance(operator, Source):
+            if not operator.topic_names():  # a pattern: any topic may be read
+                return
+            read.update(operator.topic_names())
+    given = {line["topic"] for line in lines if "topic" in line}
+    for topic in sorted(given - read):
+        count = sum(line.get("topic") == topic for line in lines)
+        print(
+            f"warning: {count} input records are of the topic {topic}, which the topology does "
+            f"not read (it reads {', '.join(sorted(read))}).",
+            file=sys.stderr,
+        )
+
+
+def _write_lines(outputs: Iterable[dict[str, Any]], path: str | None) -> None:
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outputs)
+    if path:
+        Path(path).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def conformance_command(arguments: argparse.Namespace) -> int:
+    """Writes one result file per scenario."""
+    cut = Cut.parse(arguments.cut)
+    scenarios = load_scenarios(arguments.folder, arguments.only)
+    out = Path(arguments.out)
+    out.mkdir(parents=True, exist_ok=True)
+    warm = Warm(cores=arguments.parallel)
+
+    verdicts: Counter[str] = Counter()
+
+    def work(scenario: dict[str, Any]) -> None:
+        result = run_scenario(
+            warm, scenario, cut, restart_each=arguments.restart_each, dialect=arguments.dialect
+        )
+        target = out / f"{scenario['id']}.json"
+        target.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
+        if arguments.dialect == "plain" and "outputs" in (scenario.get("expected") or {}):
+            found = verdict(scenario, result, arguments.cut)
+            verdicts[found] += 1
+            if found == "wrong":
+                print(f"{scenario['id']}: a difference that nothing announced", file=sys.stderr)
+
+    try:
+        with ThreadPoolExecutor(arguments.parallel) as pool:
+            for _ in pool.map(work, scenarios):
+                pass
+    finally:
+        warm.close()
+    counted = "".join(f", {verdicts[each]} {each}" for each in VERDICTS if verdicts)
+    print(f"{len(scenarios)} results in {out}{counted}", file=sys.stderr)
+    return 0
+
+
+def load_scenarios(folder: str | Path, only: str | None = None) -> list[dict[str, Any]]:
+    """The scenario files of a folder in the order of their names."""
+    wanted = set(only.split(",")) if only else None
+    found = []
+    for path in sorted(Path(folder).glob("*.json")):
+        scenario = json.loads(path.read_text(encoding="utf-8"))
+        scenario.setdefault("id", path.stem)
+        if wanted is None or scenario["id"] in wanted:
+            found.append(scenario)
+    if not found:
+        raise MillraceError("nothing_found", f"There is no such scenario file in {folder}.")
+    return found
+
+
+def run_scenario(
+    warm: Warm,
+    scenario: dict[str, Any],
+    cut: Cut,
+    *,
+    restart_each: bool = False,
+    dialect: Dialect = "exact",
+) -> dict[str, Any]:
+    """The result of one scenario, as its result file holds it."""
+    name = scenario["id"]
+    document = scenario["topology"]
+    try:
+        if scenario.get("compare") == "describe":
+            with warm._compiling:
+                return {"id": name, **describe(document, warm.analyzer).to_json(), "error": None}
+        compilation = warm.compile(document, dialect)
+        if not compilation.ok:
+            return {"id": name, "error": _refusal(compilation.diagnostics)}
+        lines = [
+            checked_line(line, f"input {number}")
+            for number, line in enumerate(scenario.get("inputs") or [], 1)
+        ]
+        result = warm.simulate(document, compilation, lines, cut, restart_each=restart_each)
+    except Refused as refused:
+        return {"id": name, "error": _refusal(refused.diagnostics)}
+    except DocumentError as error:
+        return {"id": name, "error": _refusal(error.diagnostics)}
+    except MillraceError as error:
+        return {"id": name, "error": error.as_dict()}
+    answer = {"id": name, "outputs": result.outputs, "dropped": result.dropped}
+    if dialect == "plain":
+        return {**answer, "differences": compilation.differences, "error": result.error}
+    return {**answer, "stores": result.stores, "error": result.error}
+
+
+def _refusal(diagnostics: Iterable[Any]) -> dict[str, Any]:
+    told = [each.to_json() for each in diagnostics]
+    first = next((each for each in told if each.get("severity") == "error"), told[0])
+    return {
+        "kind": "refused",
+        **{name: first.get(name) for name in ("code", "node", "parameter", "message")},
+        "diagnostics": told,
+    }

@@ -1,0 +1,270 @@
+"""`verify`: the same document and records on Kafka Streams and on Spark, and what differs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from millrace_compiler import Refused, compile_document
+from millrace_runtime.comparing import differences
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulation import Cut
+
+from cli.describing import described_scenario, verify_description
+from cli.documents import analyzer, read_document, read_lines
+from cli.oracle import Oracle
+from cli.packing import Pack, loops, packable, packs
+from cli.simulating import Warm, run_scenario
+from oracle import fuzz
+
+
+def verify_command(arguments: argparse.Namespace) -> int:
+    """Exit 0: equal; 1: something differs. With --describe nothing runs: see `describing`."""
+    cut = Cut.parse(arguments.cut)
+    if arguments.random is not None:
+        return _descriptions(arguments) if arguments.describe else _random(arguments, cut)
+    if arguments.document and arguments.describe:
+        return _description(arguments)
+    if not arguments.document or not arguments.inputs:
+        raise MillraceError(
+            "option_missing", "Give a document and --inputs IN.jsonl, or --random N."
+        )
+    scenario = {
+        "id": "document",
+        "topology": read_document(arguments.document),
+        "inputs": read_lines(arguments.inputs),
+    }
+    warm = Warm()
+    try:
+        with Oracle() as oracle:
+            found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
+    finally:
+        warm.close()
+    for difference in found:
+        print(difference)
+    print("equal" if not found else f"{len(found)} differences", file=sys.stderr)
+    return 1 if found else 0
+
+
+def verify(
+    warm: Warm,
+    oracle: Oracle,
+    scenario: dict[str, Any],
+    cut: Cut,
+    *,
+    restart_each: bool = False,
+) -> list[str]:
+    """What differs; the scenario gets what Kafka Streams did as its `expected`."""
+    scenario["expected"] = oracle.run(scenario)
+    result = run_scenario(warm, scenario, cut, restart_each=restart_each)
+    return differences(scenario, result, cut.kind)
+
+
+def _random(arguments: argparse.Namespace, cut: Cut) -> int:
+    """Random scenarios; those that differ are kept, and those seen before are not run again."""
+    folder = Path(arguments.keep or Path(".millrace") / "verify")
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"seed-{'W' if arguments.wide else ''}{arguments.seed}-{arguments.cut.replace(':', '-')}"
+    name += "-restart" if arguments.restart_each else ""
+    name += "-unbatched" if arguments.unbatched else ""
+    seen = _Seen(folder / f"{name}.jsonl")
+    first: int = arguments.first
+    pending = [n for n in range(first, first + arguments.random) if n not in seen.results]
+    started = time.monotonic()
+    if pending:
+        with (
+            contextlib.closing(Warm(unbatched=arguments.unbatched)) as warm,
+            Oracle(remember=folder / "oracle") as oracle,
+            _Random(warm, oracle, cut, arguments.restart_each, arguments.pack) as run,
+        ):
+            for start in range(0, len(pending), 4 * run.size):
+                numbers = pending[start:][: 4 * run.size]
+                scenarios = {
+                    n: fuzz.scenario(arguments.seed, n, wide=arguments.wide) for n in numbers
+                }
+                for number, result in run.over(scenarios):
+                    seen.note(number, result)
+                    for scenario, found in run.differing:
+                        kept = folder / f"{scenario['id']}.json"
+                        kept.write_text(
+                            json.dumps(scenario, ensure_ascii=False, indent=1), encoding="utf-8"
+                        )
+                        print(f"{scenario['id']} differs ({kept}): {found}", flush=True)
+                    run.differing.clear()
+    counts = seen.counts()
+    print(_coverage(seen, arguments.seed, wide=arguments.wide), file=sys.stderr)
+    print(
+        f"{counts['equal']} equal, {counts['differs']} differ, {counts['other']} not compared, "
+        f"{time.monotonic() - started:.0f} s",
+        file=sys.stderr,
+    )
+    return 1 if counts["differs"] else 0
+
+
+def _descriptions(arguments: argparse.Namespace) -> int:
+    """Random documents, described by both; those that differ are kept."""
+    folder = Path(arguments.keep or Path(".millrace") / "verify")
+    folder.mkdir(parents=True, exist_ok=True)
+    counts: Counter[str] = Counter()
+    started = time.monotonic()
+    with analyzer() as known, Oracle(remember=folder / "oracle") as oracle:
+        for number in range(arguments.first, arguments.first + arguments.random):
+            scenario = described_scenario(arguments.seed, number, wide=arguments.wide)
+            try:
+                found = verify_description(oracle, known, scenario)
+            except MillraceError:  # what Kafka Streams cannot be asked, such as Avro
+                counts["not compared"] += 1
+                continue
+            counts["differ" if found else "equal"] += 1
+            if found:
+                kept = folder / f"{scenario['id']}.json"
+                text = json.dumps(scenario, ensure_ascii=False, indent=1)
+                kept.write_text(text, encoding="utf-8")
+                print(f"{scenario['id']} differs ({kept}): {found[0]}", flush=True)
+    print(
+        f"{counts['equal']} descriptions equal, {counts['differ']} differ, "
+        f"{counts['not compared']} not compared, {time.monotonic() - started:.0f} s",
+        file=sys.stderr,
+    )
+    return 1 if counts["differ"] else 0
+
+
+def _description(arguments: argparse.Namespace) -> int:
+    """One document, described by both."""
+    document = read_document(arguments.document)
+    with analyzer() as known:
+        compile_document(document, known).require()
+        kinds = {node["id"]: node["kind"] for node in document["nodes"]}
+        processors = {id_: "PassOn" for id_, kind in kinds.items() if kind.startswith("process")}
+        scenario = {
+            "id": "document",
+            "topology": document,
+            "oracle_processors": processors,
+            "compare": "describe",
+        }
+        with Oracle() as oracle:
+            found = verify_description(oracle, known, scenario)
+    for difference in found:
+        print(difference)
+    print("equal" if not found else f"{len(found)} differences", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _coverage(seen: _Seen, seed: int, *, wide: bool) -> str:
+    """Of each kind of node: in how many of the compared topologies it was."""
+    held: Counter[str] = Counter()
+    for number, result in seen.results.items():
+        if result in ("equal", "differs"):
+            nodes = fuzz.scenario(seed, number, wide=wide)["topology"]["nodes"]
+            held.update({node["kind"] for node in nodes})
+    return "\n".join(f"{count:6} with {kind}" for kind, count in sorted(held.items()))
+
+
+class _Random:
+    """Compares random scenarios, many to a query; what differs there is looked at alone."""
+
+    def __init__(self, warm: Warm, oracle: Oracle, cut: Cut, restart_each: bool, size: int) -> None:
+        self._warm = warm
+        self._oracle = oracle
+        self._cut = cut
+        self._restart_each = restart_each
+        self.size = size
+        self._held = contextlib.ExitStack()
+        self.differing: list[tuple[dict[str, Any], str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def over(self, numbered: dict[int, dict[str, Any]]) -> Iterator[tuple[int, str]]:
+        """The numbers with what came of each, in any order."""
+        wanted: dict[str, int] = {}
+        scenarios = []
+        for number, scenario in numbered.items():
+            if self._cut.kind != "each" and "all" not in scenario["cuts"]:
+                yield number, "left out"
+                continue
+            try:
+                scenario["expected"] = self._oracle.run(scenario)
+            except MillraceError as error:
+                yield number, f"not run: {error.message}"
+                continue
+            wanted[scenario["id"]] = number
+            scenarios.append(scenario)
+        together = [each for each in scenarios if self.size > 1 and packable(each)]
+        alone = [each for each in scenarios if not (self.size > 1 and packable(each))]
+        for group in packs(together, self.size):
+            for scenario, found in self._pack(group):
+                if found == []:
+                    yield wanted[scenario["id"]], "equal"
+                else:
+                    alone.append(scenario)
+        for scenario in alone:
+            warm = self._batched if loops(scenario["topology"]) else self._warm
+            result = run_scenario(warm, scenario, self._cut, restart_each=self._restart_each)
+            found = differences(scenario, result, self._cut.kind)
+            beside = scenario.pop("beside", [])
+            if found or beside:
+                self.differing.append((scenario, (found or [f"only in a pack: {beside[0]}"])[0]))
+            yield wanted[scenario["id"]], "differs" if found or beside else "equal"
+
+    @functools.cached_property
+    def _batched(self) -> Warm:
+        """With Spark's micro-batches: one after the other has what the topology itself wrote."""
+        return self._held.enter_context(contextlib.closing(Warm()))
+
+    def _pack(
+        self, group: list[dict[str, Any]]
+    ) -> Iterator[tuple[dict[str, Any], list[str] | None]]:
+        """Each scenario with what differs; None where the pack as a whole did not run."""
+        pack = Pack(group)
+        try:
+            result = self._warm.simulate_pack(pack, self._cut, restart_each=self._restart_each)
+        except (MillraceError, Refused) as error:
+            print(f"a pack did not run: {error}", file=sys.stderr)
+            yield from ((scenario, None) for scenario in group)
+            return
+        if result.error is not None:
+            print(f"a pack stopped: {result.error['message']}", file=sys.stderr)
+            yield from ((scenario, None) for scenario in group)
+            return
+        for scenario, part in zip(group, pack.results(result), strict=True):
+            found = differences(scenario, part, self._cut.kind)
+            if found:
+                scenario["beside"] = found
+            yield scenario, found
+
+
+class _Seen:
+    """What earlier runs found, one line each, so that a run can be broken off and taken up."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.results: dict[int, str] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                entry = json.loads(line)
+                # Cases that differed run again: the rule may have been fixed since.
+                if entry["result"] != "differs":
+                    self.results[entry["number"]] = entry["result"]
+
+    def note(self, number: int, result: str) -> None:
+        self.results[number] = result
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"number": number, "result": result}) + "\n")
+
+    def counts(self) -> dict[str, int]:
+        counts = {"equal": 0, "differs": 0, "other": 0}
+        for result in self.results.values():
+            counts[result if result in counts else "other"] += 1
+        return counts

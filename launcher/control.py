@@ -1,0 +1,148 @@
+"""``./millrace down``, ``status`` and ``logs``."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from launcher import drivers, places
+from launcher.console import Problem, say
+
+#: the end of a first run also writes the archives from which later starts are quick
+STOP_SECONDS = 180.0
+
+
+def main(arguments: list[str]) -> int:
+    """Dispatch of the three."""
+    return {"down": down, "status": status, "logs": logs}[arguments[0]](arguments[1:])
+
+
+def down(_arguments: list[str]) -> int:
+    """Stop the running system and wait until nothing of it is left."""
+    launcher = running_launcher()
+    if launcher is None and not held("guardian.lock"):
+        say(f"Millrace is not running for {places.data()}.")
+        return 0
+    if launcher is not None:
+        os.kill(launcher, signal.SIGTERM)
+        say(f"stopping process {launcher}")
+    deadline = time.monotonic() + STOP_SECONDS
+    while held("lock") or held("guardian.lock"):
+        if launcher is not None and time.monotonic() > deadline:
+            say("it takes too long; its guardian ends it by force")
+            with suppress(ProcessLookupError):
+                os.kill(launcher, signal.SIGKILL)
+            deadline += STOP_SECONDS
+            launcher = None
+        time.sleep(0.1)
+    say("stopped; the data are kept in " + str(places.data()))
+    return 0
+
+
+def status(arguments: list[str]) -> int:
+    """A table of services; exit code 0 if all of them run, 3 if nothing runs, 1 otherwise."""
+    parser = argparse.ArgumentParser(prog="./millrace status")
+    parser.add_argument("--json", action="store_true", help="the same for programs")
+    options = parser.parse_args(arguments)
+    launcher = running_launcher()
+    state = read_state() if launcher is not None else {}
+    services = state.get("services", [])
+    living = len(drivers.living(places.run() / "drivers"))
+    if options.json:
+        print(json.dumps({"running": launcher is not None, "drivers": living, **state}))
+    elif launcher is None:
+        print(f"Millrace is not running for {places.data()}. Start it with ./millrace up")
+    else:
+        print(f"{state.get('address', '')}  (process {launcher}, data in {places.data()})")
+        for service in services:
+            restarts = f"  restarted {service['restarts']} times" if service["restarts"] else ""
+            print(
+                f"  {service['name']:<16} {service['state']:<11} "
+                f"{service['pid'] or '':<8}{restarts}"
+            )
+        print(f"  drivers          {living}")
+    if launcher is None:
+        return 3
+    return 0 if all(one["state"] in {"running", "done"} for one in services) else 1
+
+
+def logs(arguments: list[str]) -> int:
+    """The last lines of one service or of all, and what comes after them."""
+    parser = argparse.ArgumentParser(prog="./millrace logs")
+    parser.add_argument("name", nargs="?", help="a service; all of them without it")
+    parser.add_argument("--follow", "-f", action="store_true", help="go on until Ctrl-C")
+    parser.add_argument("--lines", "-n", type=int, default=40, help="how many of each (40)")
+    options = parser.parse_args(arguments)
+    known = {path.stem: path for path in sorted(places.logs().glob("*.log"))}
+    if options.name and options.name not in known:
+        raise Problem(
+            f"There is no log of {options.name!r} in {places.logs()}. "
+            f"There are: {', '.join(known) or 'none yet; start with ./millrace up'}."
+        )
+    chosen = {options.name: known[options.name]} if options.name else known
+    width = max((len(name) for name in chosen), default=0)
+    positions = {name: _tail(name, path, options.lines, width) for name, path in chosen.items()}
+    while options.follow:
+        for name, path in chosen.items():
+            positions[name] = _since(name, path, positions[name], width)
+        time.sleep(0.3)
+    return 0
+
+
+def _tail(name: str, path: Path, count: int, width: int) -> int:
+    text = path.read_bytes()
+    for line in text.decode(errors="replace").splitlines()[-count:]:
+        print(f"{name:<{width}} | {line}")
+    return len(text)
+
+
+def _since(name: str, path: Path, position: int, width: int) -> int:
+    with path.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        # The file was put aside and begun anew.
+        stream.seek(position if position <= size else 0)
+        start = stream.tell()
+        text = stream.read()
+    whole = text[: text.rfind(b"\n") + 1]
+    for line in whole.decode(errors="replace").splitlines():
+        print(f"{name:<{width}} | {line}", flush=True)
+    return start + len(whole)
+
+
+def read_state() -> dict[str, Any]:
+    """What the launcher last wrote about its services."""
+    with suppress(OSError, ValueError):
+        content: dict[str, Any] = json.loads(
+            (places.run() / "state.json").read_text(encoding="utf-8")
+        )
+        return content
+    return {}
+
+
+def running_launcher() -> int | None:
+    """The pid of the running `up`, if one holds the lock."""
+    if not held("lock"):
+        return None
+    with suppress(OSError, ValueError):
+        return int((places.run() / "lock").read_text(encoding="utf-8"))
+    return None
+
+
+def held(name: str) -> bool:
+    """Whether a process holds this lock of the run folder."""
+    path = places.run() / name
+    if not path.exists():
+        return False
+    with path.open("a", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

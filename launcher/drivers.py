@@ -1,0 +1,61 @@
+"""Drivers of deployments: detached from their workers, listed as files, ended with the launcher.
+
+Workers write <data>/run/drivers/<deployment>.json: {"pid", "born", "group"}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from millrace_workers.launchers import shim
+
+from launcher import processes
+
+#: a driver ends its micro-batch first; what a kill interrupts is only done again
+STOP_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A driver by its process, its start (``shim.born``) and its process group."""
+
+    pid: int
+    born: str
+    group: int
+
+    def lives(self) -> bool:
+        """Whether it still runs; a pid that was given away again is no driver."""
+        return shim.born(self.pid) == self.born
+
+
+def living(folder: Path) -> list[Driver]:
+    """The drivers that run."""
+    found = []
+    for note in sorted(folder.glob("*.json")):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            content = json.loads(note.read_text(encoding="utf-8"))
+            driver = Driver(int(content["pid"]), str(content["born"]), int(content["group"]))
+            if driver.lives():
+                found.append(driver)
+    return found
+
+
+def stop(folder: Path) -> int:
+    """Stop all drivers together, gracefully first; returns how many there were."""
+    drivers = living(folder)
+    for driver in drivers:
+        # The driver alone: it stops its query and then its JVM, which must not go before it.
+        with suppress(ProcessLookupError):
+            os.kill(driver.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_SECONDS
+    while time.monotonic() < deadline and any(driver.lives() for driver in drivers):
+        time.sleep(0.1)
+    for driver in drivers:
+        processes.signal_group(driver.group, signal.SIGKILL)
+    return len(drivers)

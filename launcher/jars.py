@@ -1,0 +1,330 @@
+"""Jars by the lock: fetched with the Ivy inside pyspark, kept only if their sha256 is the lock's.
+
+`runtime/jars.lock` names every jar of every group by coordinates and sha256; it holds no address.
+Jars lie in <cache>/jars/<group>/. MILLRACE_JARS names a folder that has them already (a machine
+without network), MILLRACE_JAR_MIRROR the root of another Maven repository.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from launcher import java, places, trust
+from launcher.console import Problem, megabytes, say
+
+LOCK = places.RUNTIME / "jars.lock"
+#: the roots from which the lock is generated, by group; the flag: with their dependencies
+ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
+    # The second one so that the broker has a log.
+    "broker": (
+        ("org.apache.kafka:kafka_2.13:4.3.1", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4"),
+        True,
+    ),
+    # The newest of each that is published; their own metadata asks for versions that are not.
+    "connector": (
+        (
+            "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+            "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.0.0",
+            "org.apache.kafka:kafka-clients:3.9.2",
+            "org.apache.commons:commons-pool2:2.13.1",
+        ),
+        False,
+    ),
+    "oracle": (("org.apache.kafka:kafka-streams-test-utils:4.3.1",), True),
+}
+HEADER = """\
+# Jars by group: coordinates and sha256. Written by `./millrace jars --write`; no addresses.
+# broker: the embedded Kafka. connector: Spark's Kafka source and sink.
+# oracle: Kafka Streams itself, for `verify`.
+"""
+
+
+@dataclass(frozen=True)
+class Jar:
+    """One jar of the lock."""
+
+    group: str
+    organisation: str
+    artifact: str
+    version: str
+    sha256: str
+
+    @property
+    def file(self) -> str:
+        """The name under which it lies in its group's folder."""
+        return f"{self.artifact}-{self.version}.jar"
+
+    @property
+    def coordinates(self) -> str:
+        """organisation:artifact:version, as Maven writes it."""
+        return f"{self.organisation}:{self.artifact}:{self.version}"
+
+
+def folder(group: str) -> Path:
+    """Where the jars of a group lie."""
+    given = os.environ.get("MILLRACE_JARS")
+    if given:
+        # One folder for all of them, or one for each group.
+        nested = Path(given) / group
+        return nested if nested.is_dir() else Path(given)
+    return places.cache() / "jars" / group
+
+
+def read_lock(path: Path = LOCK) -> list[Jar]:
+    """The jars of the lock file. Raises Problem with the line that cannot be read."""
+    found = []
+    group = ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        heading = re.fullmatch(r"\[(\w+)\]", text)
+        entry = re.fullmatch(r"([\w.-]+):([\w.-]+):([\w.-]+) ([0-9a-f]{64})", text)
+        if heading:
+            group = heading.group(1)
+        elif entry and group:
+            found.append(Jar(group, *entry.groups()))
+        else:
+            raise Problem(
+                f"{path}, line {number}: found {text!r}; a line is `[group]` or "
+                "`organisation:artifact:version sha256`. Restore the file from the repository."
+            )
+    return found
+
+
+def ensure(*groups: str, lock: Path = LOCK) -> dict[str, list[Path]]:
+    """The jars of these groups, every one checked; what is missing or broken is fetched once.
+
+    Raises Problem where a jar cannot be had or is not the one that the lock names.
+    """
+    wanted = {group: [jar for jar in read_lock(lock) if jar.group == group] for group in groups}
+    for group, jars in wanted.items():
+        if not jars:
+            raise Problem(f"{lock} has no group {group!r}; it has {', '.join(ROOTS)}.")
+        with _one_at_a_time(group):
+            _complete(group, jars)
+    return {group: [folder(group) / jar.file for jar in jars] for group, jars in wanted.items()}
+
+
+def _complete(group: str, jars: list[Jar]) -> None:
+    place = folder(group)
+    missing = []
+    for jar in jars:
+        path = place / jar.file
+        if not path.exists():
+            missing.append(jar)
+        elif sha256(path) != jar.sha256:
+            say(f"jars: {path} is broken (its sha256 is not the lock's); fetching it again")
+            missing.append(jar)
+    if not missing:
+        return
+    if os.environ.get("MILLRACE_JARS"):
+        raise Problem(
+            f"MILLRACE_JARS is {place}, which lacks a sound copy of "
+            f"{', '.join(jar.file for jar in missing)}. Put them there, or unset MILLRACE_JARS to "
+            "have them fetched."
+        )
+    missing = [jar for jar in missing if not _linked_from_another_group(jar, place)]
+    if missing:
+        fetch(missing, place)
+
+
+def _linked_from_another_group(jar: Jar, place: Path) -> bool:
+    """Broker and oracle share most of their jars: one copy on disk serves both."""
+    for group in ROOTS:
+        path = folder(group) / jar.file
+        if group != jar.group and path.exists() and sha256(path) == jar.sha256:
+            aside = place / f".{jar.file}.{os.getpid()}"
+            try:
+                os.link(path, aside)
+            except OSError:
+                shutil.copyfile(path, aside)
+            aside.replace(place / jar.file)
+            return True
+    return False
+
+
+def fetch(jars: list[Jar], place: Path) -> None:
+    """Fetch jars into a scratch folder, check every one, and only then move them into place."""
+    say(f"jars: fetching {len(jars)} for {jars[0].group}")
+    with tempfile.TemporaryDirectory(dir=place, prefix=".fetch-") as scratch:
+        got = Path(scratch) / "jars"
+        output = _ivy(
+            ((jar.organisation, jar.artifact, jar.version) for jar in jars),
+            Path(scratch),
+            closure=False,
+            total=len(jars),
+        )
+        for jar in jars:
+            path = got / jar.file
+            if not path.exists():
+                raise Problem(
+                    f"The jar {jar.coordinates} could not be fetched: {_why(output)}. Check the "
+                    "network, set MILLRACE_JAR_MIRROR to the root of a Maven repository that can "
+                    "be reached, or MILLRACE_JARS to a folder that has the jars."
+                )
+            found = sha256(path)
+            if found != jar.sha256:
+                raise Problem(
+                    f"The jar {jar.coordinates} came with sha256 {found}, and the lock says "
+                    f"{jar.sha256}. The download is broken or not the published file; nothing was "
+                    "kept. Try again, or from another network or mirror (MILLRACE_JAR_MIRROR)."
+                )
+        size = 0
+        for jar in jars:
+            size += (got / jar.file).stat().st_size
+            (got / jar.file).replace(place / jar.file)
+    say(f"jars: {len(jars)} for {jars[0].group} are in place ({megabytes(size)})")
+
+
+def write_lock(path: Path = LOCK) -> None:
+    """Resolve every group from its roots and write coordinates and sha256 of what came."""
+    lines = [HEADER]
+    for group, (roots, closure) in ROOTS.items():
+        with tempfile.TemporaryDirectory(prefix="millrace-jars-") as scratch:
+            coordinates = [tuple(root.split(":")) for root in roots]
+            output = _ivy(
+                ((g, a, v) for g, a, v in coordinates), Path(scratch), closure=closure, total=None
+            )
+            found = sorted((Path(scratch) / "jars").glob("*/*.jar"))
+            if len(found) < len(roots):
+                raise Problem(f"The group {group} could not be resolved: {_why(output)}.")
+            lines.append(f"[{group}]")
+            for jar in found:
+                artifact, version = _split(jar, output)
+                lines.append(f"{jar.parent.name}:{artifact}:{version} {sha256(jar)}")
+            lines.append("")
+            say(f"jars: {group}: {len(found)} resolved")
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _split(jar: Path, output: str) -> tuple[str, str]:
+    """Artifact and version of a resolved jar: Ivy names them apart, a file name does not."""
+    for artifact, version in re.findall(
+        rf"found {re.escape(jar.parent.name)}#([\w.-]+);([\w.-]+) in", output
+    ):
+        if jar.name == f"{artifact}-{version}.jar":
+            return artifact, version
+    raise Problem(f"Ivy did not say where {jar.name} comes from.")
+
+
+def _ivy(
+    coordinates: Iterable[tuple[str, str, str]],
+    scratch: Path,
+    *,
+    closure: bool,
+    total: int | None,
+) -> str:
+    """One run of Ivy over a list of modules; returns what it printed."""
+    root = os.environ.get("MILLRACE_JAR_MIRROR")
+    settings = scratch / "settings.xml"
+    settings.write_text(
+        '<ivysettings><settings defaultResolver="repository"/><resolvers>'
+        '<ibiblio name="repository" m2compatible="true" checksums="sha1"'
+        f"{f' root={quoteattr(root)}' if root else ''}/></resolvers></ivysettings>",
+        encoding="utf-8",
+    )
+    # master: the module's own jar; runtime: what it needs to run.
+    wanted = "master,runtime(*)" if closure else "master"
+    modules = "".join(
+        f"<dependency org={quoteattr(org)} name={quoteattr(name)} rev={quoteattr(rev)} "
+        f'conf="default-&gt;{wanted}"/>'
+        for org, name, rev in coordinates
+    )
+    module = scratch / "ivy.xml"
+    module.write_text(
+        '<ivy-module version="2.0"><info organisation="millrace" module="jars"/>'
+        '<configurations><conf name="default"/></configurations>'
+        f"<dependencies>{modules}</dependencies></ivy-module>",
+        encoding="utf-8",
+    )
+    pattern = "[organisation]/" if total is None else ""
+    command = [
+        str(java.home() / "bin" / "java"), "-Xmx256m", "-XX:+UseSerialGC",
+        *trust.java_options(), "-jar", str(_ivy_jar()),
+        "-settings", str(settings), "-cache", str(scratch / "cache"), "-ivy", str(module),
+        "-confs", "default", "-types", "jar", "bundle",
+        "-retrieve", f"{scratch}/jars/{pattern}[artifact]-[revision].[ext]",
+    ]  # fmt: skip
+    lines = []
+    fetched = 0
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        for line in process.stdout or ():
+            lines.append(line)
+            done = re.search(r"\[SUCCESSFUL \] \S+!(\S+)\.\w+", line)
+            if done and total:
+                fetched += 1
+                if fetched % 10 == 0 or fetched == total:
+                    say(f"jars: {fetched} of {total} fetched")
+    return "".join(lines)
+
+
+def _ivy_jar() -> Path:
+    spec = importlib.util.find_spec("pyspark")
+    found = (
+        sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+        if spec and spec.origin
+        else []
+    )
+    if not found:
+        raise Problem("pyspark's jars have no Ivy. Delete the folder .venv and try again.")
+    return found[0]
+
+
+def _why(output: str) -> str:
+    """The telling line of Ivy's long report."""
+    for pattern in (
+        r"invalid sha1[^\n]*",
+        r"(?:UnknownHost|Connect|SocketTimeout|NoRouteToHost|SSL\w*)Exception[^\n]*",
+        r"No space left[^\n]*",
+        r"(?:Host \S+ not found|Server access error)[^\n]*",
+        r"UNRESOLVED DEPENDENCY[^\n]*|[\w.#;-]+: not found",
+    ):
+        found = re.search(pattern, output)
+        if found:
+            return " ".join(found.group(0).split())
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else "no answer"
+
+
+@contextmanager
+def _one_at_a_time(group: str) -> Iterator[None]:
+    """Two commands started together fetch once; the lock ends with its process."""
+    place = folder(group)
+    if os.environ.get("MILLRACE_JARS"):
+        yield
+        return
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        handle = (place / ".lock").open("w", encoding="utf-8")
+    except OSError as error:
+        raise Problem(
+            f"The folder {place} cannot be written ({error.strerror}). "
+            "Set MILLRACE_CACHE to a folder that this user may write."
+        ) from error
+    with handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

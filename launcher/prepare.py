@@ -1,0 +1,27 @@
+"""``python -m launcher.prepare``: jars and operator for an image, before anything runs in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from launcher import jars, java, places, up
+from launcher.console import Problem, say
+
+
+def main() -> int:
+    """Fetch the connector's jars and compile the operator into MILLRACE_CACHE."""
+    try:
+        os.environ.update(java.environment())
+        jars.ensure("connector")
+        # One name for it, independent of its sources.
+        shutil.copyfile(up.build_operator(), places.cache() / "operator.jar")
+    except Problem as problem:
+        say(f"prepare: {problem}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

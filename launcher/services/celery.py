@@ -1,0 +1,50 @@
+"""The Celery worker, which reconciles deployments, and the beat, its schedule of one second."""
+
+from __future__ import annotations
+
+from launcher.services import System
+from launcher.supervisor import Running, Service
+
+
+def worker(system: System) -> Service:
+    """Two processes for short tasks; drivers are no children of theirs."""
+    return Service(
+        name="worker",
+        command=[
+            system.python, "-m", "celery", "-A", "millrace_workers.app", "worker",
+            "--concurrency", "2", "--without-gossip", "--without-mingle", "--loglevel", "INFO",
+            "--hostname", "worker@%h",
+        ],
+        ready=_worker_ready,
+        needs=("redis", "setup"),
+        deadline=180,
+        # A pool that loses a process with a task in work writes a stack trace.
+        leads_children=True,
+        # A task may be waiting for an answer of Kafka or for a driver's first sign of life.
+        grace=20,
+        environment=system.environment,
+    )  # fmt: skip
+
+
+def beat(system: System) -> Service:
+    """Sends the reconciling task; its schedule is the application's."""
+    return Service(
+        name="beat",
+        command=[
+            system.python, "-m", "celery", "-A", "millrace_workers.app", "beat",
+            "--schedule", str(system.run / "beat"), "--pidfile=", "--loglevel", "INFO",
+        ],
+        ready=_beat_ready,
+        needs=("redis", "setup"),
+        deadline=120,
+        environment=system.environment,
+    )  # fmt: skip
+
+
+async def _worker_ready(running: Running) -> bool:
+    # Celery logs this when its consumer is connected to Redis.
+    return running.said(" ready.")
+
+
+async def _beat_ready(running: Running) -> bool:
+    return running.said("is starting.")

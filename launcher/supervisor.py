@@ -1,0 +1,412 @@
+"""Starts services in the order of their needs, waits until each answers, keeps them running.
+
+A service is data (`Service`); how it is known to answer is its `ready`. Every service is a process
+group of its own with a log file of its own. When one ends it is started again after a pause that
+doubles; when the supervisor ends, everything ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from launcher import drivers, processes
+from launcher.console import Problem, say
+
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+#: a service that ran this long (seconds) is forgiven its earlier ends
+HEALTHY_AFTER = 60.0
+#: probes in a row without an answer, after which a service counts as hung
+UNANSWERED = 3
+LOG_BYTES = 10_000_000
+TAIL_LINES = 8
+
+Ready = Callable[["Running"], Awaitable[bool]]
+
+
+@dataclass(frozen=True)
+class Service:
+    """One process of the system."""
+
+    name: str
+    command: Sequence[str]
+    #: answers whether it works; asked every tenth of a second
+    ready: Ready
+    needs: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    #: seconds until it must answer
+    deadline: float = 60.0
+    #: seconds between TERM and KILL
+    grace: float = 10.0
+    #: TERM goes to the process alone, which lets its children end what they do
+    leads_children: bool = False
+    #: ends by itself when its work is done; `ready` is not asked
+    once: bool = False
+    #: seconds between questions whether it still answers, once it does; None for no questions.
+    #: A service that leaves three of them unanswered is ended and started again.
+    probe: float | None = None
+    #: what to do when it does not come up, appended to the problem
+    hint: str = ""
+    #: text that its log must not keep
+    secret: re.Pattern[str] | None = None
+
+
+@dataclass
+class Running:
+    """What is known of a service in this run."""
+
+    service: Service
+    process: asyncio.subprocess.Process | None = None
+    #: copies the process's output to its log
+    reader: asyncio.Task[None] | None = None
+    state: str = "waiting"
+    restarts: int = 0
+    started: float = 0.0
+    answered_after: float | None = None
+    lines: list[str] = field(default_factory=list)
+    up: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def said(self, text: str) -> bool:
+        """Whether a line since its last start has this text in it."""
+        return any(text in line for line in self.lines)
+
+
+class Supervisor:
+    """Runs a set of services; one for each launcher."""
+
+    def __init__(
+        self,
+        run: Path,
+        logs: Path,
+        *,
+        echo: bool = False,
+        notes: Mapping[str, object] | None = None,
+    ) -> None:
+        self.run = run
+        self.logs = logs
+        self.echo = echo
+        self.notes = dict(notes or {})
+        self.services: dict[str, Running] = {}
+        self._keepers: list[asyncio.Task[None]] = []
+        self._guardian: subprocess.Popen[str] | None = None
+        self._stopping = asyncio.Event()
+        self._failed: asyncio.Future[None] | None = None
+
+    # -- from outside ---------------------------------------------------------------------------
+    async def start(self, services: Sequence[Service]) -> None:
+        """Start all of them, each when what it needs answers; returns when all answer.
+
+        Raises Problem for the first that does not; the others are left for `stop`.
+        """
+        self.logs.mkdir(parents=True, exist_ok=True)
+        if self._guardian is None:
+            self._start_guardian()
+        self._failed = asyncio.get_running_loop().create_future()
+        for service in services:
+            self.services[service.name] = Running(service)
+        for service in services:
+            self._keepers.append(asyncio.create_task(self._keep(self.services[service.name])))
+        all_up = asyncio.create_task(self._all_up())
+        stop = asyncio.create_task(self._stopping.wait())
+        waited: list[asyncio.Future[Any]] = [all_up, stop, self._failed]
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        all_up.cancel()
+        if self._failed.done():
+            self._failed.result()
+
+    async def _all_up(self) -> None:
+        for running in self.services.values():
+            await running.up.wait()
+
+    async def wait(self) -> None:
+        """Until somebody asks to stop."""
+        await self._stopping.wait()
+
+    def ask_to_stop(self) -> None:
+        """End `wait` and `start`."""
+        self._stopping.set()
+
+    def stopping(self) -> bool:
+        """Whether the end was asked for."""
+        return self._stopping.is_set()
+
+    async def stop(self) -> None:
+        """Stop everything in the reverse order of its start, drivers before what they need."""
+        self._stopping.set()
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        for layer in self._layers():
+            await asyncio.gather(*(self._end(running) for running in layer))
+            # Workers are in the first layer: once they are gone nothing starts a driver again.
+            await asyncio.to_thread(drivers.stop, self.run / "drivers")
+        (self.run / "state.json").unlink(missing_ok=True)
+        if self._guardian is not None and self._guardian.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._guardian.stdin.close()
+            await asyncio.to_thread(self._guardian.wait)
+
+    # -- one service ------------------------------------------------------------------------------
+    async def _keep(self, running: Running) -> None:
+        service = running.service
+        for need in service.needs:
+            if need in self.services:
+                await self.services[need].up.wait()
+        pause = FIRST_PAUSE / 2
+        while not self.stopping():
+            try:
+                await self._spawn(running)
+            except OSError as error:
+                self._fail(running, f"could not be started: {error.strerror}")
+                return
+            assert running.process is not None
+            running.reader = asyncio.create_task(self._read(running, running.process))
+            answered = await self._await_ready(running)
+            if answered and service.once:
+                await running.reader
+                self._note(running, "done")
+                running.up.set()
+                return
+            if answered:
+                self._note(running, "running")
+                running.up.set()
+                await self._until_it_ends_or_hangs(running)
+            first_time = not running.up.is_set()
+            # Nothing of a service's process group outlives it.
+            await self._end(running)
+            if self.stopping():
+                return
+            if first_time:
+                self._fail(running, self._how_it_failed(running))
+                return
+            lived = time.monotonic() - running.started
+            pause = FIRST_PAUSE if lived > HEALTHY_AFTER else min(pause * 2, LONGEST_PAUSE)
+            running.restarts += 1
+            self._note(running, "restarting")
+            say(
+                f"{service.name}: ended ({_ending(running.process.returncode)}); "
+                f"starting it again in {pause:.0f} s. Its log: {self._log(service.name)}"
+            )
+            await asyncio.sleep(pause)
+
+    async def _until_it_ends_or_hangs(self, running: Running) -> None:
+        """Until the process is gone, or has left `UNANSWERED` probes without an answer."""
+        assert running.process is not None
+        service, unanswered = running.service, 0
+        while running.process.returncode is None:
+            if service.probe is None:
+                await _ended(running.process)
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_ended(running.process), service.probe)
+                return
+            unanswered = 0 if await service.ready(running) else unanswered + 1
+            if unanswered == UNANSWERED and running.process.returncode is None:
+                say(f"{service.name}: does not answer any more; ending it")
+                return
+
+    async def _spawn(self, running: Running) -> None:
+        running.lines.clear()
+        running.started = time.monotonic()
+        running.answered_after = None
+        running.process = await asyncio.create_subprocess_exec(
+            *running.service.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **running.service.environment},
+            process_group=0,
+            preexec_fn=processes.end_with_parent,
+            limit=1 << 20,
+        )
+        self._tell_guardian(f"+{running.process.pid}")
+        self._note(running, "starting")
+
+    async def _await_ready(self, running: Running) -> bool:
+        """True once it answers (or, for one that ends by itself, ended well)."""
+        assert running.process is not None
+        deadline = running.started + running.service.deadline
+        while time.monotonic() < deadline and not self.stopping():
+            if running.process.returncode is not None:
+                return running.service.once and running.process.returncode == 0
+            if not running.service.once and await running.service.ready(running):
+                running.answered_after = time.monotonic() - running.started
+                return True
+            await asyncio.sleep(0.1)
+        return False
+
+    async def _read(self, running: Running, process: asyncio.subprocess.Process) -> None:
+        """Copy a process's output to its log, each line with a timestamp."""
+        assert process.stdout is not None
+        with self._open_log(running.service.name) as log:
+            while True:
+                try:
+                    raw = await process.stdout.readline()
+                except ValueError:
+                    # A line longer than the limit: what is buffered is dropped, the rest goes on.
+                    continue
+                if not raw:
+                    return
+                line = raw.decode(errors="replace").rstrip("\n")
+                running.lines.append(line)
+                del running.lines[:-200]
+                if running.service.secret is not None:
+                    line = running.service.secret.sub("(not kept in logs)", line)
+                log.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {line}\n")
+                log.flush()
+                if self.echo:
+                    say(f"{running.service.name:<9} | {line}")
+
+    async def _end(self, running: Running) -> None:
+        process = running.process
+        if process is None:
+            return
+        if process.returncode is None:
+            self._note(running, "stopping")
+            if running.service.leads_children:
+                process.terminate()
+            else:
+                processes.signal_group(process.pid, signal.SIGTERM)
+            try:
+                await asyncio.wait_for(_group_ended(process), running.service.grace)
+            except TimeoutError:
+                service = running.service
+                say(f"{service.name}: did not stop within {service.grace:.0f} s; killed")
+        processes.signal_group(process.pid, signal.SIGKILL)
+        await _ended(process)
+        self._tell_guardian(f"-{process.pid}")
+        if running.reader is not None:
+            # A pipe that is still open when the loop closes ends in a stack trace.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(running.reader, 2)
+        if running.state == "stopping":
+            self._note(running, "stopped")
+
+    def _layers(self) -> list[list[Running]]:
+        """Services by depth of need, the ones that nothing needs first."""
+        depth: dict[str, int] = {}
+
+        def of(name: str) -> int:
+            if name not in depth:
+                needs = [
+                    need for need in self.services[name].service.needs if need in self.services
+                ]
+                depth[name] = 1 + max((of(need) for need in needs), default=0)
+            return depth[name]
+
+        for name in self.services:
+            of(name)
+        return [
+            [self.services[name] for name in depth if depth[name] == level]
+            for level in sorted(set(depth.values()), reverse=True)
+        ]
+
+    # -- words and notes --------------------------------------------------------------------------
+    def _fail(self, running: Running, how: str) -> None:
+        self._note(running, "failed")
+        tail = "\n".join(f"  | {line}" for line in running.lines[-TAIL_LINES:])
+        hint = f" {running.service.hint}" if running.service.hint else ""
+        if self._failed is not None and not self._failed.done():
+            self._failed.set_exception(
+                Problem(
+                    f"{running.service.name} {how}.{hint} "
+                    f"Its log: {self._log(running.service.name)}" + (f"\n{tail}" if tail else "")
+                )
+            )
+
+    def _how_it_failed(self, running: Running) -> str:
+        assert running.process is not None
+        code = running.process.returncode
+        if (
+            running.state == "starting"
+            and running.answered_after is None
+            and code not in (None, -15, -9)
+        ):
+            return f"ended while it was starting ({_ending(code)})"
+        return f"did not answer within {running.service.deadline:.0f} s"
+
+    def _note(self, running: Running, state: str) -> None:
+        running.state = state
+        content = {
+            **self.notes,
+            "launcher": os.getpid(),
+            "services": [
+                {
+                    "name": name,
+                    "state": one.state,
+                    "pid": one.process.pid if one.process is not None else None,
+                    "restarts": one.restarts,
+                    "answered_after": one.answered_after,
+                }
+                for name, one in self.services.items()
+            ],
+        }
+        aside = self.run / "state.json.new"
+        with contextlib.suppress(OSError):
+            aside.write_text(json.dumps(content, indent=1), encoding="utf-8")
+            aside.replace(self.run / "state.json")
+
+    def _log(self, name: str) -> Path:
+        return self.logs / f"{name}.log"
+
+    def _open_log(self, name: str) -> IO[str]:
+        path = self._log(name)
+        if path.exists() and path.stat().st_size > LOG_BYTES:
+            path.replace(path.with_suffix(".log.1"))
+        return path.open("a", encoding="utf-8")
+
+    # -- guardian ---------------------------------------------------------------------------------
+    def _start_guardian(self) -> None:
+        self._guardian = subprocess.Popen(
+            [sys.executable, "-m", "launcher.guardian", str(self.run)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        assert self._guardian.stdout is not None
+        # Until it holds its lock; before that a dying launcher would leave things behind.
+        self._guardian.stdout.readline()
+
+    def _tell_guardian(self, line: str) -> None:
+        if self._guardian is not None and self._guardian.stdin is not None:
+            with contextlib.suppress(BrokenPipeError, ValueError):
+                self._guardian.stdin.write(line + "\n")
+                self._guardian.stdin.flush()
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    """Until the process itself is gone.
+
+    Its own `wait` also waits for the pipe, which a process that it started may hold open.
+    """
+    while process.returncode is None:  # noqa: ASYNC110  (nothing sets an event)
+        await asyncio.sleep(0.1)
+
+
+async def _group_ended(process: asyncio.subprocess.Process) -> None:
+    """Until nothing of its process group is left: a Python goes before the Java that it started."""
+    await _ended(process)
+    while await asyncio.to_thread(processes.group_members, [process.pid]):  # noqa: ASYNC110
+        await asyncio.sleep(0.2)
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "still running"
+    if code < 0:
+        return f"killed by signal {-code}"
+    return f"exit code {code}"

@@ -1,0 +1,74 @@
+"""``./millrace wheel``: the runtime as a wheel that carries its compiled operator.
+
+With it programs run where nothing else of the project is: ``pip install millrace-*.whl`` brings
+pyspark along. The compiler, which plans programs, is in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import zipfile
+from pathlib import Path
+
+from millrace_compiler.bundle import PYSPARK, RE2, package_files
+
+from launcher import places
+from launcher.console import say
+
+NAME = "millrace"
+_TAG = "py3-none-any"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the wheel."""
+    parser = argparse.ArgumentParser(prog="./millrace wheel", description=main.__doc__)
+    parser.add_argument("-o", "--output", default="dist", metavar="DIR", help="folder (dist)")
+    options = parser.parse_args(arguments[1:])
+    from millrace_runtime.jars import operator_jar
+
+    made = build(Path(options.output), operator_jar())
+    say(f"wheel: {made}")
+    return 0
+
+
+def build(folder: Path, operator: Path) -> Path:
+    """The wheel of the version in pyproject.toml, in a folder that is made if need be."""
+    version = _version()
+    info = f"{NAME}-{version}.dist-info"
+    files = package_files(places.REPOSITORY / "runtime", operator)
+    files[f"{info}/METADATA"] = _metadata(version).encode()
+    files[f"{info}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nGenerator: millrace\nRoot-Is-Purelib: true\nTag: {_TAG}\n".encode()
+    )
+    record = f"{info}/RECORD"
+    rows = [f"{path},sha256={_digest(data)},{len(data)}" for path, data in files.items()]
+    files[record] = ("\n".join([*rows, f"{record},,"]) + "\n").encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{NAME}-{version}-{_TAG}.whl"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in files.items():
+            # One time for all files: the same sources give the same bytes.
+            wheel.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), data)
+    return target
+
+
+def _version() -> str:
+    import tomllib
+
+    text = (places.REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(text)["project"]["version"])
+
+
+def _metadata(version: str) -> str:
+    return (
+        f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n"
+        "Summary: Kafka Streams topologies as programs in Python, run on Spark.\n"
+        "License: Apache-2.0\nRequires-Python: >=3.11\n"
+        f"Requires-Dist: {PYSPARK}\nRequires-Dist: {RE2}\n"
+    )
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

@@ -1,0 +1,169 @@
+# mypy: ignore-errors
+"""The five joins."""
+
+from oracle.fuzz.parts import Out
+
+
+class Joins:
+    """The five joins."""
+
+    def join_ss(self):
+        r = self.r
+        a = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
+        b = a and self.choose(
+            lambda o: (
+                o.role == "stream"
+                and not o.window
+                and not o.unordered
+                and o.key == a.key
+                and not self.race(a, o, a.rekeyed, o.rekeyed)
+            )
+        )
+        if not b:
+            return
+        joiner, t = self.joiner(a, b, a.key, True)
+        before, after = r.choice(
+            [(10, 10), (10, 10), (5, 5), (0, 10), (10, 0), (0, 0), (-2, 8), (20, -5)]
+        )
+        params = {
+            "type": r.choice(["inner", "left", "outer"]),
+            "before": before,
+            "after": after,
+            "grace": r.choice([0, 0, 1, 5, 10]),
+            "joiner": joiner,
+        }
+        n = self.node("join.stream_stream", params, [(a, "left"), (b, "right")])
+        self.add(
+            Out(
+                n,
+                "stream",
+                a.key,
+                t,
+                topics=a.topics | b.topics,
+                hops=max(a.hops + a.rekeyed, b.hops + b.rekeyed),
+            )
+        )
+
+    def join_st(self):
+        r = self.r
+        a = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
+        b = a and self.choose(
+            lambda o: (
+                o.role == "table"
+                and not o.window
+                and o.key == a.key
+                and not self.race(a, o, a.rekeyed)
+                and not o.unordered
+            )
+        )
+        if not b:
+            return
+        joiner, t = self.joiner(a, b, a.key, True)
+        params = {"type": r.choice(["inner", "left"]), "joiner": joiner}
+        if b.versioned and r.random() < 0.5:
+            params["grace"] = r.choice([0, 2, 10])
+            # Kafka Streams' join buffer throws at a null key
+            a = a.like(self.node("filter", {"predicate": "key IS NOT NULL"}, [(a, "in")]))
+        n = self.node("join.stream_table", params, [(a, "left"), (b, "right")])
+        self.add(
+            Out(
+                n,
+                "stream",
+                a.key,
+                t,
+                topics=a.topics | b.topics,
+                hops=max(a.hops + a.rekeyed, b.hops),
+            )
+        )
+
+    def join_global(self):
+        a = self.choose(lambda o: o.role == "stream" and not o.unordered)
+        b = a and self.choose(lambda o: o.role == "global" and o.key == "STRING")
+        if not b:
+            return
+        env = self.env(a)
+        joiner, t = self.joiner(a, b, ("windowed", a.key) if a.window else a.key, True)
+        n = self.node(
+            "join.stream_global_table",
+            {"type": self.r.choice(["inner", "left"]), "key": self.key_expr(env), "joiner": joiner},
+            [(a, "left"), (b, "right")],
+        )
+        self.each_only = True
+        self.add(a.like(n, value=t, topics=a.topics | b.topics))
+
+    def join_tt(self):
+        # Kafka Streams cannot join a windowed cogroup's table: the join finds a store that it does not know
+        a = self.choose(lambda o: o.role == "table" and not o.unordered and not o.cogrouped)
+        b = a and self.choose(
+            lambda o: (
+                o is not a
+                and o.role == "table"
+                and not o.unordered
+                and not o.cogrouped
+                and o.key == a.key
+                and o.windowset == a.windowset
+                and o.window == a.window
+                and not self.race(a, o)
+            )
+        )
+        if not b:
+            return
+        joiner, t = self.joiner(a, b, ("windowed", a.key) if a.window else a.key)
+        n = self.node(
+            "join.table_table",
+            {"type": self.r.choice(["inner", "left", "outer"]), "joiner": joiner},
+            [(a, "left"), (b, "right")],
+        )
+        if not a.window:
+            self.store("store.key_value", n)
+        self.add(
+            a.like(
+                n,
+                value=t,
+                topics=a.topics | b.topics,
+                hops=max(a.hops, b.hops),
+                versioned=0,
+                final=a.final or b.final,
+            )
+        )
+
+    def join_fk(self):
+        a = self.choose(
+            lambda o: o.role == "table" and not o.window and not o.unordered and not o.final
+        )
+        b = a and self.choose(
+            lambda o: (
+                o is not a
+                and o.role == "table"
+                and not o.window
+                and not o.unordered
+                and o.key == "STRING"
+                and not o.final
+                and not (a.topics & o.topics)
+            )
+        )
+        if not b:
+            return
+        joiner, t = self.joiner(a, b, a.key)
+        n = self.node(
+            "join.foreign_key",
+            {
+                "type": self.r.choice(["inner", "left"]),
+                "foreign_key": self.key_expr(self.env(a)),
+                "joiner": joiner,
+            },
+            [(a, "left"), (b, "right")],
+        )
+        self.store("store.key_value", n)
+        self.compare = "set_per_input"
+        self.add(
+            Out(
+                n,
+                "table",
+                a.key,
+                t,
+                topics=a.topics | b.topics,
+                hops=max(a.hops, b.hops) + 1,
+                unordered=True,
+            )
+        )

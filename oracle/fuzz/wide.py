@@ -1,0 +1,499 @@
+# mypy: ignore-errors
+"""The wider generator: every kind and parameter of the contract that the oracle can run."""
+
+import json
+
+from oracle.fuzz.parts import KEYS, STRUCT, Out
+from oracle.fuzz.processors import TWINS
+from oracle.fuzz.scenario import Scenario
+
+FORMATS = {
+    "STRING": {"format": "string"},
+    "BIGINT": {"format": "long"},
+    "DOUBLE": {"format": "double"},
+    "BOOLEAN": {"format": "boolean"},
+    STRUCT: {"format": "json", "schema": "g STRING, n BIGINT, s STRING"},
+}
+AVRO_FIELDS = [
+    {"name": name, "type": ["null", type_], "default": None}
+    for name, type_ in (("g", "string"), ("n", "long"), ("s", "string"))
+]
+AVRO = {
+    "format": "avro",
+    "schema": json.dumps({"type": "record", "name": "R", "fields": AVRO_FIELDS}),
+}
+PROTOBUF = {
+    "format": "protobuf",
+    "schema": 'syntax = "proto3"; message R { optional string g = 1; optional int64 n = 2; '
+    "optional string s = 3; }",
+}
+STEPS = {
+    "stateless": [
+        "filter", "filter_not", "map", "map_values", "select_key", "flat_map", "flat_map_values",
+        "peek",
+    ],
+    "table_stateless": ["filter", "filter_not", "map_values"],
+    "aggregate_stream": [
+        f"{kind}@{window}"
+        for kind in ("count", "reduce", "aggregate")
+        for window in ("", "tumbling", "hopping", "sliding", "session", "unlimited")
+    ],
+    "aggregate_table": ["count", "reduce", "aggregate"],
+    "cogroup": ["", "tumbling", "hopping", "sliding", "session", "unlimited"],
+}  # fmt: skip
+# Each kind as often as any other; of what has many shapes, the shapes share twice its part.
+KINDS = [
+    *[("stateless", kind) for kind in STEPS["stateless"]],
+    *[("table_stateless", kind) for kind in STEPS["table_stateless"]],
+    *[("aggregate_table", kind) for kind in STEPS["aggregate_table"]],
+    *[("aggregate_stream", None)] * 6,
+    *[("cogroup", None)] * 2,
+    *[("join_ss", None)] * 2,
+    *[("join_st", None)] * 2,
+    ("join_global", None),
+    *[("join_tt", None)] * 2,
+    *[("join_fk", None)] * 2,
+    *[("suppress", None)] * 2,
+    ("split", None),
+    ("merge", None),
+    ("to_table", None),
+    ("to_stream", None),
+    ("repartition", None),
+    *[("process", None)] * 5,
+    ("through", None),
+]
+# What a step cannot do without, should it find nothing to work on.
+NEEDS = {
+    "join_global": "global_table",
+    "join_fk": "table",
+    "join_tt": "table",
+    "join_st": "table",
+    "aggregate_table": "table",
+    "table_stateless": "table",
+    "join_ss": "stream",
+    "cogroup": "stream",
+    "merge": "stream",
+    "split": "stream",
+    "process": "stream",
+}
+
+
+class Wide(Scenario):
+    """One random scenario of the wider generator."""
+
+    def __init__(self, rng, name):
+        self.wanted = None
+        self.bad_bytes = rng.random() < 0.06
+        self.settings = {}
+        if self.bad_bytes or rng.random() < 0.1:
+            self.settings["deserialization_handler"] = rng.choice(["continue", "dead_letter"])
+        if rng.random() < 0.3:
+            self.settings["processing_handler"] = rng.choice(["continue", "dead_letter"])
+        if "dead_letter" in self.settings.values():
+            self.settings["dead_letter_topic"] = "dead"
+        if rng.random() < 0.05:
+            self.settings["processing_guarantee"] = "exactly_once"
+        self.clocks, self.twins, self.patterned, self.loops = set(), {}, {}, 0
+        # Stream time is that of a task. The oracle has one task where Kafka Streams has one for
+        # each sub-topology, so schedules by it are drawn where nothing crosses a topic.
+        self.ticks = rng.random() < 0.15
+        super().__init__(rng, name)
+        self.risky = "processing_handler" in self.settings and rng.random() < 0.7
+
+    # ---- draws ---------------------------------------------------------------------------------
+
+    def one(self, choices, weights=None):
+        if self.wanted in choices:
+            return self.wanted
+        return super().one(choices, weights)
+
+    def pick_type(self):
+        return self.r.choice(["STRING", "BIGINT", STRUCT, "DOUBLE", "BOOLEAN"])
+
+    def env(self, o):
+        e = {"key": ("windowed", o.key) if o.window else o.key, "value": o.value}
+        if o.role == "stream":
+            for text, type_, chance in (
+                ("unix_millis(timestamp)", "BIGINT", 0.08),
+                ("CAST(headers['h'] AS STRING)", "STRING", 0.1),
+                ("topic", "STRING", 0.05),
+                ("CAST(partition AS BIGINT)", "BIGINT", 0.03),
+                ("offset", "BIGINT", 0.05),
+            ):
+                if self.r.random() < chance:
+                    e[text] = type_
+        return e
+
+    def length(self, ms):
+        """A duration, at times as text."""
+        return f"{ms} ms" if self.r.random() < 0.1 else ms
+
+    # ---- sources -------------------------------------------------------------------------------
+
+    def source(self, role):
+        r = self.r
+        topic = f"t{len(self.topics) + 1}"
+        value = r.choice(["STRING", "STRING", "BIGINT", "BIGINT", STRUCT, STRUCT, "DOUBLE", "BOOLEAN"])
+        key = "BIGINT" if r.random() < 0.1 else "STRING"
+        formats = [FORMATS[key], FORMATS[value]]
+        for place, type_ in enumerate((key, value)):
+            if type_ in ("BIGINT", "DOUBLE", "BOOLEAN") and r.random() < 0.15:
+                formats[place] = {"format": "json", "schema": type_}
+        raw = self.bad_bytes or "dead_letter_topic" in self.settings
+        if value == STRUCT and not raw and r.random() < 0.2:
+            formats[1] = r.choice([AVRO, PROTOBUF])
+        params = {"key": formats[0], "value": formats[1]}
+        topics = [topic]
+        if role == "stream" and r.random() < 0.12:
+            topics.append(topic + "b")
+        for each in topics:
+            self.topics[each] = (role, key, value)
+        if role != "stream":
+            params["topic"] = topic
+        elif r.random() < 0.1:
+            params["topic_pattern"] = f"{topic}b?"
+        else:
+            params["topics"] = topics
+        if role != "global_table" and r.random() < 0.15 and not self.bad_bytes:
+            number = {"BIGINT": "value", STRUCT: "value.n"}.get(value)
+            params["timestamp"] = (
+                r.choice([f"{number} * 5", f"unix_millis(timestamp) + {number}"])
+                if number and r.random() < 0.7
+                else r.choice(["unix_millis(timestamp) - 5", "timestamp"])
+            )
+            params["invalid_timestamp"] = r.choice(["skip", "skip", "partition_time", "fail"])
+        if r.random() < 0.05 and role != "global_table":
+            params["start"] = r.choice(["earliest", "latest"])
+        name = self.node(f"source.{role}", params, [])
+        known = {"global_table": "global"}.get(role, role)
+        o = Out(name, known, key, value, topics=frozenset(topics))
+        if role == "table":
+            if r.random() < 0.25:
+                o.versioned = r.choice([20, 1000])
+                self.store("store.versioned", name, {"history_retention": o.versioned}, 1.0)
+            else:
+                self.store("store.key_value", name)
+        elif role == "global_table":
+            self.store("store.key_value", name)
+        self.outs.append(o)
+        if role == "stream" and r.random() < 0.06:  # the same topic in two streams
+            again = self.node("source.stream", dict(params), [])
+            self.outs.append(Out(again, "stream", key, value, topics=frozenset(topics)))
+        return o
+
+    def store(self, kind, target, params=None, chance=0.3):
+        params = dict(params or {})
+        window = next(n for n in self.nodes if n["id"] == target)["params"].get("window")
+        if window and self.r.random() < 0.4:
+            size = {
+                "tumbling": lambda: window["size"],
+                "hopping": lambda: window["size"],
+                "sliding": lambda: 2 * window["difference"],
+                "session": lambda: window["gap"],
+                "unlimited": lambda: None,
+            }[window["type"]]()
+            if size is not None:
+                params["retention"] = size + window["grace"] + self.r.choice([0, 1, 20])
+        if self.r.random() < 0.1:
+            params["logging"] = False
+        if self.r.random() < 0.1 and kind != "store.versioned":
+            params["caching"] = True
+        super().store(kind, target, params, chance)
+
+    # ---- the graph -----------------------------------------------------------------------------
+
+    def build(self):
+        r = self.r
+        first = r.choice(["stream", "stream", "table"])
+        for attempt in range(6):
+            self.nodes, self.edges, self.outs, self.topics = [], [], [], {}
+            self.serial, self.clocks, self.twins, self.loops = {}, set(), {}, 0
+            self.compare, self.each_only = "sequence", False
+            if attempt == 5:
+                self.ticks = False
+            self.draw(first)
+            crossed = any(o.hops for o in self.outs) or self.loops
+            if "stream" not in self.clocks or not crossed:
+                break
+        self.sinks()
+        self.drop_unused()
+
+    def draw(self, first):
+        r = self.r
+        self.source(first)
+        while r.random() < 0.65 and len(self.topics) < 4:
+            self.source(r.choice(["stream", "stream", "table", "table", "global_table"]))
+        want, tries = r.randint(2, 10), 0
+        while self.size() < want and tries < 60:
+            tries += 1
+            step, self.wanted = r.choice(KINDS)
+            if self.wanted is None and step in ("aggregate_stream", "cogroup"):
+                kind, _, window = r.choice(STEPS["aggregate_stream"]).partition("@")
+                self.wanted, self.wanted_window = kind, window
+            had = len(self.nodes)
+            getattr(self, step)()
+            if len(self.nodes) == had and step in NEEDS and len(self.topics) < 6:
+                self.source(NEEDS[step])
+                getattr(self, step)()
+            self.wanted = None
+
+    def size(self):
+        return sum(not n["kind"].startswith(("store.", "source.")) for n in self.nodes)
+
+    def window(self):
+        was, self.wanted = self.wanted, self.wanted_window or None
+        made = super().window()
+        self.wanted = was
+        return made
+
+    def drop_unused(self):
+        for o in list(self.outs):
+            if o.role == "global" and o.used == 0:
+                self.outs.remove(o)
+                stores = {e["source"] for e in self.edges if e["target"] == o.node}
+                self.nodes = [n for n in self.nodes if n["id"] not in {o.node, *stores}]
+                self.edges = [e for e in self.edges if e["target"] != o.node]
+                self.topics = {t: v for t, v in self.topics.items() if t not in o.topics}
+
+    def sinks(self):
+        r, count = self.r, 0
+        for o in list(self.outs):
+            if o.role == "global" or not (o.used == 0 or r.random() < 0.1):
+                continue
+            count += 1
+            params = {"topic": f"out{count}"}
+            draw = r.random()
+            if o.role == "stream" and draw < 0.12:
+                del params["topic"]
+                text = self.expr("BOOLEAN", self.env(o), 1)
+                params["topic_expression"] = (
+                    f"concat('out{count}-', coalesce(key, 'none'))"
+                    if o.key == "STRING" and not o.window and draw < 0.06
+                    else f"CASE WHEN {text} THEN 'out{count}' ELSE 'out{count}-else' END"
+                )
+            elif draw < 0.2:
+                params["partition"] = "0"
+            if r.random() < 0.12:
+                params["value"] = {"format": "json"}
+            elif o.value == STRUCT and r.random() < 0.2:
+                params["value"] = AVRO
+            if r.random() < 0.06 and not o.window:
+                params["key"] = {"format": "json"}
+            into = [(o, "in")]
+            if o.role == "stream" and r.random() < 0.1:
+                other = self.choose(
+                    lambda x, o=o: (
+                        x is not o and x.role == "stream" and not x.hops and not o.hops
+                        and (x.key, x.value, x.window) == (o.key, o.value, o.window)
+                    )
+                )  # fmt: skip
+                if other:
+                    into.append((other, "in"))
+            kind = "sink.topic"
+            if o.role == "stream" and r.random() < 0.04:
+                kind, params = "sink.print", {"label": "seen"}
+            self.node(kind, params, into, f"sink{count}")
+
+    # ---- steps that the recorded generator does not have -----------------------------------------
+
+    def through(self):
+        """A topic that the document writes and reads: the test driver loops at once."""
+        o = self.choose(
+            lambda o: o.role == "stream" and not o.window and not o.unordered and o.key == "STRING"
+        )
+        if not o or self.loops or o.hops:
+            return
+        self.loops += 1
+        topic = "loop1"
+        self.node("sink.topic", {"topic": topic}, [(o, "in")], f"to-{topic}")
+        params = {"topics": [topic], "key": FORMATS[o.key], "value": FORMATS[o.value]}
+        name = self.node("source.stream", params, [], f"from-{topic}")
+        self.add(Out(name, "stream", o.key, o.value, topics=o.topics, hops=o.hops + 1))
+
+    def process(self):
+        o = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
+        if not o:
+            return
+        fit = [
+            t
+            for t in TWINS
+            if o.value in t.takes
+            and (self.ticks or t.clock != "stream")
+            and (o.key == "STRING" or not (t.stores or t.rekeys))
+        ]
+        if not fit:
+            return
+        sharing = [t for t in fit if t.stores and all(self.held(s, o) for s in t.stores)]
+        twin = self.r.choice(sharing if sharing and self.r.random() < 0.7 else fit)
+        kind = "process_values" if twin.fixed else "process"
+        name = self.id(kind)
+        stores = [self.shared(s, o) or f"{name}-state{n}" for n, s in enumerate(twin.stores)]
+        code = twin.code
+        for n, store in enumerate(stores):
+            code = code.replace(f"{{{n}}}", store)
+        value = twin.value or o.value
+        key = "STRING" if twin.rekeys else o.key
+        params = {"code": code, "class_name": twin.name, "output": {"key": key, "value": value}}
+        if twin.outputs:
+            params["outputs"] = list(twin.outputs)
+        into = [(o, "in")]
+        if self.r.random() < 0.2:
+            other = self.choose(
+                lambda x: (
+                    x is not o and x.role == "stream" and not x.window and not x.unordered
+                    and (x.key, x.value) == (o.key, o.value) and not self.race(o, x)
+                )
+            )  # fmt: skip
+            if other:
+                into.append((other, "in"))
+        self.node(kind, params, into, name)
+        self.twins[name] = twin.name
+        if twin.clock:
+            self.clocks.add(twin.clock)
+        for store, (store_kind, properties) in zip(stores, twin.stores, strict=True):
+            if store in {n["id"] for n in self.nodes}:  # another processor's as well
+                self.edges.append({"source": store, "target": name, "target_port": "store"})
+                continue
+            params = {"name": store, **properties}
+            if store_kind != "store.versioned" and self.r.random() < 0.3:
+                params["persistent"] = False
+            self.nodes.append({"id": store, "kind": store_kind, "params": params})
+            self.edges.append({"source": store, "target": name, "target_port": "store"})
+        topics = frozenset().union(*(x.topics for x, _ in into))
+        made = o.like(
+            name, key=key, value=value, topics=topics, hops=max(x.hops for x, _ in into),
+            rekeyed=any(x.rekeyed for x, _ in into) or not twin.fixed,
+        )  # fmt: skip
+        for port in twin.outputs or ["out"]:
+            self.add(made.like(name, port=port))
+
+    def shared(self, store, o):
+        """A store of another processor."""
+        fits = self.held(store, o)
+        return self.r.choice(fits) if fits and self.r.random() < 0.8 else None
+
+    def held(self, store, o):
+        """Such stores of processors that take, as this one, what comes straight from the topics."""
+        kind, properties = store
+        if o.hops or self.r.random() < 0.1:
+            return []
+        straight = {x.node for x in self.outs if not x.hops}
+        held = {
+            e["source"]
+            for e in self.edges
+            if e.get("target_port") == "store" and e["target"] in straight
+        }
+        return [
+            n["id"]
+            for n in self.nodes
+            if n["kind"] == kind and n["id"] in held and "-state" in n["id"]
+            and properties.items() <= n["params"].items()
+        ]  # fmt: skip
+
+    def repartition(self):
+        had = len(self.nodes)
+        super().repartition()
+        for node in self.nodes[had:]:
+            if self.r.random() < 0.3:
+                node["params"]["name"] = f"by-{node['id']}"
+            if self.r.random() < 0.2:
+                node["params"]["partitions"] = 1
+
+    def suppress(self):
+        r = self.r
+        o = self.choose(lambda o: o.role == "table" and not o.versioned and not o.final)
+        if not o:
+            return
+        if o.window and o.window != "unlimited" and r.random() < 0.75:
+            params = {"until": "window_closes"}
+            if r.random() < 0.1:
+                params["max_records"] = r.choice([2, 5, 20])
+            elif r.random() < 0.1:
+                params["max_bytes"] = r.choice([200, 2000])
+            if "max_records" in params and r.random() < 0.5:
+                params["when_full"] = "fail"
+        elif o.unordered:
+            return
+        else:
+            params = {"until": "time_limit", "limit": self.length(r.choice([0, 2, 5, 10, 20]))}
+            if r.random() < 0.3:
+                params.update({"max_records": r.choice([1, 2, 3]), "when_full": "emit"})
+            elif r.random() < 0.3:
+                params["max_bytes"] = r.choice([60, 100, 150, 250])
+            elif r.random() < 0.1:
+                params.update({"max_records": r.choice([2, 4]), "when_full": "fail"})
+        node = self.node("suppress", params, [(o, "in")])
+        self.add(o.like(node, final=True, unordered=o.unordered))
+
+    def cogroup(self):
+        r, had = self.r, len(self.nodes)
+        super().cogroup()
+        made = self.nodes[had:]
+        if not made or r.random() > 0.3:
+            return
+        node = next(n for n in made if n["kind"] == "cogroup")
+        out = next(o for o in self.outs if o.node == node["id"])
+        into = {
+            (e["source"], e.get("source_port", "out"))
+            for e in self.edges
+            if e["target"] == node["id"] and e.get("target_port") != "store"
+        }
+        known = [o.topics for o in self.outs if (o.node, o.port) in into]
+        if out.key != "STRING" or sum(map(len, known)) != len(out.topics):
+            return  # behind two internal topics no input of the same record is the first
+        for part in node["params"]["inputs"]:  # by the first letter of the key
+            part["group_by"] = {"key": "substr(key, 1, 1)"}
+        out.hops += 1
+
+    def join_fk(self):
+        # Behind a repartition an update of the left table races with the answer to the one before
+        # it; and of equal timestamps in several internal topics none is said to be first.
+        outs, self.outs = self.outs, [o for o in self.outs if o.hops == 0]
+        had = len(self.outs)
+        super().join_fk()
+        self.outs = outs + self.outs[had:]
+
+    def join_ss(self):
+        had = len(self.nodes)
+        super().join_ss()
+        for node in self.nodes[had:]:
+            for part in ("before", "after", "grace"):
+                node["params"][part] = self.length(node["params"][part])
+
+    # ---- inputs --------------------------------------------------------------------------------
+
+    def value(self, role, t):
+        r = self.r
+        if t in ("DOUBLE", "BOOLEAN") and r.random() >= 0.1:
+            return r.choice([True, False]) if t == "BOOLEAN" else r.randint(-4, 9) + 0.5
+        if t == "STRING" and r.random() < 0.1:
+            return r.choice(["!a", "a b", "b,c", "", " a", "é", "a b A"])
+        return None if t in ("DOUBLE", "BOOLEAN") else super().value(role, t)
+
+    def inputs(self):
+        r = self.r
+        lines, ordered = super().inputs()
+        made = []
+        for line in lines:
+            if r.random() < 0.05:
+                line["headers"] = {"h": r.choice(["u", None]), "other": "w"}
+            if self.bad_bytes and r.random() < 0.1 and self.topics[line["topic"]][2] != "STRING":
+                del line["value"]
+                line["value_bytes"] = r.choice(["AA==", "eyJn", ""])
+            made.append(line)
+            if "wall" in self.clocks and r.random() < 0.15:
+                made.append({"advance_wall_clock": r.choice([1, 10, 25])})
+        if r.random() < 0.05:
+            made.insert(r.randint(1, len(made) - 1), {"restart": True})
+        return made, ordered
+
+    def json(self):
+        made = super().json()
+        made["topology"].pop("settings", None)
+        if self.settings:
+            made["topology"]["settings"] = self.settings
+        if self.twins:
+            made["oracle_processors"] = self.twins
+        if self.loops:
+            made["cuts"] = ["each"]
+        return made

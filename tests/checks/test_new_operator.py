@@ -1,0 +1,38 @@
+"""The files of a new operator: valid Python, in the right family, never over something."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from checks import new_operator
+from launcher.console import Problem
+
+
+@pytest.fixture
+def operators(tmp_path: Path) -> Path:
+    (tmp_path / "operators" / "stateless").mkdir(parents=True)
+    (tmp_path / "operators" / "stateless" / "__init__.py").write_text("")
+    return tmp_path / "operators"
+
+
+def test_a_declaration_and_a_test_are_written(tmp_path: Path, operators: Path) -> None:
+    written = new_operator.create("stateless/take_every", operators, tmp_path / "tests")
+    assert [path.name for path in written] == ["take_every.py", "test_take_every.py"]
+    tree = ast.parse(written[0].read_text(encoding="utf-8"))
+    assert "TakeEvery" in {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    ast.parse(written[1].read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["nowhere/sample", "stateless/Sample", "stateless/", "sample"])
+def test_a_name_that_will_not_do_is_refused(tmp_path: Path, operators: Path, name: str) -> None:
+    with pytest.raises(Problem):
+        new_operator.create(name, operators, tmp_path / "tests")
+
+
+def test_what_exists_is_never_overwritten(tmp_path: Path, operators: Path) -> None:
+    new_operator.create("stateless/sample", operators, tmp_path / "tests")
+    with pytest.raises(Problem, match="is there already"):
+        new_operator.create("stateless/sample", operators, tmp_path / "tests")

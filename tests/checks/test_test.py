@@ -1,0 +1,50 @@
+"""`./millrace test`: what it leaves behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from launcher import places
+
+ENDLESS = """
+import time
+import pytest
+
+@pytest.fixture
+def server(request):
+    (request.path.parent / "started").touch()
+    yield
+    time.sleep(1)
+    (request.path.parent / "ended").touch()
+
+def test_that_takes_its_time(server):
+    time.sleep(60)
+"""
+
+
+def test_who_ends_a_run_ends_what_the_tests_had_started(tmp_path: Path) -> None:
+    """SIGTERM to the command alone: the fixtures take down what they started, then it ends."""
+    (tmp_path / "test_endless.py").write_text(ENDLESS, encoding="utf-8")
+    code = (
+        "import sys; from checks.test import run_pytest; "
+        "sys.exit(run_pytest(['-p', 'tests.conftest', '--rootdir', sys.argv[1], sys.argv[1]]))"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=places.REPOSITORY,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "started").exists():
+        assert time.monotonic() < deadline, "the test did not begin"
+        assert run.poll() is None, run.communicate()[1]
+        time.sleep(0.05)
+    run.send_signal(signal.SIGTERM)
+    run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert (tmp_path / "ended").exists()

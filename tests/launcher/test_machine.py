@@ -1,0 +1,154 @@
+"""What `up` finds on a machine: ports, Java, disks, folders; every refusal is a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from launcher import java, node, places, ports, up
+from launcher.console import Problem
+
+Port = Callable[[], int]
+
+
+@pytest.fixture
+def listening(free_port: Port) -> socket.socket:
+    server = socket.socket()
+    server.bind(("127.0.0.1", free_port()))
+    server.listen()
+    return server
+
+
+def test_a_taken_page_port_is_told_with_its_owner_and_the_option(listening: socket.socket) -> None:
+    port = listening.getsockname()[1]
+    with listening, pytest.raises(Problem, match=rf"Port {port}.*is taken by.*--port {port + 1}"):
+        ports.demand(port, "the page")
+
+
+def test_an_inner_port_that_is_taken_gives_way_and_the_choice_is_kept(
+    tmp_path: Path, listening: socket.socket
+) -> None:
+    notes = tmp_path / "ports.json"
+    taken = listening.getsockname()[1]
+    with listening:
+        chosen = ports.choose(notes, {"redis": taken})
+        assert chosen["redis"] != taken
+    assert ports.choose(notes, {"redis": taken}) == chosen
+    assert json.loads(notes.read_text(encoding="utf-8")) == chosen
+
+
+def test_an_old_java_is_named_and_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = fake_java(tmp_path / "java11", '11.0.2"')
+    monkeypatch.setenv("JAVA_HOME", str(old))
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr(java, "_bundled", lambda: None)
+    with pytest.raises(Problem, match=rf"No Java 17 to 25.*{old} is Java 11.*JAVA_HOME"):
+        java.home()
+
+
+def test_without_a_java_of_the_machine_the_one_of_the_lock_serves_through_a_shim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundled = fake_java(tmp_path / "bundled", '21.0.8"', '#!/bin/sh\necho "$@"\n')
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("MILLRACE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(java, "_candidates", list)
+    monkeypatch.setattr(java, "_bundled", lambda: bundled)
+    home = java.home()
+    shim = home / "bin" / "java"
+    assert shim.stat().st_mode & stat.S_IXUSR
+    said = subprocess.run(
+        [str(shim), "--add-modules=jdk.incubator.vector", "-Xmx1g", "a b"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said == "-Xmx1g a b\n"
+
+
+def test_without_a_node_of_the_machine_the_one_of_the_lock_builds_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    path = node.environment()["PATH"]
+    found = shutil.which("npm", path=path)
+    assert found is not None
+    assert Path(found).is_relative_to(places.VENV)
+    done = subprocess.run([found, "--version"], env={"PATH": path}, capture_output=True, check=True)
+    assert done.stdout
+
+
+def fake_java(folder: Path, version: str, script: str = "#!/bin/sh\n") -> Path:
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "java").write_text(script)
+    (folder / "bin" / "java").chmod(0o755)
+    (folder / "release").write_text(f'JAVA_VERSION="{version}\nMODULES="java.base java.sql"\n')
+    return folder
+
+
+def test_a_full_disk_is_told_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(up, "SPACE", shutil.disk_usage(tmp_path).total * 2)
+    with pytest.raises(Problem, match=r"MB left.*MILLRACE_DATA"):
+        up.make_folders()
+
+
+def test_a_data_folder_that_cannot_be_made_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MILLRACE_DATA", str(tmp_path / "file" / "data"))
+    with pytest.raises(Problem, match=r"cannot be written.*MILLRACE_DATA"):
+        up.make_folders()
+
+
+def test_a_second_start_on_the_same_data_is_refused_and_names_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_DATA", str(tmp_path))
+    up.make_folders()
+    with (
+        up.only_one(),
+        pytest.raises(Problem, match=rf"already running.*process {os.getpid()}.*millrace down"),
+        up.only_one(),
+    ):
+        raise AssertionError("two at once")
+    with up.only_one():
+        pass
+
+
+def test_an_unknown_command_is_answered_with_the_known_ones() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "launcher.main", "dance"],
+        cwd=places.REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "there is no command 'dance'" in done.stderr
+    assert "compile" in done.stderr
+
+
+def test_the_launcher_helps_with_nothing_prepared(tmp_path: Path) -> None:
+    shutil.copy(places.REPOSITORY / "millrace", tmp_path / "millrace")
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "millrace"), "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "up [--port N]" in done.stdout

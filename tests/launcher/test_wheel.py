@@ -1,0 +1,64 @@
+"""`./millrace wheel`: the runtime as pip takes it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+from launcher.wheel import build
+
+SCRIPT = """
+import millrace_compiler, millrace_runtime
+from millrace_runtime import Topology, string
+from millrace_runtime.jars import operator_jar
+
+topology = Topology("alone")
+topology.stream("in", key=string(), value=string()).to("out")
+print(len(topology.document()["nodes"]), operator_jar().read_bytes() == b"jar")
+print(millrace_runtime.__file__, millrace_compiler.__file__)
+"""
+
+
+def test_the_wheel_carries_runtime_compiler_and_operator(tmp_path: Path) -> None:
+    operator = tmp_path / "operator.jar"
+    operator.write_bytes(b"jar")
+    wheel = build(tmp_path / "dist", operator)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={"PYTHONPATH": str(_unpacked(wheel, tmp_path / "site"))},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    first, second = done.stdout.splitlines()
+    assert first == "2 True"
+    assert all(place.startswith(str(tmp_path)) for place in second.split())
+
+
+def test_the_record_of_the_wheel_is_that_of_its_files(tmp_path: Path) -> None:
+    operator = tmp_path / "operator.jar"
+    operator.write_bytes(b"jar")
+    with zipfile.ZipFile(build(tmp_path, operator)) as wheel:
+        names = set(wheel.namelist())
+        [record] = [name for name in names if name.endswith(".dist-info/RECORD")]
+        listed = {}
+        for row in wheel.read(record).decode().splitlines():
+            path, digest, _ = row.rsplit(",", 2)
+            listed[path] = digest
+        assert set(listed) == names
+        for path in names - {record}:
+            found = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(path)).digest())
+            assert listed[path] == f"sha256={found.rstrip(b'=').decode()}"
+        [metadata] = [name for name in names if name.endswith(".dist-info/METADATA")]
+        assert b"Requires-Dist: pyspark==" in wheel.read(metadata)
+
+
+def _unpacked(wheel: Path, folder: Path) -> Path:
+    with zipfile.ZipFile(wheel) as content:
+        content.extractall(folder)
+    return folder

@@ -1,5 +1,0 @@
-"""The commands a tester uses: compile, describe, simulate, conformance, run, verify."""
-
-from tools.cli.main import main
-
-__all__ = ["main"]
