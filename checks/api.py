@@ -14,8 +14,6 @@ def main(_arguments: list[str]) -> int:
     steps = [
         Step("catalogue", [sys.executable, "-m", "millrace_compiler.catalogue"]),
         Step("openapi.json", [sys.executable, "backend/manage.py", "millrace_api"]),
-        Step(
-            "schema.d.ts", ["npm", "run", "--silent", "generate", "--workspace", "codegen"]
-        ),
+        Step("schema.d.ts", ["npm", "run", "--silent", "generate", "--workspace", "codegen"]),
     ]
     return 0 if run_all(steps, at_once=1) else 1
