@@ -62,7 +62,7 @@ class ParameterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     widget = serializers.CharField()
-    choices = serializers.ListField(child=serializers.JSONField(), allow_null=True)
+    choices = serializers.ListField(child=serializers.CharField(), allow_null=True)
     unit = serializers.CharField(allow_null=True)
     expression = ParameterExpressionSerializer(allow_null=True)
     depends_on = DependencySerializer(allow_null=True)

@@ -81,7 +81,7 @@ export const deleteToken = (token: number) =>
 // -- Workspaces ------------------------------------------------------------------------------------
 
 export const getCatalogue = (): Promise<Catalogue> =>
-  answer(api.GET("/api/catalog")) as Promise<unknown> as Promise<Catalogue>;
+  answer(api.GET("/api/catalog")) as Promise<Catalogue>;
 
 export const listTemplates = (): Promise<readonly Template[]> => answer(api.GET("/api/templates"));
 
@@ -240,7 +240,7 @@ export const compileDocument = (
       body: { document: body(document), revision, dialect },
       ...(signal === undefined ? {} : { signal }),
     }),
-  ) as Promise<unknown> as Promise<CompileResult>;
+  );
 
 /**
  * Runs a document on input lines; its state is `starting` while a simulator starts. With `expected`

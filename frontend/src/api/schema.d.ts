@@ -1696,7 +1696,7 @@ export interface components {
         };
         /** @description A parameter of an operator, with all that is needed to render its field. */
         Parameter: {
-            choices: unknown[] | null;
+            choices: string[] | null;
             default: unknown;
             depends_on: components["schemas"]["Dependency"] | null;
             expression: components["schemas"]["ParameterExpression"] | null;

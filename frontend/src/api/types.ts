@@ -1,13 +1,12 @@
 /** Shapes of the API by the names the page uses; all of them come from the server's own description. */
 
-import type { TopologyDocument } from "../graph/document";
+import type { Held, TopologyDocument } from "../graph/document";
 import type { components, paths } from "./schema";
 
 type Schemas = components["schemas"];
 type Records = paths["/api/workspaces/{workspace}/topics/{topic}/records"];
 type Stores = paths["/api/deployments/{deployment}/stores/{store}"];
 
-export type { CompileResult, Diagnostic, GeneratedCode, SourceMapEntry } from "../designer/compile";
 export type { TopologyDocument } from "../graph/document";
 
 export type Role = Schemas["Role"];
@@ -26,6 +25,14 @@ export type Template = Schemas["Template"];
 export type TopologySummary = Schemas["Topology"];
 export type TopologyPage = Schemas["TopologyPage"];
 export type VersionSummary = Schemas["VersionSummary"];
+
+export type CompileResult = Held<Schemas["CompileResult"]>;
+export type Diagnostic = Held<Schemas["Diagnostic"]>;
+export type PortType = Held<Schemas["PortType"]>;
+export type Plan = Held<Schemas["Plan"]>;
+export type Subtopology = Held<Schemas["Subtopology"]>;
+export type GeneratedCode = Held<Schemas["GeneratedCode"]>;
+export type SourceMapEntry = Held<Schemas["SourceSpan"]>;
 
 export type Desired = Schemas["Desired"];
 export type Observed = Schemas["Observed"];

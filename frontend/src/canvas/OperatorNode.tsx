@@ -1,6 +1,5 @@
 import type { NodeProps } from "@xyflow/react";
 import { memo, useMemo } from "react";
-import { isMissing } from "../designer/compile";
 import { hasStore, hueOf, portRoles } from "../designer/derived";
 import { useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
@@ -8,6 +7,7 @@ import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/s
 import { kindOf, portsOf } from "../graph/catalogue";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
+import { isMissing } from "../inspector/problems";
 import { KindIcon } from "../ui/KindIcon";
 import type { FlowNode } from "./flow";
 import { Ports } from "./Ports";

@@ -1,6 +1,6 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps } from "@xyflow/react";
 import { memo, useEffect, useRef, useState } from "react";
-import type { PortType } from "../designer/compile";
+import type { PortType } from "../api/types";
 import { isShuffle } from "../designer/derived";
 import { edgeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";

@@ -1,8 +1,8 @@
 import type { EditorView } from "@codemirror/view";
 import { EditorView as View } from "@codemirror/view";
 import { useEffect, useMemo, useRef, useState } from "react";
+import type { GeneratedCode } from "../api/types";
 import { t } from "../app/phrases";
-import type { GeneratedCode } from "../designer/compile";
 import { useDesigner } from "../designer/store";
 import classes from "./code.module.css";
 import { createViewer, setMarks, type ViewerOptions, viewerState } from "./editor";

@@ -2,7 +2,7 @@
 
 import { useEffect } from "react";
 import { create } from "zustand";
-import type { CompileResult } from "../designer/compile";
+import type { CompileResult } from "../api/types";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
 

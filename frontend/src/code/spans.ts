@@ -1,6 +1,6 @@
 /** From a node to its lines and back. */
 
-import type { SourceMapEntry } from "../designer/compile";
+import type { SourceMapEntry } from "../api/types";
 
 /** Spans of the selected nodes in one file. */
 export function spansOf(

@@ -275,6 +275,8 @@ describe("problems", () => {
           message: "The parameter predicate is missing.",
           hint: "Fill in “Predicate”.",
           position: null,
+          path: null,
+          blocks: "compile",
         },
       ],
     });

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { CompileResult, Diagnostic } from "../designer/compile";
+import type { CompileResult, Diagnostic } from "../api/types";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
 import type { Catalogue } from "../graph/catalogue";

@@ -1,9 +1,9 @@
 /** What follows from the state of the designer, worked out once per change and shared by all views. */
 
+import type { CompileResult, Plan } from "../api/types";
 import { type Catalogue, kindOf, portsOf, type Role } from "../graph/catalogue";
 import { isStoreKind, sourcePort, type TopologyDocument, targetPort } from "../graph/document";
 import { type KnownRoles, roleOfOutput } from "../graph/roles";
-import type { CompileResult, Plan } from "./compile";
 import { shareEntries } from "./share";
 import type { DesignerState } from "./store";
 

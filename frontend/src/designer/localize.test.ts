@@ -8,19 +8,12 @@ import { localize } from "./localize";
 afterEach(() => setLanguage("en"));
 
 test("every family, kind, parameter, format and choice has a Chinese name", () => {
-  const parameters = [
-    ...CATALOGUE.kinds.flatMap((kind) => kind.parameters),
-    ...(CATALOGUE.settings ?? []),
-  ];
+  const parameters = [...CATALOGUE.kinds.flatMap((kind) => kind.parameters), ...CATALOGUE.settings];
   const words = [
     ...CATALOGUE.families.map((family) => family.title),
     ...CATALOGUE.kinds.flatMap((kind) => [kind.title, kind.description]),
     ...parameters.map((parameter) => parameter.title),
-    ...parameters.flatMap((parameter) =>
-      (parameter.choices ?? []).map((choice) =>
-        typeof choice === "string" ? choice : choice.value,
-      ),
-    ),
+    ...parameters.flatMap((parameter) => parameter.choices ?? []),
   ];
   expect([...new Set(words)].filter((word) => !(word in CATALOGUE_ZH))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 /** What the designer asks of the world outside. The page that shows it gives the real ones. */
 
+import type { CompileResult } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
-import type { CompileResult } from "./compile";
 
 export interface TopicEntry {
   readonly name: string;

@@ -6,6 +6,7 @@
  */
 
 import { create } from "zustand";
+import type { CompileResult, Diagnostic } from "../api/types";
 import type { Catalogue } from "../graph/catalogue";
 import { emptyDocument, findNode, type TopologyDocument } from "../graph/document";
 import {
@@ -19,7 +20,6 @@ import {
   stepForward,
   writeHistory,
 } from "../graph/history";
-import type { CompileResult, Diagnostic } from "./compile";
 import { localize } from "./localize";
 import { same, shareEntries } from "./share";
 

@@ -1,97 +1,19 @@
 /** The catalogue of kinds as the API gives it, and the questions the page asks of it. */
 
-import { type DocumentNode, type Json, paramsOf } from "./document";
+import type { components } from "../api/schema";
+import { type DocumentNode, type Held, type Json, paramsOf } from "./document";
 
-export type Role =
-  | "stream"
-  | "table"
-  | "windowed_table"
-  | "global_table"
-  | "store"
-  | "same"
-  | (string & {});
+type Schemas = components["schemas"];
 
-export interface InputPort {
-  readonly name: string;
-  readonly roles: readonly Role[];
-  readonly many: boolean;
-  readonly dynamic: string | null;
-}
-
-export interface OutputPort {
-  readonly name: string;
-  readonly role: Role;
-  readonly dynamic: string | null;
-}
-
-export type Widget =
-  | "text"
-  | "number"
-  | "duration"
-  | "boolean"
-  | "choice"
-  | "topics"
-  | "topic"
-  | "expression"
-  | "format"
-  | "type"
-  | "branches"
-  | "code"
-  | "key_values"
-  | "window"
-  | "group_by"
-  | "cogroup_inputs"
-  | "outputs"
-  | "output_types"
-  | (string & {});
-
-export interface Parameter {
-  readonly name: string;
-  readonly title: string;
-  readonly widget: Widget;
-  readonly required: boolean;
-  readonly default?: Json;
-  readonly choices?:
-    | readonly (string | { readonly value: string; readonly title: string })[]
-    | null;
-  readonly help?: string | null;
-  readonly unit?: string | null;
-  readonly expression?: { readonly columns: string; readonly expects: string | null } | null;
-  readonly depends_on?: { readonly parameter: string; readonly values: readonly Json[] } | null;
-  readonly min?: number | null;
-  readonly max?: number | null;
-}
-
-export interface Kind {
-  readonly kind: string;
-  readonly title: string;
-  readonly family: string;
-  readonly icon: string;
-  readonly description: string;
-  readonly help: string;
-  readonly synonyms: readonly string[];
-  readonly example?: { readonly before: readonly Json[]; readonly after: readonly Json[] } | null;
-  readonly inputs: readonly InputPort[];
-  readonly outputs: readonly OutputPort[];
-  readonly takes_store?: readonly string[] | null;
-  readonly stateful: boolean;
-  readonly changes_key: boolean;
-  readonly parameters: readonly Parameter[];
-}
-
-export interface CatalogueFunction {
-  readonly name: string;
-  readonly usage: string;
-  readonly description: string;
-}
-
-export interface Catalogue {
-  readonly families: readonly { readonly id: string; readonly title: string }[];
-  readonly kinds: readonly Kind[];
-  readonly formats?: readonly Json[];
-  readonly settings?: readonly Parameter[];
-  readonly functions?: readonly CatalogueFunction[];
-}
+/** `stream`, `table`, `windowed_table`, `global_table`, `store`, or `same` as the input. */
+export type Role = string;
+export type InputPort = Held<Schemas["Input"]>;
+export type OutputPort = Held<Schemas["Output"]>;
+export type Parameter = Held<Schemas["Parameter"]>;
+export type Format = Held<Schemas["Format"]>;
+export type Kind = Held<Schemas["Kind"]>;
+export type CatalogueFunction = Held<Schemas["Function"]>;
+export type Catalogue = Held<Schemas["Catalogue"]>;
 
 const kindTables = new WeakMap<Catalogue, Map<string, Kind>>();
 

@@ -8,6 +8,16 @@
 export const FORMAT = "millrace.topology/1";
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+
+/** A shape of the API as the page holds it: never changed, and JSON where it says nothing more. */
+export type Held<T> = unknown extends T
+  ? Json
+  : T extends readonly (infer Item)[]
+    ? readonly Held<Item>[]
+    : T extends object
+      ? { readonly [Key in keyof T]: Held<T[Key]> }
+      : T;
+
 export type Parameters = Readonly<Record<string, Json>>;
 
 export interface Position {

@@ -16,7 +16,8 @@ function foreign(folder: string): string[] {
 }
 
 test("the document model knows no framework and no other room", () => {
-  expect([...new Set(foreign("graph"))]).toEqual(["elkjs/lib/elk-api"]);
+  // The API's own text names the shapes of the catalogue.
+  expect([...new Set(foreign("graph"))].sort()).toEqual(["../api/schema", "elkjs/lib/elk-api"]);
 });
 
 test("small parts and the theme know no room that uses them", () => {

@@ -1,7 +1,8 @@
 import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, useId } from "react";
-import { type Diagnostic, isMissing } from "../designer/compile";
+import type { Diagnostic } from "../api/types";
+import { isMissing } from "./problems";
 import { t } from "./texts";
 
 /** What is wrong with a field, and what would do. */

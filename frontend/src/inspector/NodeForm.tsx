@@ -7,7 +7,6 @@ import { type ComponentType, useCallback, useEffect, useMemo, useRef } from "rea
 import { Link } from "react-router";
 import { roleText, runsText } from "../canvas/texts";
 import { addKind } from "../commands/addNode";
-import { isMissing } from "../designer/compile";
 import { hueOf, portRoles } from "../designer/derived";
 import { useServices } from "../designer/servicesContext";
 import { NODE_LABEL, useDesigner, useDiagnosticsOf } from "../designer/store";
@@ -26,6 +25,7 @@ import { Chip, Note } from "../ui";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
+import { isMissing } from "./problems";
 import { Section } from "./Section";
 import { t } from "./texts";
 

@@ -1,5 +1,5 @@
 import { memo, useCallback, useMemo } from "react";
-import type { Diagnostic } from "../designer/compile";
+import type { Diagnostic } from "../api/types";
 import { useDesigner } from "../designer/store";
 import type { Parameter } from "../graph/catalogue";
 import type { DocumentNode, Json } from "../graph/document";

@@ -1,6 +1,7 @@
 /** What an expression sees: its columns and their types, as far as they are known. */
 
-import type { CompileResult, PortType } from "../designer/compile";
+import type { CompileResult, PortType } from "../api/types";
+import type { Format } from "../graph/catalogue";
 import {
   type DocumentNode,
   type Json,
@@ -51,11 +52,11 @@ export function flowingInto(
 }
 
 /** The type of a format as it stands in a source: that of its schema, or the format's own. */
-function formatType(value: Json | undefined, formats: readonly Json[]): SparkType | null {
+function formatType(value: Json | undefined, formats: readonly Format[]): SparkType | null {
   const { format, schema } = asObject(value);
   if (typeof schema === "string" && schema.trim() !== "") return readType(schema);
-  const entry = formats.map(asObject).find((each) => each.format === format);
-  return typeof entry?.type === "string" ? readType(entry.type) : null;
+  const type = formats.find((each) => each.format === format)?.type;
+  return type == null ? null : readType(type);
 }
 
 /**
@@ -67,7 +68,7 @@ export function columnsOf(
   node: DocumentNode,
   document: TopologyDocument,
   result: CompileResult | null,
-  formats: readonly Json[] = [],
+  formats: readonly Format[] = [],
   port?: string,
 ): Column[] {
   const params = paramsOf(node);

@@ -159,6 +159,7 @@ test("an error stands below the field it is about, with its hint", async () => {
           message: "There is no column amuont.",
           hint: "Did you mean amount?",
           position: { start: 0, stop: 6 },
+          blocks: "compile",
         },
       ],
     }),
@@ -181,7 +182,7 @@ test("a rename changes the label and nothing else", async () => {
 
 test("settings of the topology are shown when nothing is selected", async () => {
   await show(<Inspector nodeRuntime={undefined} />);
-  for (const setting of CATALOGUE.settings ?? []) {
+  for (const setting of CATALOGUE.settings) {
     if (setting.depends_on == null) expect(place.textContent).toContain(setting.title);
   }
   expect(complaints).toEqual([]);

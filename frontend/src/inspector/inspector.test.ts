@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CompileResult, Diagnostic } from "../designer/compile";
+import type { CompileResult, Diagnostic } from "../api/types";
 import { emptyDocument, type TopologyDocument } from "../graph/document";
 import { durationText } from "../graph/durations";
 import { columnsOf } from "./columns";
@@ -55,6 +55,7 @@ function diagnostic(parameter: string, path?: string): Diagnostic {
     message: "",
     hint: null,
     position: null,
+    blocks: "compile",
   };
 }
 
@@ -83,7 +84,9 @@ describe("columns in reach", () => {
       (column) => column.name === "right",
     );
     expect(right?.type?.fields.map((field) => field.name)).toEqual(["city"]);
-    const formats = [{ format: "string", type: "STRING" }];
+    const formats = [
+      { format: "string", type: "STRING", title: "", description: "", properties: [] },
+    ];
     const own = columnsOf("record", source, DOCUMENT, null, formats);
     expect(own.find((column) => column.name === "key")?.type?.name).toBe("STRING");
     expect(own.find((column) => column.name === "value")?.type?.fields[0]?.name).toBe("a");

@@ -1,6 +1,11 @@
 /** Which diagnostics belong to which field. */
 
-import type { Diagnostic } from "../designer/compile";
+import type { Diagnostic } from "../api/types";
+
+/** Whether something is only not there yet, as in every node that was just added. */
+export function isMissing(diagnostic: Diagnostic): boolean {
+  return /(_missing|_empty)$|^(one_of|no_nodes)$/.test(diagnostic.code);
+}
 
 /** Everything about a parameter, its parts included. */
 export function about(diagnostics: readonly Diagnostic[], parameter: string): Diagnostic[] {

@@ -1,8 +1,8 @@
 import { Button, CopyButton } from "@mantine/core";
 import { useState } from "react";
+import type { Plan, Subtopology } from "../api/types";
 import { t } from "../app/phrases";
 import { runsText } from "../canvas/texts";
-import type { Plan, Subtopology } from "../designer/compile";
 import { useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { type DocumentNode, isStoreKind, labelOf, paramsOf } from "../graph/document";

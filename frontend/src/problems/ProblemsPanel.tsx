@@ -2,8 +2,8 @@ import IconAlertTriangle from "@tabler/icons-react/dist/esm/icons/IconAlertTrian
 import IconCircleX from "@tabler/icons-react/dist/esm/icons/IconCircleX.mjs";
 import IconEqualNot from "@tabler/icons-react/dist/esm/icons/IconEqualNot.mjs";
 import { useMemo } from "react";
+import type { Diagnostic } from "../api/types";
 import { t } from "../app/phrases";
-import type { Diagnostic } from "../designer/compile";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Note } from "../ui";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { aDocument } from "../api/samples";
-import type { Diagnostic } from "../designer/compile";
+import type { Diagnostic } from "../api/types";
 import { byNode, hasSink } from "./groups";
 
 const problem = (node: string | null, severity: Diagnostic["severity"], message: string) => ({
@@ -9,8 +9,10 @@ const problem = (node: string | null, severity: Diagnostic["severity"], message:
   node,
   parameter: null,
   message,
+  path: null,
   hint: null,
   position: null,
+  blocks: null,
 });
 
 test("problems stand by node in the drawing's order, errors first, the topology's own last", () => {

@@ -1,6 +1,6 @@
 /** Diagnostics in the order in which a person works through them. */
 
-import type { Diagnostic } from "../designer/compile";
+import type { Diagnostic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 
 export interface ProblemGroup {

@@ -4,7 +4,8 @@ import { globalCompletion, localCompletionSource, python } from "@codemirror/lan
 import { indentUnit } from "@codemirror/language";
 import { keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { useRef } from "react";
-import { type Diagnostic, isMissing } from "../../designer/compile";
+import type { Diagnostic } from "../../api/types";
+import { isMissing } from "../problems";
 import { baseExtensions } from "./base";
 import { useEditor } from "./useEditor";
 

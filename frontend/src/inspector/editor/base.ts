@@ -12,8 +12,8 @@ import { type Diagnostic as Mark, setDiagnostics } from "@codemirror/lint";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, placeholder } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import type { Diagnostic } from "../../api/types";
 import { openDialog } from "../../commands/dialogs";
-import type { Diagnostic } from "../../designer/compile";
 import { OWN_ESCAPE } from "../../ui/useEscape";
 import { offsetOf } from "../problems";
 

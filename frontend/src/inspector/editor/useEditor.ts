@@ -1,7 +1,7 @@
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import type { Diagnostic } from "../../designer/compile";
+import type { Diagnostic } from "../../api/types";
 import { showDiagnostics } from "./base";
 
 /**

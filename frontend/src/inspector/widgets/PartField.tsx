@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { Diagnostic } from "../../designer/compile";
+import type { Diagnostic } from "../../api/types";
 import { Field } from "../Field";
 import { at } from "../problems";
 

@@ -1,48 +1,27 @@
 import { Autocomplete, Select, Textarea, TextInput } from "@mantine/core";
 import { useDesigner } from "../../designer/store";
-import type { Json } from "../../graph/document";
 import { at } from "../problems";
 import { t } from "../texts";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
-
-interface FormatEntry {
-  readonly name: string;
-  readonly title: string;
-  /** The parts that the format takes besides its name. */
-  readonly parts: readonly string[];
-}
-
-/** The formats of the catalogue, which names each as text or with what it takes. */
-function formatsFrom(entries: readonly Json[] | undefined): FormatEntry[] {
-  return (entries ?? []).flatMap((entry) => {
-    if (typeof entry === "string") return [{ name: entry, title: entry, parts: [] }];
-    const { format, name, title, parts, properties } = asObject(entry);
-    const id = asText(format ?? name);
-    if (id === "") return [];
-    const list = Array.isArray(parts) ? parts : Array.isArray(properties) ? properties : [];
-    return [{ name: id, title: asText(title) || id, parts: list.map(asText) }];
-  });
-}
 
 const PART_TITLES = ["schema", "registry", "subject", "message"] as const;
 
 /** How keys or values are written as bytes, and of which type they are. */
 export function FormatWidget(props: WidgetProps) {
   const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
-  const entries = useDesigner((state) => state.catalogue?.formats);
-  const formats = formatsFrom(entries);
+  const formats = useDesigner((state) => state.catalogue?.formats) ?? [];
   const now = asObject(value);
   const name = asText(now.format);
-  const entry = formats.find((format) => format.name === name);
+  const entry = formats.find((each) => each.format === name);
   const given = Object.keys(now).filter((part) => part !== "format");
-  const parts = [...new Set([...(entry?.parts ?? []), ...given])];
-  const known = name === "" || formats.some((format) => format.name === name);
+  const parts = [...new Set([...(entry?.properties ?? []), ...given])];
+  const known = name === "" || formats.some((each) => each.format === name);
   return (
     <div className="parts">
       <Select
         data={[
-          ...formats.map((format) => ({ value: format.name, label: format.title })),
+          ...formats.map((each) => ({ value: each.format, label: each.title })),
           ...(known ? [] : [{ value: name, label: name }]),
         ]}
         value={name === "" ? null : name}
@@ -55,7 +34,7 @@ export function FormatWidget(props: WidgetProps) {
         onChange={(next) => {
           if (next === null) onChange(undefined);
           else {
-            const takes = formats.find((format) => format.name === next)?.parts ?? [];
+            const takes = formats.find((each) => each.format === next)?.properties ?? [];
             const kept = Object.fromEntries(
               Object.entries(now).filter(([part]) => takes.includes(part)),
             );

@@ -2,9 +2,9 @@
 
 import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/core";
 import { useMemo, useState } from "react";
-import { isMissing } from "../../designer/compile";
+import { choiceTitle } from "../../designer/localize";
 import { durationText, milliseconds } from "../../graph/durations";
-import { at } from "../problems";
+import { at, isMissing } from "../problems";
 import { t } from "../texts";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
@@ -126,19 +126,12 @@ export function BooleanWidget(props: WidgetProps) {
   );
 }
 
-/** `window_close` as `window close`. */
-export function words(choice: string): string {
-  const text = choice.replaceAll("_", " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
 export function ChoiceWidget(props: WidgetProps) {
   const { labelId, onChange, onDone, parameter, readOnly, value } = props;
-  const data = (parameter.choices ?? []).map((choice) =>
-    typeof choice === "string"
-      ? { value: choice, label: words(choice) }
-      : { value: choice.value, label: choice.title },
-  );
+  const data = (parameter.choices ?? []).map((choice) => ({
+    value: choice,
+    label: choiceTitle(choice),
+  }));
   const text = asText(value);
   const chosen = text === "" ? asText(parameter.default) : text;
   const unknown = chosen !== "" && !data.some((choice) => choice.value === chosen);

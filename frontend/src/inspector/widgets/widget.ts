@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../designer/compile";
+import type { Diagnostic } from "../../api/types";
 import type { Parameter } from "../../graph/catalogue";
 import type { DocumentNode, Json } from "../../graph/document";
 
