@@ -141,6 +141,7 @@ def create(
     SPARK_MASTER, local[*]. `settings` add to the defaults and replace them, save for those that
     results depend on.
     """
+    from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
 
     from millrace_runtime import columns
@@ -149,6 +150,9 @@ def create(
     logging.getLogger("py4j").setLevel(logging.WARNING)
     # It also logs a stack trace, to the root logger, for Ctrl-C during a call into Java.
     logging.getLogger().addFilter(_not_of_py4j)
+    # And pyspark one for every error of an expression, which it then raises.
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

@@ -99,3 +99,17 @@ def test_results_have_differences_and_no_stores_and_refusals_an_address(run: Any
         "plain_kind", "ag", "window"
     )  # fmt: skip
     assert refused["message"]
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.parametrize("cut", ["each", "all"])
+def test_a_record_that_fails_is_an_answer_and_nothing_in_the_log(
+    cut: str, run: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    recorded = scenario("A57")
+    result = run(recorded, cut)
+    assert "ARITHMETIC_OVERFLOW" in result["error"]["message"]
+    assert verdict(recorded, result, cut) == "predicted"
+    written = capfd.readouterr()
+    assert "ARITHMETIC_OVERFLOW" not in written.out + written.err
