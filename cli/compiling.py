@@ -46,8 +46,8 @@ def describe_command(arguments: argparse.Namespace) -> int:
     with analyzer() as known:
         description = describe(document, known)
     if arguments.json:
-        told = description.to_json(guarantees=arguments.guarantees)
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        described = description.to_json(guarantees=arguments.guarantees)
+        print(json.dumps(described, ensure_ascii=False, indent=2))
     else:
         print(description.text)
         if arguments.guarantees:

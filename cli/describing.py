@@ -139,9 +139,9 @@ def _processors(document: Document, sources: list[dict[str, Any]]) -> dict[str, 
 def verify_description(oracle: Oracle, analyzer: Analyzer, scenario: dict[str, Any]) -> list[str]:
     """The differences; Kafka Streams' description becomes the scenario's `expected`."""
     try:
-        told = json.dumps(oracle.run(scenario))
+        recorded = json.dumps(oracle.run(scenario))
         # A joiner that asks for its time is a step of its own there, behind a join of pairs.
-        scenario["expected"] = json.loads(re.sub(r"-pairs(?=-(?:left|right)-)", "", told))
+        scenario["expected"] = json.loads(re.sub(r"-pairs(?=-(?:left|right)-)", "", recorded))
     except MillraceError as error:
         if not error.message.startswith("TopologyException"):
             raise

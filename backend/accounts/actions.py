@@ -305,7 +305,7 @@ def _keep_an_admin(membership: Membership) -> None:
         raise Conflict(
             "last_admin",
             "This is the workspace's only admin.",
-            "Make somebody else admin first.",
+            "Make another member an admin first.",
         )
 
 

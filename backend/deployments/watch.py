@@ -1,4 +1,4 @@
-"""What nobody looks after is unknown: the backend's own eye on the workers.
+"""A deployment that no worker monitors becomes *unknown*: checked by the backend itself.
 
 Workers look at every deployment once a second and say so. Where none has for a while, what was seen
 last is no longer what is; the first worker that is back looks again and finds out.
@@ -63,7 +63,7 @@ class Watch:
         observation = Observation.objects.filter(deployment=deployment).first()
         if observation is None or observation.state == Observed.UNKNOWN:
             return
-        log.warning("nobody looks after a deployment", deployment=deployment)
+        log.warning("no worker monitors a deployment", deployment=deployment)
         reconciling.observe(
             deployment,
             Observed.UNKNOWN,

@@ -80,8 +80,8 @@ def _at(value: Any, steps: tuple[str | int, ...]) -> Any:
 def _same(text: str, found: Any) -> bool:
     """Whether a text is this value as JSON writes it: `12`, `true`, `null`, `{"a": 1}`."""
     try:
-        told = json.loads(text)
+        wanted = json.loads(text)
     except (ValueError, RecursionError):
         return False
     # True equals 1 in Python, and in JSON it does not.
-    return isinstance(told, bool) == isinstance(found, bool) and bool(told == found)
+    return isinstance(wanted, bool) == isinstance(found, bool) and bool(wanted == found)

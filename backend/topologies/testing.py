@@ -47,7 +47,7 @@ def keep_test(
             raise Conflict(
                 "too_many_tests",
                 f"A topology has at most {MOST_TESTS} tests.",
-                "Delete tests that nobody needs.",
+                "Delete tests that are no longer needed.",
             )
         kept = test or TopologyTest(topology=topology)
         kept.name, kept.inputs, kept.expected = name, list(inputs), dict(expected)

@@ -31,9 +31,9 @@ class Description:
     def promises(self) -> str:
         """How each node runs, what it guarantees and why it is done so, as text."""
         lines = ["Guarantees:"]
-        for id_, told in self.nodes.items():
-            lines.append(f"    {id_} ({str(told['runs_as']).replace('_', ' ')})")
-            lines += [f"      {told['guarantee']}", f"      {told['why']}"]
+        for id_, node in self.nodes.items():
+            lines.append(f"    {id_} ({str(node['runs_as']).replace('_', ' ')})")
+            lines += [f"      {node['guarantee']}", f"      {node['why']}"]
         return "\n".join(lines) + "\n"
 
     @property

@@ -216,25 +216,25 @@ def _copartition(
     for group in physical.copartitions:
         topics = {_topic_or_pattern(physical.steps[id_]) for id_ in group.sources}
         flat = {topic for several in topics for topic in several}
-        told = False
+        reported = False
         apart = []
-        for other, other_told in merged:
+        for other, other_reported in merged:
             if other & flat:
                 flat |= other
-                told = told or other_told
+                reported = reported or other_reported
             else:
-                apart.append((other, other_told))
+                apart.append((other, other_reported))
         widths = _fixed_widths(document, physical, flat)
-        if len(set(widths.values())) > 1 and not told:
+        if len(set(widths.values())) > 1 and not reported:
             shown = ", ".join(f"{topic} has {count}" for topic, count in sorted(widths.items()))
             report.add("not_copartitioned", group.node, group.parameter, topics=shown)
-            told = True
-        merged = [*apart, (flat, told)]
-    for flat, told in merged:
+            reported = True
+        merged = [*apart, (flat, reported)]
+    for flat, reported in merged:
         internal = [topic for topic in physical.topics if topic in flat]
         widths = _fixed_widths(document, physical, flat)
         natural = max((known[topic] for topic in internal if topic in known), default=1)
-        if not told:
+        if not reported:
             known.update(dict.fromkeys(internal, next(iter(widths.values()), natural)))
 
 

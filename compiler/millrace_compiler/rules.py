@@ -41,7 +41,7 @@ RULES: dict[str, str] = {
     "to it.",
     "KT2": "A table keeps rows only where something needs them.",
     "KT3": "A row that the predicate rejects is a delete downstream; one that was never there is "
-    "not told twice where the old row is known.",
+    "not forwarded a second time where the old row is known.",
     "KT4": "The value of an update is mapped; a delete stays a delete, without asking the "
     "expression.",
     "KT5": "With a time limit an update waits from the first one held back for its key; the "

@@ -33,7 +33,7 @@ if __name__ == "__main__":
     sys.modules.setdefault("millrace_runtime", _package)
     sys.path[:] = [folder for folder in sys.path if Path(folder or ".").resolve() != HERE]
 
-from millrace_runtime.worker_faults import Said, lasting, leaked_threads, told  # noqa: E402
+from millrace_runtime.worker_faults import LogStream, described, lasting, leaked_threads  # noqa: E402
 from millrace_runtime.worker_host import Host  # noqa: E402
 from millrace_runtime.worker_limits import Deadline, limit_memory  # noqa: E402
 
@@ -57,7 +57,7 @@ class Channel:
         self._hosts: dict[str, Host] = {}
         self._thread = threading.get_ident()
         self._calls = 0
-        self.streams: list[Said] = []
+        self.streams: list[LogStream] = []
         os.register_at_fork(after_in_child=self._forked)
 
     def tell(self, *message: Any) -> None:
@@ -130,7 +130,7 @@ class Channel:
             try:
                 frame = self._read()
             except MemoryError as error:
-                self._send({"error": told(error, ())})
+                self._send({"error": described(error, ())})
                 continue
             if frame is None:
                 return
@@ -150,7 +150,7 @@ class Channel:
             # Describing the error is the worker's own work and has no deadline.
             self._deadline.end(before)
             files = {host.file for host in self._hosts.values()}
-            end = {"error": told(error, files), "lost": lasting(error)}
+            end = {"error": described(error, files), "lost": lasting(error)}
         for stream in self.streams:
             stream.end_line()
         self._calls -= 1
@@ -158,7 +158,7 @@ class Channel:
             self._send(end)
         except MemoryError as error:
             self._messages.clear()
-            self._send({"error": told(error, ()), "lost": True})
+            self._send({"error": described(error, ()), "lost": True})
 
     def _call(self, frame: Json) -> None:
         node, call = frame["node"], frame["call"]
@@ -192,9 +192,9 @@ def main() -> None:
     # An interrupt from the keyboard is for the driver, which then ends the calls in its order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     channel = Channel(source, target, Deadline(timeout_ms))
-    sys.stdout = said = Said(channel, "info", sys.stdout)
-    sys.stderr = warned = Said(channel, "warning", sys.stderr)
-    channel.streams = [said, warned]
+    sys.stdout = printed = LogStream(channel, "info", sys.stdout)
+    sys.stderr = warned = LogStream(channel, "warning", sys.stderr)
+    channel.streams = [printed, warned]
     with contextlib.suppress(_Ended, BrokenPipeError):
         channel.run()
     # Threads that user code left behind, and not daemons, must not keep the process alive.

@@ -22,7 +22,7 @@ def lasting(error: BaseException) -> bool:
     return isinstance(error, MemoryError | TimeoutError) or not isinstance(error, Exception)
 
 
-def told(error: BaseException, files: Collection[str]) -> dict[str, Any]:
+def described(error: BaseException, files: Collection[str]) -> dict[str, Any]:
     """An exception as data: type, message with the line in user code, traceback.
 
     `files` are the names under which user code was compiled. The traceback is without the
@@ -78,7 +78,7 @@ def leaked_threads(file: str) -> list[str]:
     return found
 
 
-class Said(io.TextIOBase):
+class LogStream(io.TextIOBase):
     """Standard output or standard error of user code: lines of its node's log.
 
     What other threads write goes to the process's own stream.

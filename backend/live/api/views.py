@@ -58,7 +58,7 @@ class LiveView(ApiView):
             "First `event: snapshot`, then `deployment.changed`, `deployment.deleted`, "
             "`topology.changed`, `topology.deleted`, `version.created`, `draft.changed` (of "
             "others), `runtime.progress`, `runtime.log` and `presence`. A further `snapshot` "
-            "replaces all that was told before: events were lost, or the driver's last report "
+            "replaces everything sent before: events were lost, or the driver's last report "
             "became stale."
         ),
         operation_id="live",

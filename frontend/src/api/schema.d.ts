@@ -425,7 +425,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description First `event: snapshot`, then `deployment.changed`, `deployment.deleted`, `topology.changed`, `topology.deleted`, `version.created`, `draft.changed` (of others), `runtime.progress`, `runtime.log` and `presence`. A further `snapshot` replaces all that was told before: events were lost, or the driver's last report became stale. */
+        /** @description First `event: snapshot`, then `deployment.changed`, `deployment.deleted`, `topology.changed`, `topology.deleted`, `version.created`, `draft.changed` (of others), `runtime.progress`, `runtime.log` and `presence`. A further `snapshot` replaces everything sent before: events were lost, or the driver's last report became stale. */
         get: operations["live"];
         put?: never;
         post?: never;

@@ -509,7 +509,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Version {n} runs until you accept.": "在您接受之前，版本 {n} 继续运行。",
   "This topic is read from now on.": "从现在起读取此主题。",
   "This topic is no longer read.": "不再读取此主题。",
-  "The rows of these stores cannot be carried over. They are gone for good.":
+  "The rows of these stores cannot be carried over. They will be lost.":
     "这些存储中的数据无法沿用，将永久丢失。",
   "Accept and deploy": "接受并部署",
   "Type its name to drop it": "输入其名称以删除",
@@ -694,7 +694,7 @@ export const zh: Readonly<Record<string, string>> = {
   "The driver begins to keep records…": "驱动程序正在开始保留记录…",
   "No record yet": "还没有记录",
   "The next records that go over this edge appear here.": "接下来经过这条边的记录会显示在这里。",
-  "Records are kept only while somebody looks. The next ones that go over this edge appear here.":
+  "Records are kept only while this panel is open. The next records on this edge appear here.":
     "只有在有人查看时才会保留记录。接下来经过这条边的记录会显示在这里。",
   Seen: "经过时刻",
   "Input record": "输入记录",

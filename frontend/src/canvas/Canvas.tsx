@@ -126,7 +126,7 @@ function CanvasInside() {
     (request: AddRequest = {}) => {
       const area = box.current?.getBoundingClientRect();
       if (area === undefined || useDesigner.getState().readOnly) return;
-      const wished = Object.keys(request).length > 0;
+      const requested = Object.keys(request).length > 0;
       const onlyOne = useDesigner.getState().selection.nodes.length === 1;
       const screen = request.screen ??
         pointer.current ?? { x: area.left + area.width / 2 - 150, y: area.top + area.height / 3 };
@@ -135,7 +135,7 @@ function CanvasInside() {
         left: Math.max(8, Math.min(screen.x - area.left, area.width - 340)),
         top: Math.max(8, Math.min(screen.y - area.top, area.height - 330)),
         // Asked for by its key while a node is selected, the next one goes behind it and is wired.
-        at: wished || !onlyOne ? flow.screenToFlowPosition(screen) : null,
+        at: requested || !onlyOne ? flow.screenToFlowPosition(screen) : null,
       });
     },
     [flow],

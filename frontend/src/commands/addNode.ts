@@ -71,8 +71,8 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
     place = placeBeside(document, catalogue, beside, kind);
   } else {
     const centre = canvas()?.centre() ?? { x: 0, y: 0 };
-    const wished = { x: centre.x - size.width / 2, y: centre.y - size.height / 2 };
-    place = freePlace(document, catalogue, wished, size);
+    const preferred = { x: centre.x - size.width / 2, y: centre.y - size.height / 2 };
+    place = freePlace(document, catalogue, preferred, size);
   }
 
   let made: string | null = null;

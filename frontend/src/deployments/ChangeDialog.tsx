@@ -121,7 +121,7 @@ export function ChangeDialog(props: Asked) {
         ) : null}
         {lost.length === 0 ? null : (
           <Note tone="degraded">
-            {t("The rows of these stores cannot be carried over. They are gone for good.")}
+            {t("The rows of these stores cannot be carried over. They will be lost.")}
           </Note>
         )}
         <div className={classes.end}>

@@ -10,7 +10,8 @@ export function Resizer(props: {
   onResize: (size: number) => void;
 }) {
   const { label, max, min, onResize, side, size } = props;
-  const resize = (wished: number) => onResize(Math.round(Math.min(max, Math.max(min, wished))));
+  const resize = (preferred: number) =>
+    onResize(Math.round(Math.min(max, Math.max(min, preferred))));
   const start = (event: ReactPointerEvent<HTMLDivElement>) => {
     event.preventDefault();
     const element = event.currentTarget;

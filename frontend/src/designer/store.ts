@@ -25,7 +25,7 @@ import { same, shareEntries } from "./share";
 
 export type Layer = "design" | "plan" | "runtime";
 
-/** Stands for the name of the node itself where a parameter is wished for. */
+/** Stands for the node itself where the name of a parameter is expected. */
 export const NODE_LABEL = "@label";
 
 /** The canvas's translation in pixels, and its scale. */

@@ -44,16 +44,16 @@ function idWords(kind: string): string {
   return name === "" ? family : name;
 }
 
-function freshStoreName(document: TopologyDocument, wished: string): string {
+function freshStoreName(document: TopologyDocument, preferred: string): string {
   const names = new Set(
     document.nodes
       .map((node) => paramsOf(node).name)
       .filter((name): name is string => typeof name === "string"),
   );
-  if (!names.has(wished)) return wished;
+  if (!names.has(preferred)) return preferred;
   let number = 2;
-  while (names.has(`${wished}-${number}`)) number += 1;
-  return `${wished}-${number}`;
+  while (names.has(`${preferred}-${number}`)) number += 1;
+  return `${preferred}-${number}`;
 }
 
 /** Adds a node of a kind with the parameters it starts with. */
@@ -143,8 +143,8 @@ export function removeAndReconnect(
     for (const out of after) {
       for (const feeding of before) {
         const from = { node: feeding.source, port: sourcePort(feeding) };
-        const wished = { node: out.target, port: targetPort(out) };
-        const to = firstFitOf(now, catalogue, known, from, wished);
+        const preferred = { node: out.target, port: targetPort(out) };
+        const to = firstFitOf(now, catalogue, known, from, preferred);
         if (to !== null) now = connect(now, from, to);
       }
     }
@@ -157,10 +157,10 @@ function firstFitOf(
   catalogue: Catalogue,
   known: KnownRoles,
   from: PortAddress,
-  wished: PortAddress,
+  preferred: PortAddress,
 ): PortAddress | null {
-  const fit = firstSource(document, catalogue, known, from.node, wished);
-  return fit?.port === from.port ? wished : null;
+  const fit = firstSource(document, catalogue, known, from.node, preferred);
+  return fit?.port === from.port ? preferred : null;
 }
 
 /**

@@ -71,8 +71,8 @@ export function refusal(
     ignored === undefined
       ? document.edges
       : document.edges.filter((edge) => edgeId(edge) !== edgeId(ignored));
-  const wished = edgeId(makeEdge(from.node, from.port, to.node, to.port));
-  if (edges.some((edge) => edgeId(edge) === wished)) return { code: "exists" };
+  const preferred = edgeId(makeEdge(from.node, from.port, to.node, to.port));
+  if (edges.some((edge) => edgeId(edge) === preferred)) return { code: "exists" };
 
   if (port.side === "store") {
     if (!isStoreKind(source.kind)) return { code: "not_a_store" };

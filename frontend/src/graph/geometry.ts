@@ -74,15 +74,15 @@ function overlap(one: Box, other: Box, margin: number): boolean {
   );
 }
 
-/** The first free place at or below a wished one, so that a new node covers no other. */
+/** The first free place at or below the preferred one, so that a new node covers no other. */
 export function freePlace(
   document: TopologyDocument,
   catalogue: Catalogue,
-  wished: Position,
+  preferred: Position,
   size: Size,
 ): Position {
   const taken = document.nodes.map((node) => boxOf(catalogue, node));
-  const place = { ...snap(wished) };
+  const place = { ...snap(preferred) };
   for (let tries = 0; tries < 200; tries += 1) {
     const box = { ...place, ...size };
     if (!taken.some((other) => overlap(box, other, GRID * 2))) break;
@@ -100,12 +100,12 @@ export function placeBeside(
 ): Position {
   const box = boxOf(catalogue, beside);
   if (isStoreKind(kind)) {
-    const wished = {
+    const preferred = {
       x: box.x + (box.width - STORE_WIDTH) / 2,
       y: box.y + box.height + STORE_DROP,
     };
-    return freePlace(document, catalogue, wished, { width: STORE_WIDTH, height: STORE_HEIGHT });
+    return freePlace(document, catalogue, preferred, { width: STORE_WIDTH, height: STORE_HEIGHT });
   }
-  const wished = { x: box.x + box.width + GRID * 8, y: box.y };
-  return freePlace(document, catalogue, wished, { width: NODE_WIDTH, height: NODE_HEIGHT });
+  const preferred = { x: box.x + box.width + GRID * 8, y: box.y };
+  return freePlace(document, catalogue, preferred, { width: NODE_WIDTH, height: NODE_HEIGHT });
 }

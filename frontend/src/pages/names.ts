@@ -15,7 +15,7 @@ export function freeAmong(taken: readonly string[], name: string): string {
   return free;
 }
 
-/** A free name in a workspace, the wished one if it is free. */
+/** A free name in a workspace, the preferred one if possible. */
 export async function freeName(ws: string, name: string): Promise<string> {
   // What begins like it is enough to know; a name that was cut is found by its beginning.
   const search = name.slice(0, LONGEST_NAME - 4);

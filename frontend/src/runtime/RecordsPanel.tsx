@@ -212,7 +212,7 @@ function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws:
         {total === null || total === 0
           ? t("The next records that go over this edge appear here.")
           : t(
-              "Records are kept only while somebody looks. The next ones that go over this edge appear here.",
+              "Records are kept only while this panel is open. The next records on this edge appear here.",
             )}
       </Empty>
     );

@@ -73,5 +73,5 @@ class Launcher(Protocol):
         ...
 
     def forget(self, deployment: int) -> None:
-        """The driver of this deployment is gone for good."""
+        """The driver of this deployment has ended and will not return."""
         ...
