@@ -115,7 +115,7 @@ object StreamTasks {
   private[millrace] def take(key: TaskKey, state: StateHandle, create: () => StreamTask): Living = {
     val found = tasks.get(key)
     val start = String.valueOf(TaskContext.get().getLocalProperty("spark.jobGroup.id")) // the number of the query's run
-    if (found != null && found.start == start && found.clean && found.task.token == tokenOf(state)) {
+    if (found != null && found.start == start && found.clean && found.task.token == ProcessorStateManager.tokenOf(state)) {
       found.used.set(System.currentTimeMillis()); found.clean = false
       found.task.resume(state)
       found
@@ -129,7 +129,6 @@ object StreamTasks {
       made
     }
   }
-  private def tokenOf(s: StateHandle): Long = { val found = s.get(StreamTask.tokenStore, Array(0)); if (found == null) 0L else found._2 }
 }
 
 /** One level in Spark: transformWithState over the tasks. */

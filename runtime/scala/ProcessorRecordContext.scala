@@ -1,0 +1,72 @@
+package org.apache.spark.sql.millrace
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.unsafe.types.UTF8String
+
+/** The record in work, and the input record that it was made from. */
+private[millrace] final class ProcessorRecordContext {
+  /** Null and -1 in a punctuation. */
+  var topic: UTF8String = _
+  var partition: Int = -1
+  var offset: Long = -1L
+  /** The same as `topic`, if that is a topic of the application's own. */
+  var internalTopic: UTF8String = _
+
+  /** The place of the input record: see [[Envelope]]. */
+  var originTopic: UTF8String = _
+  var originPartition: Int = -1
+  var originOffset: Long = -1L
+  var merge: Long = 0L
+  var path: Array[Byte] = Array.emptyByteArray
+
+  var key: Array[Byte] = _
+  /** The value as it came, for a dead letter; of a packed row `codec` encodes `plain` for it. */
+  var bytes: Array[Byte] = _
+  var codec: Codec = _
+  var plain: Any = _
+  var headers: Headers = Headers.empty
+  var timestamp: Long = -1L
+
+  def enter(row: InternalRow): Unit = {
+    merge = row.getLong(Envelope.MERGE)
+    if (row.isNullAt(Envelope.TOPIC)) originTopic = null
+    else { val t = row.getUTF8String(Envelope.TOPIC); if (!t.equals(originTopic)) originTopic = t.clone() }
+    originPartition = row.getInt(Envelope.PARTITION)
+    originOffset = row.getLong(Envelope.OFFSET)
+    path = if (row.isNullAt(Envelope.PATH)) Array.emptyByteArray else row.getBinary(Envelope.PATH)
+    timestamp = if (row.isNullAt(Envelope.TIMESTAMP)) -1L else row.getLong(Envelope.TIMESTAMP)
+    headers = Envelope.headers(row)
+    key = Envelope.binary(row, Envelope.KEY)
+    bytes = null; codec = null; plain = null
+    topic = originTopic; internalTopic = null; partition = originPartition; offset = originOffset
+  }
+
+  /** A punctuation has no record. */
+  def leave(): Unit = {
+    topic = null; partition = -1; offset = -1L
+    key = null; bytes = null; codec = null; plain = null; headers = Headers.empty
+  }
+
+  /** Another topic, partition and offset while `body` runs. */
+  def during(t: UTF8String, p: Int, o: Long)(body: => Unit): Unit = {
+    val (wasTopic, wasPartition, wasOffset) = (topic, partition, offset)
+    topic = t; partition = p; offset = o
+    try body finally { topic = wasTopic; partition = wasPartition; offset = wasOffset }
+  }
+
+  def atOrigin: Boolean = (topic eq originTopic) && partition == originPartition && offset == originOffset
+
+  /** Topic, partition and offset of the record; of one that came through an internal topic, those of the input record. */
+  def cause: Option[(String, Int, Long)] =
+    if (topic != null && !(topic eq internalTopic) && offset >= 0) Some((topic.toString, partition, offset))
+    else if (topic != null && originTopic != null && originOffset >= 0) Some((originTopic.toString, originPartition, originOffset))
+    else None
+
+  /** The record of a failure, as it can be found on Kafka. */
+  def failed: FaultRecord =
+    if (topic != null && (topic eq internalTopic)) new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, timestamp, key)
+    else new FaultRecord(if (topic == null) null else topic.toString, partition, offset, timestamp, key)
+
+  /** The value of a dead letter. */
+  def value: Array[Byte] = if (codec == null) bytes else codec.encode(plain)
+}

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.millrace
+
+import java.util.ArrayDeque
+
+import org.apache.spark.sql.catalyst.InternalRow
+
+/** Rows that leave the task, in order, until Spark takes them. */
+private[millrace] final class RecordCollector(record: ProcessorRecordContext, level: Int, index: Int, salt: Int, options: TaskOptions) {
+  private val out = new ArrayDeque[InternalRow]()
+  private val hops = new ArrayDeque[InternalRow]()
+  /** Rows that the record in work has sent so far. */
+  private var sent = 0
+  private val turns = if (options.simulation) new Turns(level, index, options.partitions) else null
+
+  def isEmpty: Boolean = out.isEmpty
+  def poll(): InternalRow = out.poll()
+  def add(row: InternalRow): Unit = out.add(row)
+  def clear(): Unit = { out.clear(); hops.clear(); sent = 0 }
+
+  /** Another row is in work; `another`: of another input record. */
+  def begin(another: Boolean): Unit = {
+    if (turns != null && another) turns.begin()
+    sent = 0
+  }
+  /** The record in work came from a DataFrame, through a topic. */
+  def arrived(dest: Int): Unit = if (turns != null) record.path = turns.arrived(record.path, dest, record.timestamp)
+
+  def send(o: Outgoing): Unit = {
+    val path =
+      if (!o.hop) Turns.beside(record.path, sent)
+      else if (turns != null) turns.next(record.path, o.dest, o.task, o.timestamp)
+      else Turns.after(record.path, sent)
+    sent += 1
+    val task = if (o.task < 0) salt else options.salt(o.task)
+    (if (o.hop && options.realTime) hops else out).add(Envelope.row(o, task, record.merge, record.originTopic, record.originPartition, record.originOffset, path))
+  }
+
+  /** In real time nothing is sorted by place, so what goes to another level is added behind all that the record does in its own task [PL3]. */
+  def flushHops(): Unit = if (!hops.isEmpty) { out.addAll(hops); hops.clear() }
+}
