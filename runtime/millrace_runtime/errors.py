@@ -60,17 +60,41 @@ class StreamStopped(MillraceError):
         }
 
 
-# How the operator starts the line that carries a fault (StreamStopped in Faults.scala).
+# How the operator starts the line that carries a fault (StreamStopped in Faults.scala), and the one
+# that carries a refusal (Refused in Core.scala). Each is followed by one JSON object.
 FAULT_MARK = "MILLRACE-FAULT {"
+_REFUSED_MARK = "MILLRACE-REFUSED {"
 
 
 def fault_of(message: str) -> dict[str, Any] | None:
     """The fault that the operator wrote into an exception's message, or None."""
-    start = message.find(FAULT_MARK)
+    return _object_behind(FAULT_MARK, message)
+
+
+def refusal(error: MillraceError) -> str:
+    """The error as an exception's message from which `refusal_of` reads it."""
+    return _REFUSED_MARK[:-1] + json.dumps(error.as_dict())
+
+
+def refusal_of(message: str) -> MillraceError | None:
+    """The refusal that the operator, or `refusal`, wrote into an exception's message, or None."""
+    found = _object_behind(_REFUSED_MARK, message)
+    if found is None:
+        return None
+    return MillraceError(
+        str(found.get("code")),
+        str(found.get("message")),
+        node=found.get("node") or None,
+        parameter=found.get("parameter") or None,
+    )
+
+
+def _object_behind(mark: str, message: str) -> dict[str, Any] | None:
+    start = message.find(mark)
     if start < 0:
         return None
     try:
-        fault, _ = json.JSONDecoder().raw_decode(message, start + len(FAULT_MARK) - 1)
+        found, _ = json.JSONDecoder().raw_decode(message, start + len(mark) - 1)
     except ValueError:
         return None
-    return fault if isinstance(fault, dict) else None
+    return found if isinstance(found, dict) else None

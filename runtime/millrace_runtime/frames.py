@@ -34,7 +34,7 @@ from millrace_runtime.compiling import SessionAnalyzer
 from millrace_runtime.dsl.readers import GIVEN
 from millrace_runtime.envelope import ENVELOPE
 from millrace_runtime.environment import Timed
-from millrace_runtime.errors import MillraceError
+from millrace_runtime.errors import MillraceError, refusal
 from millrace_runtime.formats import Format
 from millrace_runtime.kafka import with_time
 
@@ -150,13 +150,12 @@ class _Source:
         count = int(self.params["partitions"])
         placed = F.coalesce(F.col("key"), F.col("value"))
         given = F.col("_partition")
-        wrong = F.concat(
-            F.lit(
-                f"Refused {self.node['node']}|reader|reader_partition|"
-                f"{self.topic} has {count} partitions, found the partition "
-            ),
-            given.cast("string"),
+        # The number of the partition comes in at the end of the message.
+        error = self._error(
+            "reader_partition", f"{self.topic} has {count} partitions, found the partition #"
         )
+        before, after = refusal(error).rsplit("#", 1)
+        wrong = F.concat(F.lit(before), given.cast("string"), F.lit(after))
         return F.when(given.isNull(), columns.partition_for(placed, count)).otherwise(
             F.when((given >= 0) & (given < count), given).otherwise(
                 F.raise_error(wrong).cast("int")

@@ -18,7 +18,7 @@ from millrace_compiler.state_schema import state_schema
 
 from millrace_runtime import real_time
 from millrace_runtime.compiling import compiled, session_analyzer
-from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
+from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
 from millrace_runtime.options import checked
 from millrace_runtime.starter import Stages, Starter
 
@@ -193,10 +193,9 @@ def explain(error: BaseException) -> MillraceError:
     fault = fault_of(whole)
     if fault is not None:
         return StreamStopped(fault)
-    refused = whole.find("Refused ")
-    if refused >= 0 and whole[refused + 8 :].split("\n")[0].count("|") >= 3:
-        node, parameter, code, message = whole[refused + 8 :].split("\n")[0].split("|", 3)
-        return MillraceError(code, message, node=node or None, parameter=parameter or None)
+    refused = refusal_of(whole)
+    if refused is not None:
+        return refused
     for word, code, advice in _CAUSES:
         if word in whole:
             return MillraceError(code, advice)

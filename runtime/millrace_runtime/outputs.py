@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes 
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime import columns
-from millrace_runtime.errors import FAULT_MARK
+from millrace_runtime.errors import FAULT_MARK, MillraceError, refusal
 
 if TYPE_CHECKING:
     from millrace_runtime.dsl.readers import BatchFunction
@@ -53,12 +53,10 @@ def _call(function: BatchFunction, node: str, batch: DataFrame, number: int) -> 
     try:
         function(batch, number)
     except Exception as error:
-        # Spark passes on the traceback alone; `explain` finds the error in it, which the line
-        # that raises it must not look like.
+        # Spark passes on the traceback alone; `explain` finds the error in it.
         reason = f"{type(error).__name__}: {error}".split("\n", 1)[0]
         text = f"The function at {node} failed in batch {number}: {reason}"
-        refused = f"Refused ||function_failed|{text}"
-        raise RuntimeError(refused) from error
+        raise RuntimeError(refusal(MillraceError("function_failed", text))) from error
 
 
 def dataframe(plan: Query, node: str) -> DataFrame:

@@ -257,4 +257,8 @@ final class ParameterFailure(val parameter: String, val cause: Throwable) extend
 
 /** An invalid graph or expression, with its node and parameter. `code` is one of a few words, such as `expression` or `type`. */
 final class Refused(val node: String, val parameter: String, val code: String, val reason: String)
-  extends RuntimeException(s"Refused $node|$parameter|$code|$reason")
+  extends RuntimeException(Refused.mark + Json.mapper.writeValueAsString(
+    Json.mapper.createObjectNode().put("node", node).put("parameter", parameter).put("code", code).put("message", reason)))
+
+/** Python finds the JSON object behind the mark: `refusal_of` in errors.py. */
+private object Refused { val mark = "MILLRACE-REFUSED " }

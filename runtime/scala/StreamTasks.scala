@@ -29,7 +29,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *       state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
  *       updates: the query's output mode is update, the only one that real time knows; else append
  *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
- *   check(spark, graph)          builds the graph and throws Refused ("Refused node|parameter|code|message") if it cannot run
+ *   check(spark, graph)          builds the graph and throws Refused if it cannot run
  *   release(run)                 ends the tasks of a run, here and on its executors, Python workers with them
  */
 object StreamTasks {

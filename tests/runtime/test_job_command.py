@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
+from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal
 from millrace_runtime.main import explain, parser
 from millrace_runtime.options import kafka_options
 from millrace_runtime.starter import Stages
@@ -69,12 +69,13 @@ def test_an_unknown_failure_says_its_first_line_only() -> None:
 
 
 def test_a_graph_that_the_operator_refuses_names_node_and_parameter() -> None:
-    error = explain(RuntimeError("Refused count|group_by|type|gives INT, needs BIGINT\nat x"))
+    told = MillraceError("type", "gives INT | needs {}", node="count", parameter="group_by")
+    error = explain(RuntimeError(f"org.apache.spark.SparkException: {refusal(told)}\nat x"))
     assert error.as_dict() == {
         "code": "type",
         "node": "count",
         "parameter": "group_by",
-        "message": "gives INT, needs BIGINT",
+        "message": "gives INT | needs {}",
     }
 
 
