@@ -18,8 +18,8 @@ from millrace_backend import redis
 RATE_MS = 2_000
 #: reports further back are no basis for the rate of now
 HISTORY_MS = 30_000
-#: drivers report at least once a second; after this nothing is known
-STALE_MS = 6_000
+#: drivers report at least every five seconds; after this nothing is known
+STALE_MS = 12_000
 #: entries of a stream looked through for the last report
 LOOK_BACK = 500
 #: entries looked through for log lines

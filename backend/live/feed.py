@@ -30,6 +30,9 @@ PING_SECONDS = 15.0
 #: how long a stream outlives its token, session or membership
 CHECK_SECONDS = 2.0
 RETRY_MS = 2_000
+#: how long a driver reports every second after a page was last seen to show it
+OPEN_SECONDS = 12
+MARK_SECONDS = 4.0
 #: between two tries to go on after Redis went away
 AGAIN_SECONDS = 0.5
 
@@ -55,6 +58,8 @@ class Feed:
     revisions: dict[int, int] = field(default_factory=dict)
     topology: dict[str, Any] | None = None
     told_stale: bool = False
+    #: the run that was last marked as shown, and when
+    marked: tuple[str | None, float] = (None, 0.0)
     connection: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __post_init__(self) -> None:
@@ -94,6 +99,7 @@ class Feed:
             yield text
         pinged = checked = time.monotonic()
         while True:
+            await self._mark_open()
             item = await self._next(PING_SECONDS - (time.monotonic() - pinged))
             if time.monotonic() - checked >= CHECK_SECONDS:
                 checked = time.monotonic()
@@ -181,6 +187,14 @@ class Feed:
             self.hub.unwatch(self.subscription, names.run_stream(self.run))
         self.deployment, self.run, self.run_position = None, None, START
         self.history, self.told_stale = [], False
+
+    async def _mark_open(self) -> None:
+        """Have the driver report every second, now and then again."""
+        run, at = self.marked
+        if self.run is None or (run == self.run and time.monotonic() - at < MARK_SECONDS):
+            return
+        await self.hub.redis.set(names.run_open(self.run), 1, ex=OPEN_SECONDS)
+        self.marked = (self.run, time.monotonic())
 
     def _became_stale(self) -> bool:
         """Whether the last report has just become too old to be believed."""

@@ -39,6 +39,11 @@ def run_snapshot(report_id: str) -> str:
     return f"millrace:run:{report_id}:snapshot"
 
 
+def run_open(report_id: str) -> str:
+    """There while a page shows the run: its driver then reports every second."""
+    return f"millrace:run:{report_id}:open"
+
+
 def run_watched(report_id: str) -> str:
     """There while a person looks at the run's records."""
     return f"millrace:run:{report_id}:watched"

@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "deployments",
     "records",
     "catalog",
+    "monitoring",
     "live",
 ]
 MIDDLEWARE = [

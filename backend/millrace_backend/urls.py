@@ -15,6 +15,7 @@ api: list[Any] = [
     path("", include("deployments.api.urls")),
     path("", include("catalog.api.urls")),
     path("", include("records.api.urls")),
+    path("", include("monitoring.api.urls")),
     path("", include("live.api.urls")),
     path("schema", SpectacularJSONAPIView.as_view()),
     re_path(r"^", not_found),

@@ -4,6 +4,10 @@ The stream is `millrace:run:<run>`; every entry has one field, `event`, holding 
 (`state`, `progress` or `log`) and `at` (epoch ms). The key `millrace:run:<run>:snapshot` holds the
 last progress. Both are gone some days after the run's last word. Reports are best effort: without
 Redis they are lost, the job goes on. Records that people look at: see `millrace_runtime.sampling`.
+
+Pages that show the run keep the key `millrace:run:<run>:open`, which expires some seconds after the
+last of them is closed. While it is there, progress is reported with each batch and every second;
+else every five seconds.
 """
 
 from __future__ import annotations
@@ -27,8 +31,14 @@ STREAM_LENGTH = 5_000
 #: days for which they are kept after the last one, unless MILLRACE_REPORT_DAYS says otherwise
 STREAM_DAYS = 7
 HEARTBEAT_SECONDS = 1.0
+#: with no page open
+QUIET_SECONDS = 5.0
+#: a page that opens waits this long at most for the first report
+OPEN_SECONDS = 1.0
 # A look asks one number of Java: a batch's figures wait this long at most.
 LOOK_SECONDS = 0.03
+# With no page open: nobody waits for a batch's figures.
+QUIET_LOOK_SECONDS = 0.5
 OUTAGE_PAUSE_SECONDS = 2.0
 # How often the broker is asked for the ends of topics.
 LOOK_AT_BROKER_SECONDS = 1.0
@@ -145,7 +155,9 @@ class RedisReport:
         self._closed = False
         self._progress: Progress | None = None
         self._sampling = Sampling(self._redis, run)
-        self._due = 0.0
+        self._told = float("-inf")
+        self._open = False
+        self._open_due = 0.0
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
 
@@ -192,9 +204,9 @@ class RedisReport:
         self._wake.set()
 
     def _work(self) -> None:
-        """Sends what waits, and progress when a batch ended or a second has passed."""
+        """Sends what waits, and progress when it is due."""
         while not self._closed or self._waiting:
-            self._wake.wait(LOOK_SECONDS)
+            self._wake.wait(LOOK_SECONDS if self._open else QUIET_LOOK_SECONDS)
             self._wake.clear()
             self._look()
             if not self._deliver():
@@ -206,12 +218,25 @@ class RedisReport:
         progress = self._progress
         if progress is None:
             return
+        self._look_for_pages()
         with contextlib.suppress(Exception):  # the session may be going away
-            if progress.moved() or time.monotonic() >= self._due:
+            waited = time.monotonic() - self._told
+            pause = HEARTBEAT_SECONDS if self._open else QUIET_SECONDS
+            if waited >= pause or (self._open and progress.moved()):
                 self._tell(progress)
-                self._due = time.monotonic() + HEARTBEAT_SECONDS
+                self._told = time.monotonic()
         with contextlib.suppress(Exception):  # as above; and Redis may be away
             self._sampling.look()
+
+    def _look_for_pages(self) -> None:
+        if time.monotonic() < self._open_due:
+            return
+        self._open_due = time.monotonic() + OPEN_SECONDS
+        try:
+            self._open = bool(self._redis.exists(f"{self.stream}:open"))
+        except self._errors:
+            self._open = False
+            self._open_due = time.monotonic() + OUTAGE_PAUSE_SECONDS
 
     def _tell(self, progress: Progress, *, last: bool = False) -> None:
         event = progress.event(last=last)

@@ -83,6 +83,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "installation_workspace_set": {"topic_prefixes": ["orders-"]},
 }
 QUERIES = {
+    "deployment_figures": "?figure=lag",
     "live": "?topology={topology}",
     "deployment_plan": "?version=2",
     "deployment_records": "?edge=a.out>b.in",

@@ -72,6 +72,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     see_the_records_of_an_edge(designer, system, source, words_node)
     reader.until_counted(words(FIRST + WATCHED), TO_COUNT)
     see_the_assignment(designer)
+    see_the_charts(designer)
 
     os.kill(first_driver, signal.SIGKILL)
     write(system.bootstrap_servers, SOURCE, SECOND)
@@ -212,6 +213,24 @@ def see_the_assignment(designer: Designer) -> None:
     page.get_by_role("radio", name="Matrix").click()
     for task in ("0_0", "0_1", "1_0", "1_1"):
         expect(page.get_by_test_id(f"task-{task}")).to_be_visible()
+
+
+def see_the_charts(designer: Designer) -> None:
+    """Records in by node, then the lag of one partition, over an hour."""
+    page = designer.page
+    designer.open_panel("Charts")
+    rows = page.get_by_test_id("chart-legend").locator("tbody tr")
+    words_in = rows.filter(has_text="Words").locator("td").last
+    expect(words_in).to_have_text(re.compile(r"[1-9]"), timeout=120_000)
+    expect(page.get_by_test_id("charts").locator("canvas")).to_be_visible()
+    page.get_by_role("radio", name="1 h", exact=True).click()
+    page.get_by_label("Figure", exact=True).click()
+    page.get_by_role("option", name="Lag in records").click()
+    expect(rows.filter(has_text=f"{SOURCE}-1")).to_have_count(1, timeout=60_000)
+    page.get_by_label("Shown", exact=True).click()
+    page.get_by_role("option", name=f"{SOURCE}-0").click()
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text(f"{SOURCE}-0")
 
 
 def export(designer: Designer, folder: Path) -> Path:

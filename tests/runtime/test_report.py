@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import redis
+from millrace_runtime import report as reports
 from millrace_runtime.offsets import Held, Offsets, Place, bounds
 from millrace_runtime.report import RedisReport, Silence, reporter
 
@@ -114,3 +116,59 @@ def test_a_runs_stream_is_bounded_and_gone_some_days_after_its_last_word(
         assert 100 <= int(client.xlen("millrace:run:bounded")) <= 200
         left = int(client.ttl("millrace:run:bounded"))
     assert 47 * 3600 < left <= 48 * 3600
+
+
+class Busy:
+    """A query whose batches end faster than anybody looks."""
+
+    def moved(self) -> bool:
+        return True
+
+    def logs(self) -> list[Any]:
+        return []
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def event(self, *, last: bool = False) -> dict[str, Any]:
+        return {"event": "progress", "at": int(time.time() * 1000), "last": last}
+
+
+@pytest.mark.services
+def test_with_no_page_open_little_is_reported_and_a_page_that_opens_has_every_batch(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reports.QUIET_SECONDS == 5
+    monkeypatch.setattr(reports, "QUIET_SECONDS", 2.0)
+    stream = "millrace:run:quiet"
+    with redis.Redis.from_url(redis_url) as client:
+
+        def told() -> list[int]:
+            entries: Any = client.xrange(stream)
+            return [json.loads(fields[b"event"])["at"] for _, fields in entries]
+
+        def until(number: int) -> None:
+            deadline = time.monotonic() + 60
+            while len(told()) < number:
+                assert time.monotonic() < deadline, told()
+                time.sleep(0.05)
+
+        report = RedisReport(redis_url, "quiet")
+        report._progress = cast("Any", Busy())
+        until(3)
+        quiet = told()
+        assert all(after - before >= 1_990 for before, after in itertools.pairwise(quiet))
+        client.set(f"{stream}:open", 1)
+        began = int(time.time() * 1000)
+        until(len(quiet) + 20)
+        # Quiet reports alone would have taken more than half a minute.
+        assert told()[len(quiet) + 19] - began < 30_000
+        client.delete(f"{stream}:open")
+        time.sleep(reports.OPEN_SECONDS + 1)
+        before = len(told())
+        until(before + 2)
+        last = told()[before - 1 :]
+        assert last[1] - last[0] >= 1_990
+        report.detach()
+        report.close()
+        assert len(told()) > before + 2, "the last report is not held back"

@@ -20,6 +20,7 @@ def test_a_driver_reports_into_its_own_stream_and_reaches_nothing_else(redis_url
         driver.xadd("millrace:run:7-1", {"event": "{}"}, maxlen=10)
         driver.set("millrace:run:7-1:snapshot", "{}", ex=60)
         assert not driver.exists("millrace:run:7-1:watched")
+        assert not driver.exists("millrace:run:7-1:open")
         driver.set("millrace:run:7-1:records", "{}", ex=60)
         driver.expire("millrace:run:7-1:records", 30)
         driver.delete("millrace:run:7-1:records")

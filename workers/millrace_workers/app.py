@@ -28,6 +28,11 @@ app.conf.update(
             # A tick that could not be delivered in time is worthless; the next one does its work.
             "options": {"expires": 5},
         },
+        "record-figures": {
+            "task": "millrace_workers.tasks.record_figures",
+            "schedule": 5.0,
+            "options": {"expires": 5},
+        },
         "forget-old-access": {
             "task": "millrace_workers.tasks.forget_old_access",
             "schedule": 3600.0,

@@ -1,7 +1,8 @@
 """The Celery tasks: thin, repeatable, never waiting for a stream.
 
-This is the one place where the workers meet the backend: through ``deployments.reconciling``, and
-``accounts.retention`` for what is deleted by its age.
+This is the one place where the workers meet the backend: through ``deployments.reconciling``,
+``monitoring.recording`` for figures over time, and ``accounts.retention`` for what is deleted by
+its age.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from functools import cache
 import redis
 from accounts.retention import forget_old
 from deployments import reconciling
+from monitoring import recording
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
@@ -46,6 +48,15 @@ def reconcile_due() -> None:
     """Have every deployment looked at that is not at rest."""
     for deployment in reconciling.due_for_reconcile():
         reconcile.apply_async(args=(deployment,), expires=10)
+
+
+@app.task(name="millrace_workers.tasks.record_figures")
+def record_figures() -> None:
+    """Note what drivers reported last, for charts (`monitoring.recording`)."""
+    try:
+        recording.record_all()
+    except RedisError as error:
+        log.warning("figures not noted: %s", error)
 
 
 @app.task(name="millrace_workers.tasks.forget_old_access")

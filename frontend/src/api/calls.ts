@@ -13,6 +13,7 @@ import type {
   DeploymentSettings,
   Draft,
   EdgeRecords,
+  Figures,
   LogPage,
   Member,
   MissingTopic,
@@ -530,6 +531,24 @@ export const getLogs = (deployment: number): Promise<LogPage> =>
   answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));
 
 /** The last records over an edge, newest first; the driver keeps them while somebody asks. */
+/** A figure over a range; of all names, or of one. */
+export const getFigures = (
+  deployment: number,
+  figure: Figures["figure"],
+  range: Figures["range"],
+  name: string | null,
+  signal?: AbortSignal,
+): Promise<Figures> =>
+  answer(
+    api.GET("/api/deployments/{deployment}/figures", {
+      params: {
+        path: { deployment },
+        query: { figure, range, ...(name === null ? {} : { name: [name] }) },
+      },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+
 export const getEdgeRecords = (
   deployment: number,
   edge: string,

@@ -94,6 +94,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One figure; of intervals of ten seconds, a minute or a quarter of an hour. */
+        get: operations["deployment_figures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/logs": {
         parameters: {
             query?: never;
@@ -1363,6 +1380,45 @@ export interface components {
             id: string;
             title: string;
         };
+        /**
+         * @description * `node_in` - Records that entered the node, per second
+         *     * `node_out` - Records that the node forwarded, per second
+         *     * `node_dropped` - Records that ended at the node, per second
+         *     * `node_dead_letters` - Dead letters of the node, per second
+         *     * `dropped_by_reason` - Records that ended, per second, by reason
+         *     * `task_records` - Records that the task processed, per second
+         *     * `task_lag` - Records that the task is still to read
+         *     * `task_stream_time_distance` - Distance of stream time from now
+         *     * `task_state_rows` - Rows in the stores of the task
+         *     * `lag` - Records of the partition that are still to be read
+         *     * `lag_time` - Age of the oldest record of the partition that is still to be read
+         *     * `store_rows` - Rows of the store
+         *     * `store_bytes` - Bytes of the store
+         *     * `batch_duration` - Duration of micro-batches
+         *     * `batch_phases` - Duration of the phases of micro-batches
+         * @enum {string}
+         */
+        FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
+        /** @description A figure over time. */
+        Figures: {
+            /** @description Of the first interval, epoch seconds. */
+            begin: number;
+            figure: components["schemas"]["FigureEnum"];
+            /** @description Series beyond those. */
+            left_out: number;
+            /** @description All that there are, at most 1000. */
+            names: string[];
+            /** @description What the names are of: node, reason, task, partition, store, deployment, phase. */
+            of: string;
+            /** @description Number of intervals. */
+            points: number;
+            range: components["schemas"]["RangeEnum"];
+            /** @description Those with the highest values first, at most 12. */
+            series: components["schemas"]["Series"][];
+            /** @description Length of an interval in seconds. */
+            step: number;
+            unit: components["schemas"]["UnitEnum"];
+        };
         /** @description A format of keys and values on Kafka. */
         Format: {
             description: string;
@@ -1799,6 +1855,16 @@ export interface components {
             /** @description The node being edited. */
             node: string | null;
         };
+        /**
+         * @description * `15m` - 15 minutes
+         *     * `1h` - 1 hour
+         *     * `6h` - 6 hours
+         *     * `24h` - 24 hours
+         *     * `7d` - 7 days
+         *     * `14d` - 14 days
+         * @enum {string}
+         */
+        RangeEnum: "15m" | "1h" | "6h" | "24h" | "7d" | "14d";
         /** @description A record with its bytes. */
         RawRecord: {
             headers: components["schemas"]["RecordHeader"][];
@@ -2002,6 +2068,12 @@ export interface components {
          * @enum {string}
          */
         SamplingEnum: "stopped" | "starting" | "on" | "elsewhere";
+        /** @description A figure of one node, task, partition, store or phase. */
+        Series: {
+            name: string;
+            /** @description One for each interval, oldest first; null where nothing was reported. */
+            values: (number | null)[];
+        };
         /** @description Who is signed in (null: nobody), where they may work, and whether they sign in again. */
         Session: {
             /** @description False: only a one-time link signs in again. */
@@ -2644,6 +2716,15 @@ export interface components {
             inputs: unknown[];
             name: string;
         };
+        /**
+         * @description * `per_second` - Records per second
+         *     * `records` - Records
+         *     * `rows` - Rows
+         *     * `bytes` - Bytes
+         *     * `ms` - Milliseconds
+         * @enum {string}
+         */
+        UnitEnum: "per_second" | "records" | "rows" | "bytes" | "ms";
         /** @description A user, as others see them. */
         User: {
             readonly display_name: string;
@@ -2892,6 +2973,66 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_figures: {
+        parameters: {
+            query: {
+                /**
+                 * @description * `node_in` - Records that entered the node, per second
+                 *     * `node_out` - Records that the node forwarded, per second
+                 *     * `node_dropped` - Records that ended at the node, per second
+                 *     * `node_dead_letters` - Dead letters of the node, per second
+                 *     * `dropped_by_reason` - Records that ended, per second, by reason
+                 *     * `task_records` - Records that the task processed, per second
+                 *     * `task_lag` - Records that the task is still to read
+                 *     * `task_stream_time_distance` - Distance of stream time from now
+                 *     * `task_state_rows` - Rows in the stores of the task
+                 *     * `lag` - Records of the partition that are still to be read
+                 *     * `lag_time` - Age of the oldest record of the partition that is still to be read
+                 *     * `store_rows` - Rows of the store
+                 *     * `store_bytes` - Bytes of the store
+                 *     * `batch_duration` - Duration of micro-batches
+                 *     * `batch_phases` - Duration of the phases of micro-batches
+                 */
+                figure: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
+                /**
+                 * @description * `15m` - 15 minutes
+                 *     * `1h` - 1 hour
+                 *     * `6h` - 6 hours
+                 *     * `24h` - 24 hours
+                 *     * `7d` - 7 days
+                 *     * `14d` - 14 days
+                 */
+                range?: "15m" | "1h" | "6h" | "24h" | "7d" | "14d";
+                /** @description Of these nodes, tasks, partitions, stores or phases alone. */
+                name?: string[];
+            };
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figures"];
                 };
             };
             /** @description Refused */

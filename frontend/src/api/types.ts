@@ -51,6 +51,7 @@ export type StoreQuery = NonNullable<Stores["get"]["parameters"]["query"]>;
 export type StoreChange = Schemas["StoreChange"];
 export type Outage = Schemas["Outage"];
 export type RunRecord = Schemas["EndedRun"];
+export type Figures = Schemas["Figures"];
 
 export type Runtime = Schemas["Runtime"];
 export type TaskReport = Schemas["Task"];

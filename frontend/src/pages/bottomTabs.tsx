@@ -9,6 +9,7 @@ const PlanPanel = later(async () => (await import("../plan/PlanPanel")).PlanPane
 const AssignmentPanel = later(
   async () => (await import("../runtime/AssignmentPanel")).AssignmentPanel,
 );
+const ChartsPanel = later(async () => (await import("../runtime/ChartsPanel")).ChartsPanel);
 const LogsPanel = later(async () => (await import("../runtime/LogsPanel")).LogsPanel);
 const RecordsPanel = later(async () => (await import("../runtime/RecordsPanel")).RecordsPanel);
 const StatePanel = later(async () => (await import("../stores/StatePanel")).StatePanel);
@@ -38,6 +39,7 @@ export function bottomTabs(ws: string, topology: number) {
     },
     { id: "plan", title: t("Plan"), panel: <PlanPanel /> },
     { id: "assignment", title: t("Assignment"), panel: <AssignmentPanel /> },
+    { id: "charts", title: t("Charts"), panel: <ChartsPanel /> },
     { id: "records", title: t("Records"), panel: <RecordsPanel ws={ws} topology={topology} /> },
     { id: "state", title: t("State"), panel: <StatePanel /> },
     { id: "logs", title: t("Logs"), panel: <LogsPanel /> },

@@ -19,6 +19,7 @@ const PANELS = [
   ["code", "Show code"],
   ["plan", "Show plan"],
   ["assignment", "Show assignment"],
+  ["charts", "Show charts"],
   ["records", "Show records"],
   ["state", "Show state"],
   ["logs", "Show logs"],

@@ -14,8 +14,9 @@ from millrace_workers.model import Failure
 
 #: how far back a state event is looked for; progress and log events lie between
 LOOK_BACK = 500
-#: of a run, besides its stream: the last progress, whether somebody looks at its records, and these
-KEYS = ("snapshot", "watched", "records")
+#: of a run, besides its stream: the last progress, whether a page shows it, whether somebody looks
+#: at its records, and these
+KEYS = ("snapshot", "open", "watched", "records")
 #: commands of a driver that reports
 REPORTING = [
     *("+ping", "+hello", "+auth", "+client|setinfo", "+client|setname"),

@@ -1,0 +1,1 @@
+"""People change nothing that is seen of a deployment."""

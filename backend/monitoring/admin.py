@@ -1,0 +1,1 @@
+"""The monitoring app has nothing to show in the admin pages."""

@@ -1,0 +1,54 @@
+"""Shapes of figures over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from monitoring.choices import Figure, Range, Unit
+from monitoring.queries import MOST_NAMES, MOST_SERIES
+
+
+class FiguresQuerySerializer(serializers.Serializer[Any]):
+    """Which figure, of what, and how far back."""
+
+    figure = serializers.ChoiceField(choices=Figure.choices)
+    range = serializers.ChoiceField(choices=Range.choices, default=Range.QUARTER)
+    name = serializers.ListField(
+        child=serializers.CharField(max_length=1_000),
+        required=False,
+        max_length=MOST_SERIES,
+        help_text="Of these nodes, tasks, partitions, stores or phases alone.",
+    )
+
+
+class SeriesSerializer(serializers.Serializer[Any]):
+    """A figure of one node, task, partition, store or phase."""
+
+    name = serializers.CharField()
+    values = serializers.ListField(
+        child=serializers.FloatField(allow_null=True),
+        help_text="One for each interval, oldest first; null where nothing was reported.",
+    )
+
+
+class FiguresSerializer(serializers.Serializer[Any]):
+    """A figure over time."""
+
+    figure = serializers.ChoiceField(choices=Figure.choices)
+    of = serializers.CharField(
+        help_text="What the names are of: node, reason, task, partition, store, deployment, phase."
+    )
+    unit = serializers.ChoiceField(choices=Unit.choices)
+    range = serializers.ChoiceField(choices=Range.choices)
+    begin = serializers.IntegerField(help_text="Of the first interval, epoch seconds.")
+    step = serializers.IntegerField(help_text="Length of an interval in seconds.")
+    points = serializers.IntegerField(help_text="Number of intervals.")
+    series = SeriesSerializer(
+        many=True, help_text=f"Those with the highest values first, at most {MOST_SERIES}."
+    )
+    left_out = serializers.IntegerField(help_text="Series beyond those.")
+    names = serializers.ListField(
+        child=serializers.CharField(), help_text=f"All that there are, at most {MOST_NAMES}."
+    )

@@ -1,0 +1,44 @@
+"""Fixed sets of words about figures."""
+
+from django.db import models
+
+
+class Figure(models.TextChoices):
+    """What is noted of a running deployment."""
+
+    NODE_IN = "node_in", "Records that entered the node, per second"
+    NODE_OUT = "node_out", "Records that the node forwarded, per second"
+    NODE_DROPPED = "node_dropped", "Records that ended at the node, per second"
+    NODE_DEAD_LETTERS = "node_dead_letters", "Dead letters of the node, per second"
+    DROPPED_BY_REASON = "dropped_by_reason", "Records that ended, per second, by reason"
+    TASK_RECORDS = "task_records", "Records that the task processed, per second"
+    TASK_LAG = "task_lag", "Records that the task is still to read"
+    TASK_STREAM_TIME_DISTANCE = "task_stream_time_distance", "Distance of stream time from now"
+    TASK_STATE_ROWS = "task_state_rows", "Rows in the stores of the task"
+    LAG = "lag", "Records of the partition that are still to be read"
+    LAG_TIME = "lag_time", "Age of the oldest record of the partition that is still to be read"
+    STORE_ROWS = "store_rows", "Rows of the store"
+    STORE_BYTES = "store_bytes", "Bytes of the store"
+    BATCH_DURATION = "batch_duration", "Duration of micro-batches"
+    BATCH_PHASES = "batch_phases", "Duration of the phases of micro-batches"
+
+
+class Unit(models.TextChoices):
+    """What a figure counts."""
+
+    PER_SECOND = "per_second", "Records per second"
+    RECORDS = "records", "Records"
+    ROWS = "rows", "Rows"
+    BYTES = "bytes", "Bytes"
+    MILLISECONDS = "ms", "Milliseconds"
+
+
+class Range(models.TextChoices):
+    """How far back figures are shown."""
+
+    QUARTER = "15m", "15 minutes"
+    HOUR = "1h", "1 hour"
+    SIX_HOURS = "6h", "6 hours"
+    DAY = "24h", "24 hours"
+    WEEK = "7d", "7 days"
+    TWO_WEEKS = "14d", "14 days"

@@ -1,0 +1,1 @@
+"""Pages ask for figures; nothing is sent to them."""

@@ -1,0 +1,139 @@
+"""The figures in a driver's report, and how those of an interval are kept.
+
+What is kept of an interval is one object, `{figure: {name: value}}`. Counters are totals since the
+run started: rates are taken from two of them, so that they are exact at every resolution. Of all
+else the highest value of the interval is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from monitoring.choices import Figure, Unit
+
+Figures = dict[str, dict[str, float]]
+Ends = dict[str, list[list[int]]]
+
+#: end offsets of a partition that are remembered; with more of them every other one is forgotten
+MOST_ENDS = 60
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a figure is of, and its unit. `counter`: a total, shown as a rate."""
+
+    of: str
+    unit: Unit
+    counter: bool = False
+
+
+KINDS: Mapping[Figure, Kind] = {
+    Figure.NODE_IN: Kind("node", Unit.PER_SECOND, counter=True),
+    Figure.NODE_OUT: Kind("node", Unit.PER_SECOND, counter=True),
+    Figure.NODE_DROPPED: Kind("node", Unit.PER_SECOND, counter=True),
+    Figure.NODE_DEAD_LETTERS: Kind("node", Unit.PER_SECOND, counter=True),
+    Figure.DROPPED_BY_REASON: Kind("reason", Unit.PER_SECOND, counter=True),
+    Figure.TASK_RECORDS: Kind("task", Unit.PER_SECOND, counter=True),
+    Figure.TASK_LAG: Kind("task", Unit.RECORDS),
+    Figure.TASK_STREAM_TIME_DISTANCE: Kind("task", Unit.MILLISECONDS),
+    Figure.TASK_STATE_ROWS: Kind("task", Unit.ROWS),
+    Figure.LAG: Kind("partition", Unit.RECORDS),
+    Figure.LAG_TIME: Kind("partition", Unit.MILLISECONDS),
+    Figure.STORE_ROWS: Kind("store", Unit.ROWS),
+    Figure.STORE_BYTES: Kind("store", Unit.BYTES),
+    Figure.BATCH_DURATION: Kind("deployment", Unit.MILLISECONDS),
+    Figure.BATCH_PHASES: Kind("phase", Unit.MILLISECONDS),
+}
+
+
+def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
+    """The figures of a report, and the end offsets to remember. `ends`: those remembered."""
+    found: Figures = {figure.value: {} for figure in Figure}
+
+    def note(figure: Figure, name: str, value: Any) -> None:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            found[figure.value][name] = value
+
+    at = int(report["at"])
+    for name, node in (report.get("nodes") or {}).items():
+        note(Figure.NODE_IN, name, node.get("in"))
+        note(Figure.NODE_OUT, name, node.get("out"))
+        note(Figure.NODE_DEAD_LETTERS, name, node.get("dead_letters"))
+        dropped = node.get("dropped") or {}
+        note(Figure.NODE_DROPPED, name, sum(dropped.values()))
+        for reason, count in dropped.items():
+            note(Figure.DROPPED_BY_REASON, f"{name}: {reason}", count)
+    later: Ends = {}
+    for task in report.get("tasks") or []:
+        note(Figure.TASK_RECORDS, task["task"], task.get("records"))
+        note(Figure.TASK_STATE_ROWS, task["task"], task.get("state_rows"))
+        if task.get("stream_time") is not None:
+            distance = max(0, at - task["stream_time"])
+            note(Figure.TASK_STREAM_TIME_DISTANCE, task["task"], distance)
+        lags = []
+        for each in task.get("topic_partitions") or []:
+            name, lag = f"{each['topic']}-{each['partition']}", each.get("lag")
+            if lag is None:
+                continue
+            lags.append(lag)
+            note(Figure.LAG, name, lag)
+            later[name] = ends_after(ends.get(name) or [], each.get("end_offset"), lag, at)
+            note(Figure.LAG_TIME, name, 0 if lag <= 0 else at - later[name][0][1])
+        if lags:
+            note(Figure.TASK_LAG, task["task"], sum(lags))
+    for store in report.get("stores") or []:
+        note(Figure.STORE_ROWS, store["name"], store.get("rows"))
+        note(Figure.STORE_BYTES, store["name"], store.get("bytes"))
+    note(Figure.BATCH_DURATION, "batch", report.get("duration_ms"))
+    for phase, spent in (report.get("phases") or {}).items():
+        if phase != "triggerExecution":
+            note(Figure.BATCH_PHASES, phase, spent)
+    return {figure: values for figure, values in found.items() if values}, later
+
+
+def ends_after(ends: list[list[int]], end: int | None, lag: int, at: int) -> list[list[int]]:
+    """The end offsets `[offset, time]` to remember of a partition, oldest first.
+
+    The first is the newest end that has been read up to: all that is still to be read came after
+    it was seen, so its time bounds the age of the oldest such record. Where none is known, the
+    first one seen stands for it.
+    """
+    if end is None or lag <= 0:
+        return [[end or 0, at]]
+    found = [*ends, [end, at]] if not ends or ends[-1][0] < end else list(ends)
+    read = end - lag
+    passed = [each for each in found if each[0] <= read]
+    found = [*passed[-1:], *(each for each in found if each[0] > read)]
+    if len(found) > MOST_ENDS:
+        found = [found[0], *found[2:-1:2], found[-1]]
+    return found
+
+
+def merged(before: Figures, now: Figures) -> Figures:
+    """The figures of an interval to which another report comes: totals as now, the highest else."""
+    kinds = {figure.value: kind for figure, kind in KINDS.items()}
+    found: Figures = {}
+    for figure in {*before, *now}:
+        old, new = before.get(figure, {}), now.get(figure, {})
+        if figure in kinds and kinds[figure].counter:
+            found[figure] = new
+        else:
+            found[figure] = {
+                name: max(old.get(name, value), value) for name, value in {**old, **new}.items()
+            }
+    return found
+
+
+def pack(figures: Figures) -> bytes:
+    """As they lie in the database."""
+    return zlib.compress(json.dumps(figures, separators=(",", ":")).encode(), 1)
+
+
+def unpack(data: bytes | memoryview) -> Figures:
+    """As they came."""
+    found: Figures = json.loads(zlib.decompress(data))
+    return found

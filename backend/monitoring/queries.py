@@ -1,0 +1,97 @@
+"""Figures over time, as charts need them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from deployments.models import Deployment
+
+from monitoring.choices import Figure, Range
+from monitoring.figures import KINDS, Kind, unpack
+from monitoring.models import FigureRow
+
+#: seconds of a range and of its intervals
+RANGES = {
+    Range.QUARTER: (900, 10),
+    Range.HOUR: (3_600, 10),
+    Range.SIX_HOURS: (6 * 3_600, 60),
+    Range.DAY: (24 * 3_600, 60),
+    Range.WEEK: (7 * 24 * 3_600, 900),
+    Range.TWO_WEEKS: (14 * 24 * 3_600, 900),
+}
+#: lines of a chart
+MOST_SERIES = 12
+#: names to choose from
+MOST_NAMES = 1_000
+#: intervals without a report after which a rate is not known
+GAP = 3
+
+
+def chart(
+    deployment: Deployment,
+    figure: Figure,
+    range_: Range,
+    names: Sequence[str],
+    now: float | None = None,
+) -> dict[str, Any]:
+    """A figure over a range: one series for each name, those with the highest values first.
+
+    `names`: of which nodes, tasks …; empty: of all. At most MOST_SERIES are in the answer.
+    """
+    seconds, step = RANGES[range_]
+    kind = KINDS[figure]
+    last = int(time.time() if now is None else now) // step
+    first = last - seconds // step + 1
+    rows = FigureRow.objects.filter(
+        # One interval more: the rate of the first is counted from there.
+        deployment=deployment, step=step, slot__gte=first - 1, slot__lte=last
+    ).order_by("slot")  # fmt: skip
+    series = _series(rows, figure, kind, first, last - first + 1)
+    known = sorted(series)
+    if names:
+        series = {name: series[name] for name in names if name in series}
+    shown = sorted(series, key=lambda name: (-_highest(series[name]), name))[:MOST_SERIES]
+    return {
+        "figure": figure.value,
+        "of": kind.of,
+        "unit": kind.unit.value,
+        "range": range_.value,
+        "begin": first * step,
+        "step": step,
+        "points": last - first + 1,
+        "series": [{"name": name, "values": series[name]} for name in shown],
+        "left_out": len(series) - len(shown),
+        "names": known[:MOST_NAMES],
+    }
+
+
+def _highest(values: Sequence[float | None]) -> float:
+    return max((value for value in values if value is not None), default=-1.0)
+
+
+def _series(
+    rows: Any, figure: Figure, kind: Kind, first: int, points: int
+) -> dict[str, list[float | None]]:
+    found: dict[str, list[float | None]] = {}
+    before: tuple[FigureRow, dict[str, float]] | None = None
+    for row in rows:
+        values = unpack(row.data).get(figure.value, {})
+        if row.slot >= first:
+            for name, value in values.items():
+                shown = _rate(row, name, value, before) if kind.counter else value
+                line = found.setdefault(name, [None] * points)
+                line[row.slot - first] = None if shown is None else round(shown, 3)
+        before = (row, values)
+    return found
+
+
+def _rate(
+    row: FigureRow, name: str, total: float, before: tuple[FigureRow, dict[str, float]] | None
+) -> float | None:
+    """Per second since the interval before; a run that began in between counts from zero."""
+    if before is None or row.slot - before[0].slot > GAP or row.at <= before[0].at:
+        return None
+    old = before[1].get(name, 0) if before[0].run == row.run else 0
+    return max(0.0, total - old) * 1000 / (row.at - before[0].at)

@@ -1,0 +1,175 @@
+import { Select, useComputedColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Suspense, useState } from "react";
+import { getFigures } from "../api/calls";
+import type { Figures } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { useDesigner } from "../designer/store";
+import { findNode, labelOf } from "../graph/document";
+import { Empty, Note, Segments } from "../ui";
+import { moment } from "../ui/format";
+import { later } from "../ui/later";
+import { endsOf, type FigureName, GROUPS, LINES, RANGES, type RangeName, written } from "./charts";
+import classes from "./charts.module.css";
+import { exactly } from "./figures";
+import { useLive } from "./store";
+
+const Chart = later(async () => (await import("./Chart")).Chart);
+
+/** Figures come in every ten seconds; those of long ranges move slower. */
+const ASK_MS: Readonly<Record<RangeName, number>> = {
+  "15m": 10_000,
+  "1h": 10_000,
+  "6h": 60_000,
+  "24h": 60_000,
+  "7d": 300_000,
+  "14d": 300_000,
+};
+
+/** A figure of the deployment over the last minutes, hours or days. */
+export function ChartsPanel() {
+  const id = useLive((state) => state.deployment?.id ?? null);
+  if (id === null) {
+    return (
+      <Empty title={t("Never deployed")}>
+        {t("Rates, lag, state and batches are drawn here over time, from the first start on.")}
+      </Empty>
+    );
+  }
+  return <Charts key={id} deployment={id} />;
+}
+
+function Charts({ deployment }: { deployment: number }) {
+  const [figure, setFigure] = useState<FigureName>("node_in");
+  const [range, setRange] = useState<RangeName>("15m");
+  const [name, setName] = useState<string | null>(null);
+  const found = useQuery({
+    queryKey: ["figures", deployment, figure, range, name],
+    queryFn: ({ signal }) => getFigures(deployment, figure, range, name, signal),
+    refetchInterval: ASK_MS[range],
+    placeholderData: (before) => (before?.figure === figure ? before : undefined),
+  });
+  const title = useTitle(found.data?.of ?? "");
+  return (
+    <div className={classes.panel} data-testid="charts">
+      <div className={classes.bar}>
+        <Select
+          aria-label={t("Figure")}
+          value={figure}
+          onChange={(next) => {
+            if (next === null) return;
+            setFigure(next as FigureName);
+            setName(null);
+          }}
+          data={GROUPS.map(([group, figures]) => ({
+            group: t(group),
+            items: figures.map(([value, label]) => ({ value, label: t(label) })),
+          }))}
+          maxDropdownHeight={420}
+          w={236}
+          data-testid="chart-figure"
+        />
+        <Select
+          aria-label={t("Shown")}
+          placeholder={t("All")}
+          value={name}
+          onChange={setName}
+          data={(found.data?.names ?? []).map((each) => ({ value: each, label: title(each) }))}
+          clearable
+          searchable
+          limit={100}
+          nothingFoundMessage={t("Nothing of that name")}
+          w={216}
+          data-testid="chart-name"
+        />
+        <span className={classes.space} />
+        <Segments
+          label={t("Range")}
+          value={range}
+          onChange={setRange}
+          items={RANGES.map(([id, label]) => ({ id, title: t(label) }))}
+        />
+      </div>
+      {found.isPending ? <Loading /> : null}
+      {found.isError && found.data === undefined ? (
+        <Failed error={found.error} retry={() => void found.refetch()} />
+      ) : null}
+      {found.isError && found.data !== undefined ? (
+        <Note tone="degraded">{found.error.message}</Note>
+      ) : null}
+      {found.data === undefined ? null : found.data.series.length === 0 ? (
+        <Empty title={t("No figures in this time")}>
+          {t("They are noted every ten seconds while the deployment runs, and kept for two weeks.")}
+        </Empty>
+      ) : (
+        <Lines found={found.data} title={title} />
+      )}
+    </div>
+  );
+}
+
+/** What people call a name of a series: nodes have labels. */
+function useTitle(of: string): (name: string) => string {
+  const document = useDesigner((state) => state.document);
+  return (name) => {
+    if (of !== "node" && of !== "reason") return name;
+    const [id = "", reason] = name.split(": ");
+    const node = findNode(document, id);
+    const label = node === undefined ? id : labelOf(node);
+    return reason === undefined ? label : `${label}: ${reason.replaceAll("_", " ")}`;
+  };
+}
+
+function Lines({ found, title }: { found: Figures; title: (name: string) => string }) {
+  const theme = useComputedColorScheme("light");
+  const [point, setPoint] = useState<number | null>(null);
+  const at = point === null ? null : (found.begin + point * found.step) * 1000;
+  const figure = GROUPS.flatMap(([, each]) => each).find(([id]) => id === found.figure);
+  return (
+    <div className={classes.body}>
+      <div className={classes.place}>
+        <Suspense fallback={<Loading />}>
+          <Chart found={found} theme={theme} label={t(figure?.[1] ?? "")} onPoint={setPoint} />
+        </Suspense>
+      </div>
+      <div className={`${classes.legend} m-scroll`}>
+        <table data-testid="chart-legend">
+          <thead>
+            <tr>
+              <th className={classes.name}>{at === null ? t("Series") : moment(at)}</th>
+              <th>{at === null ? t("Last") : t("Value")}</th>
+              <th>{t("Highest")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.series.map((each, index) => {
+              const { highest, last } = endsOf(each.values);
+              const value = point === null ? last : (each.values[point] ?? null);
+              return (
+                <tr key={each.name}>
+                  <td className={classes.name} title={title(each.name)}>
+                    <span
+                      className={classes.swatch}
+                      style={{ background: `var(${LINES[index % LINES.length]})` }}
+                      aria-hidden
+                    />
+                    <span className="m-cut">{title(each.name)}</span>
+                  </td>
+                  <td title={exactly(value)}>{written(found.unit, value)}</td>
+                  <td title={exactly(highest)}>{written(found.unit, highest)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+        {found.left_out === 0 ? null : (
+          <p className={classes.more}>
+            {t("{n} more with lower values: choose one above.", { n: found.left_out })}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+/** What charts are of, and how their values are written. */
+
+import type { Figures } from "../api/types";
+import { bytes, count, rate, span } from "../ui/format";
+
+export type FigureName = Figures["figure"];
+export type RangeName = Figures["range"];
+type Unit = Figures["unit"];
+
+/** The figures by group, in the order of the list; the titles are keys of texts. */
+export const GROUPS: readonly (readonly [string, readonly (readonly [FigureName, string])[]])[] = [
+  [
+    "Records",
+    [
+      ["node_in", "Records in"],
+      ["node_out", "Records out"],
+      ["node_dropped", "Dropped"],
+      ["dropped_by_reason", "Dropped, by reason"],
+      ["node_dead_letters", "Dead letters"],
+      ["task_records", "Records by task"],
+    ],
+  ],
+  [
+    "Lag",
+    [
+      ["lag", "Lag in records"],
+      ["lag_time", "Lag in time"],
+      ["task_lag", "Lag by task"],
+      ["task_stream_time_distance", "Distance of stream time from now"],
+    ],
+  ],
+  [
+    "State",
+    [
+      ["store_rows", "Rows of stores"],
+      ["store_bytes", "Bytes of stores"],
+      ["task_state_rows", "State rows by task"],
+    ],
+  ],
+  [
+    "Batches",
+    [
+      ["batch_duration", "Duration of batches"],
+      ["batch_phases", "Phases of batches"],
+    ],
+  ],
+];
+
+export const RANGES: readonly (readonly [RangeName, string])[] = [
+  ["15m", "15 min"],
+  ["1h", "1 h"],
+  ["6h", "6 h"],
+  ["24h", "24 h"],
+  ["7d", "7 d"],
+  ["14d", "14 d"],
+];
+
+const WRITTEN: Readonly<Record<Unit, (value: number) => string>> = {
+  per_second: rate,
+  records: count,
+  rows: count,
+  bytes,
+  ms: span,
+};
+
+/** A value in its unit, short. */
+export function written(unit: Unit, value: number | null | undefined): string {
+  return value === null || value === undefined ? "–" : WRITTEN[unit](value);
+}
+
+/** The colours of lines, in their order: names of tokens. */
+export const LINES = [
+  "--m-area-0",
+  "--m-area-1",
+  "--m-area-2",
+  "--m-area-3",
+  "--m-area-4",
+  "--m-area-5",
+  "--m-hue-stateless",
+  "--m-hue-aggregation",
+  "--m-hue-store",
+  "--m-hue-source",
+  "--m-hue-processor",
+  "--m-hue-table",
+] as const;
+
+/** The begins of the intervals, epoch seconds. */
+export function times(found: Pick<Figures, "begin" | "points" | "step">): number[] {
+  return Array.from({ length: found.points }, (_, index) => found.begin + index * found.step);
+}
+
+/** The last known value of a series and the highest. */
+export function endsOf(values: readonly (number | null)[]): {
+  last: number | null;
+  highest: number | null;
+} {
+  const known = values.filter((value) => value !== null);
+  return {
+    last: values.at(-1) ?? values.at(-2) ?? null,
+    highest: known.length === 0 ? null : Math.max(...known),
+  };
+}
+
+/** Ticks of the time axis: the time of day, with the date where a range has several days. */
+export function tick(seconds: number, range: RangeName): string {
+  const at = new Date(seconds * 1000);
+  const [day, month, hours, minutes] = [
+    at.getDate(),
+    at.getMonth() + 1,
+    at.getHours(),
+    at.getMinutes(),
+  ].map((each) => String(each).padStart(2, "0"));
+  return range === "7d" || range === "14d"
+    ? `${month}-${day} ${hours}:${minutes}`
+    : `${hours}:${minutes}`;
+}
