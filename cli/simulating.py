@@ -27,8 +27,8 @@ from millrace_compiler.compilation import Dialect
 from millrace_compiler.operators.sources.base import Source
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
-from millrace_runtime.main import explain
 from millrace_runtime.program import load_program
 from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
 from millrace_runtime.unbatched import UnbatchedSimulator

@@ -20,7 +20,7 @@ from accounts.permissions import require
 from accounts.topics import allows
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from millrace_backend.errors import ApiError, Conflict
+from millrace_backend.errors import ApiError, Conflict, NotFound
 from topologies.models import Topology, Version
 
 from deployments.beginnings import (
@@ -34,7 +34,8 @@ from deployments.choices import Desired, Observed, StepState
 from deployments.cluster import create_missing
 from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
 from deployments.models import Deployment, Observation, waiting_steps
-from deployments.rows import bump, fresh_step, locked, version_numbered
+from deployments.old_state import old_states
+from deployments.rows import bump, fresh_step, locked, settings_before, version_numbered
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
@@ -125,14 +126,94 @@ def request_start(
         if beginning is not None:
             refuse_while_it_runs(change.row)
             change.row.beginning = beginning.to_request()
+        change.row.paused = False
         change.begin_again(waiting_steps())
 
 
-def request_stop(actor: User, deployment: Deployment) -> None:
-    """Want it not to run; the driver finishes its batch and ends."""
-    with _change(actor, deployment, "deployment.stop") as change:
+def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) -> None:
+    """Want it not to run; the driver finishes its batch and ends.
+
+    ``drain``: it first reads up to the ends that its topics have when it begins to. Raises Conflict
+    where no driver runs that could.
+    """
+    noted = {"drain": True} if drain else {}
+    with _change(actor, deployment, "deployment.stop", **noted) as change:
+        if drain:
+            _require_driver(change.row, {Observed.RUNNING, Observed.PAUSED})
         change.row.desired = Desired.STOPPED
         change.row.restart_requested_at = None
+        change.row.paused, change.row.draining = False, drain
+
+
+def request_pause(actor: User, deployment: Deployment) -> None:
+    """Want its driver to live and to read nothing, over restarts as well.
+
+    Raises Conflict where it is not to run.
+    """
+    with _change(actor, deployment, "deployment.pause") as change:
+        if change.row.desired != Desired.RUNNING or change.observation.state == Observed.FAILED:
+            raise Conflict(
+                "not_running",
+                f"The deployment of “{change.row.topology.name}” is {change.observation.state}.",
+                "Start it first.",
+                deployment=change.row.pk,
+            )
+        change.row.paused = True
+
+
+def request_resume(actor: User, deployment: Deployment) -> None:
+    """Want it to read again, from where it was paused. Raises Conflict where it is not paused."""
+    with _change(actor, deployment, "deployment.resume") as change:
+        if not change.row.paused:
+            raise Conflict(
+                "not_paused",
+                f"The deployment of “{change.row.topology.name}” is not paused.",
+                "Start it, if it does not run.",
+                deployment=change.row.pk,
+            )
+        change.row.paused = False
+
+
+def _require_driver(row: Deployment, states: set[Observed]) -> None:
+    if row.desired != Desired.RUNNING or row.observation.state not in states:
+        raise Conflict(
+            "not_running",
+            f"The deployment of “{row.topology.name}” is {row.observation.state}.",
+            "Drain it while it runs.",
+            deployment=row.pk,
+        )
+
+
+def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
+    """Delete state that the deployment left a day ago or earlier.
+
+    Raises NotFound for a name that is not there, Conflict within the first day.
+    """
+    require(actor, deployment.workspace_id, Role.OPERATOR)
+    found = next((each for each in old_states(deployment) if each.name == name), None)
+    if found is None:
+        raise NotFound("no_old_state", f"This deployment has left no state {name[:60]!r}.")
+    if found.deletable_at > timezone.now():
+        raise Conflict(
+            "old_state_is_new",
+            "State is kept for a day after a deployment left it, in case it has to go back.",
+            f"Delete it after {found.deletable_at:%Y-%m-%d %H:%M} UTC.",
+            deletable_at=found.deletable_at.isoformat(),
+        )
+    size = found.bytes
+    with transaction.atomic():
+        audit(
+            actor,
+            deployment.workspace_id,
+            "deployment.delete_old_state",
+            "deployment",
+            deployment.pk,
+            topology=deployment.topology.name,
+            name=name,
+            left_at=found.left_at.isoformat(),
+            bytes=size,
+        )
+    shutil.rmtree(found.folder, ignore_errors=True)
 
 
 def request_cancel(actor: User, deployment: Deployment) -> None:
@@ -153,7 +234,11 @@ def request_cancel(actor: User, deployment: Deployment) -> None:
         change.note(version=row.fallback, cancelled=row.version.number)
         row.beginning = beginning_without(row, row.version.number)
         row.version = version_numbered(row.topology_id, row.fallback)
+        row.settings = settings_before(row, row.fallback)
         row.fallback, row.state_decisions = None, {}
+        run = row.live_run
+        started = run is not None and run.settings not in (None, row.settings)
+        row.restart_requested_at = timezone.now() if started else None
         change.begin_again(
             [
                 step if step["state"] != StepState.RUNNING else fresh_step(step["name"])
@@ -213,7 +298,7 @@ def request_redeploy(
         if not (other_version or other_settings or failed or moved) and running:
             return
         run = change.row.live_run
-        if other_version and change.row.fallback is None and run is not None:
+        if (other_version or other_settings) and change.row.fallback is None and run is not None:
             change.row.fallback = run.version.number
         change.row.version = version
         change.row.state_decisions = decided
@@ -343,6 +428,7 @@ class _change:  # noqa: N801  (a context manager, read as a word)
         if self.observation.state == Observed.FAILED:
             self.row.restart_requested_at = timezone.now()
         self.row.desired = Desired.RUNNING
+        self.row.draining = False
         self.row.wanted_at = timezone.now()
         self.observation.steps = steps
         self.observation.failure = None

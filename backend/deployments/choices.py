@@ -23,6 +23,8 @@ class Observed(models.TextChoices):
     STARTING = "starting", "Starting"
     RUNNING = "running", "Running"
     RESTARTING = "restarting", "Restarting"
+    PAUSED = "paused", "Paused"
+    DEGRADED = "degraded", "Degraded"
     STOPPING = "stopping", "Stopping"
     STOPPED = "stopped", "Stopped"
     FAILED = "failed", "Failed"
@@ -62,6 +64,14 @@ class Target(models.TextChoices):
 class StartFrom(models.TextChoices):
     """Where a first run begins to read."""
 
+    EARLIEST = "earliest", "Earliest"
+    LATEST = "latest", "Latest"
+
+
+class LostOffsets(models.TextChoices):
+    """What happens if the broker does not have the next records any more."""
+
+    FAIL = "fail", "Fail"
     EARLIEST = "earliest", "Earliest"
     LATEST = "latest", "Latest"
 

@@ -48,6 +48,12 @@ class Deployment(models.Model):
     beginning = models.JSONField(null=True, blank=True)
     #: number of the version that runs again should the wanted one not reach its first batch
     fallback = models.PositiveIntegerField(null=True, blank=True)
+    #: the driver lives and reads nothing
+    paused = models.BooleanField(default=False)
+    #: before it stops it reads up to the ends of its topics
+    draining = models.BooleanField(default=False)
+    #: a batch was done: a checkpoint that is not there is gone
+    has_state = models.BooleanField(default=False)
     #: +1 with every change, so that an event that comes late is known to be old
     revision = models.PositiveBigIntegerField(default=0)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -84,6 +90,10 @@ class Deployment(models.Model):
             next(self.directory.glob(f"checkpoint/stream*/{noted}"), None) is not None
             for noted in ("sources/*/0", "offsets/0")
         )
+
+    def threads_file(self, run: int) -> Path:
+        """The thread dump of a run that was ended because its driver did not respond."""
+        return self.directory / "threads" / f"{run}.txt"
 
     @property
     def live_run(self) -> Run | None:
@@ -122,6 +132,8 @@ class Run(models.Model):
     #: counts the runs of the deployment from 1
     epoch = models.PositiveIntegerField()
     version = models.ForeignKey(Version, on_delete=models.RESTRICT, related_name="+")
+    #: those that it was started with, for when it runs again in place of another
+    settings = models.JSONField(null=True, blank=True)
     pid = models.PositiveIntegerField()
     host = models.CharField(max_length=255)
     #: boot and start ticks; with host and pid it names a process for good

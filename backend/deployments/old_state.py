@@ -1,4 +1,6 @@
-"""State that a deployment left when it was moved or reset: kept for a while, then deleted.
+"""State that a deployment left when it was moved or reset: kept until a person deletes it.
+
+Nobody deletes it within a day; with ``MILLRACE_OLD_STATE_DAYS`` it is deleted by itself after that.
 
 The driver lists what it left in its notes (`kept` in stores.json) and alone writes them; here the
 folders are read and deleted, never the notes.
@@ -9,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from deployments.models import Deployment
 
 log = structlog.get_logger(__name__)
 
+LEAST_KEPT = timedelta(days=1)
 #: what the driver keeps beside its checkpoint: notes of it, and of a move that waits
 NOTES, WAITING = "stores.json", "stores.next.json"
 
@@ -31,11 +34,24 @@ class OldState:
 
     folder: Path
     left_at: datetime
+    #: the version that wrote it, where a run of it is known
+    version: int | None
 
     @property
-    def deleted_at(self) -> datetime:
-        """From when on it may be deleted."""
-        return self.left_at + settings.OLD_STATE_KEPT
+    def name(self) -> str:
+        """What it is called among those of its deployment."""
+        return self.folder.name
+
+    @property
+    def deletable_at(self) -> datetime:
+        """From when on a person may delete it."""
+        return self.left_at + LEAST_KEPT
+
+    @property
+    def deleted_at(self) -> datetime | None:
+        """When it is deleted by itself; None: never."""
+        kept: timedelta | None = settings.OLD_STATE_KEPT
+        return None if kept is None else self.left_at + max(kept, LEAST_KEPT)
 
     @property
     def bytes(self) -> int:
@@ -55,20 +71,29 @@ def old_states(row: Deployment) -> list[OldState]:
     notes, waiting = (_read(checkpoint / name) for name in (NOTES, WAITING))
     used = {notes.get("stream", "stream"), waiting.get("stream")}
     used.add((waiting.get("base") or {}).get("stream"))
-    found = [
-        OldState(checkpoint / each["stream"], _moment(each["left"]))
-        for each in notes.get("kept", [])
-        if each["stream"] not in used and (checkpoint / each["stream"]).is_dir()
-    ]
+    runs = list(row.runs.order_by("-epoch").values_list("started_at", "version__number"))
+    found = []
+    for each in notes.get("kept", []):
+        folder = checkpoint / each["stream"]
+        if each["stream"] not in used and folder.is_dir():
+            left = _moment(each["left"])
+            # The newest of these runs is the one that left it.
+            before = [version for started, version in runs if started <= left]
+            found.append(OldState(folder, left, before[1] if len(before) > 1 else None))
     return sorted(found, key=lambda each: each.left_at, reverse=True)
 
 
 def forget_old_state() -> int:
-    """Delete what was left longer ago than ``OLD_STATE_KEPT``; how many folders. Safe to repeat."""
+    """Delete what was left longer ago than ``OLD_STATE_KEPT``, if that is set; how many folders.
+
+    Safe to repeat.
+    """
     now, deleted = timezone.now(), 0
+    if settings.OLD_STATE_KEPT is None:
+        return 0
     for row in Deployment.objects.all():
         for each in old_states(row):
-            if each.deleted_at <= now:
+            if each.deleted_at is not None and each.deleted_at <= now:
                 shutil.rmtree(each.folder, ignore_errors=True)
                 log.info("old state deleted", deployment=row.pk, folder=each.folder.name)
                 deleted += 1

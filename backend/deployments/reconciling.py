@@ -25,7 +25,15 @@ from deployments.beginnings import (
 )
 from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
 from deployments.models import Deployment, Run
-from deployments.rows import bump, fresh_step, live_runs, locked, observation_of, version_numbered
+from deployments.rows import (
+    bump,
+    fresh_step,
+    live_runs,
+    locked,
+    observation_of,
+    settings_before,
+    version_numbered,
+)
 from deployments.snapshots import DeploymentSnapshot, RunSnapshot
 
 log = structlog.get_logger(__name__)
@@ -86,6 +94,9 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         state_decisions=dict(row.state_decisions),
         beginning=request_of(row),
         fallback=row.fallback,
+        paused=row.paused,
+        draining=row.draining,
+        has_state=row.has_state,
     )
 
 
@@ -153,6 +164,8 @@ def observe(
             if observation.state == Observed.FAILED or state == Observed.STOPPED:
                 # Leaving FAILED fulfils a requested restart; STOPPED cancels it.
                 Deployment.objects.filter(pk=deployment).update(restart_requested_at=None)
+            if state == Observed.STOPPED:
+                Deployment.objects.filter(pk=deployment).update(draining=False)
             observation.since = since or timezone.now()
             if state == Observed.RUNNING or not {state, observation.state} <= RETURNING:
                 observation.outage = None
@@ -207,6 +220,7 @@ def begin_run(
                     deployment=row,
                     epoch=epoch,
                     version=runs,
+                    settings=row.settings,
                     pid=pid,
                     host=host,
                     process_born=process_born,
@@ -247,14 +261,17 @@ def end_run(deployment: int, outcome: str, failure: Mapping[str, Any] | None = N
 
 
 def keep_version(deployment: int, number: int) -> None:
-    """The wanted version was refused: want again the one that runs."""
+    """The wanted version, or its settings, were refused: want again those that run."""
     with transaction.atomic():
         row = locked(deployment)
         version = version_numbered(row.topology_id, number)
-        if row.version_id != version.pk:
+        settings = settings_before(row, number)
+        if row.version_id != version.pk or row.settings != settings:
             Deployment.objects.filter(pk=deployment).update(
                 version=version,
+                settings=settings,
                 fallback=None,
+                restart_requested_at=None,
                 beginning=beginning_without(row, row.version.number),
             )
             audit(
@@ -272,6 +289,7 @@ def fall_back(deployment: int) -> int | None:
         number, failed = row.fallback, row.version.number
         Deployment.objects.filter(pk=deployment).update(
             version=version_numbered(row.topology_id, number),
+            settings=settings_before(row, number),
             fallback=None,
             state_decisions={},
             beginning=beginning_without(row, failed),
@@ -298,9 +316,13 @@ def arrived(deployment: int) -> None:
     with transaction.atomic():
         row = locked(deployment)
         run = row.live_run
+        if run is not None and row.restart_requested_at is not None:
+            # What runs is to be restarted with other settings: it is what would run again.
+            Deployment.objects.filter(pk=deployment).update(has_state=True)
+            return
         other = run is not None and run.version_id != row.version_id
         Deployment.objects.filter(pk=deployment).update(
-            fallback=run.version.number if run is not None and other else None
+            fallback=run.version.number if run is not None and other else None, has_state=True
         )
         bump(deployment)
 

@@ -53,6 +53,14 @@ def version_numbered(topology: int, number: int) -> Version:
     return version
 
 
+def settings_before(row: Deployment, version: int) -> dict[str, Any]:
+    """The settings of the last run of a version that began before the last change by a person."""
+    runs = row.runs.filter(version__number=version, started_at__lt=row.wanted_at)
+    run = runs.exclude(settings__isnull=True).order_by("-epoch").first()
+    found: dict[str, Any] | None = None if run is None else run.settings
+    return row.settings if found is None else found
+
+
 def live_runs() -> Any:
     """The runs that have not ended."""
     return Run.objects.filter(ended_at__isnull=True)

@@ -62,3 +62,9 @@ class DeploymentSnapshot:
     beginning: dict[str, Any] | None = None
     #: number of the version that runs again should this one not reach its first batch
     fallback: int | None = None
+    #: the driver lives and reads nothing
+    paused: bool = False
+    #: before it stops it reads up to the ends of its topics
+    draining: bool = False
+    #: whether a batch was ever done
+    has_state: bool = False

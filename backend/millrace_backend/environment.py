@@ -42,7 +42,8 @@ class Environment:
     #: days for which audit entries are kept
     audit_days: int
     #: days for which state is kept that a deployment left when it was moved or reset
-    old_state_days: int
+    #: None: a person deletes it
+    old_state_days: int | None
     page: Path
     #: the compiled operator that exports carry; without it they carry its sources
     operator_jar: Path | None
@@ -66,7 +67,11 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         proxies=tuple(_network(each) for each in _listed(environ.get("MILLRACE_PROXIES", ""))),
         access_days=_days(environ, "MILLRACE_ACCESS_DAYS", 30),
         audit_days=_days(environ, "MILLRACE_AUDIT_DAYS", 365),
-        old_state_days=_days(environ, "MILLRACE_OLD_STATE_DAYS", 1),
+        old_state_days=(
+            _days(environ, "MILLRACE_OLD_STATE_DAYS", 1)
+            if environ.get("MILLRACE_OLD_STATE_DAYS")
+            else None
+        ),
         page=Path(environ.get("MILLRACE_PAGE") or REPOSITORY / "frontend" / "dist"),
         operator_jar=Path(jar) if (jar := environ.get("MILLRACE_OPERATOR_JAR")) else None,
     )

@@ -113,7 +113,9 @@ PASSWORD_HASHERS = [
 ]
 ACCESS_KEPT = timedelta(days=ENVIRONMENT.access_days)
 AUDIT_KEPT = timedelta(days=ENVIRONMENT.audit_days)
-OLD_STATE_KEPT = timedelta(days=ENVIRONMENT.old_state_days)
+OLD_STATE_KEPT = (
+    None if ENVIRONMENT.old_state_days is None else timedelta(days=ENVIRONMENT.old_state_days)
+)
 SIGN_IN_LINK_LIFETIME = timedelta(hours=12)
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=10)

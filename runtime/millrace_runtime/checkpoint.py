@@ -283,6 +283,12 @@ def open_checkpoint(
     return stream_location(location, moved)
 
 
+def is_gone(location: str) -> bool:
+    """Whether a local checkpoint has no offsets of the query that its notes name."""
+    stream = local_path(location) / str(notes_of(location).get("stream", "stream"))
+    return state_moving.last_batch(stream) is None and not any(stream.glob("sources/*/0"))
+
+
 def begins_anew(location: str, beginning: Beginning | None) -> bool:
     """Whether the query of a start has no checkpoint, although a request says where it begins.
 

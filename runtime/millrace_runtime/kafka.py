@@ -30,7 +30,8 @@ PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 class Kafka:
     """A broker. `options` are Kafka client settings (security.protocol ...), secrets included.
 
-    `bootstrap_servers`: HOST:PORT; None for a job that reads and writes no topic.
+    `bootstrap_servers`: HOST:PORT; None for a job that reads and writes no topic. `fail_on_loss`: a
+    batch that would leave out records that the broker deleted fails (`lost_offsets`).
     """
 
     simulation = False
@@ -47,6 +48,7 @@ class Kafka:
         run: str = "run",
         real_time: bool = False,
         start: str | None = None,
+        fail_on_loss: bool = False,
     ) -> None:
         self.session = session
         self.bootstrap_servers = bootstrap_servers or ""
@@ -57,6 +59,7 @@ class Kafka:
         self.real_time = real_time
         self.reads_latest = False
         self._start = start
+        self._fail_on_loss = fail_on_loss
         self._whole: frozenset[str] = frozenset()
         self._partitions: Mapping[str, int] = {}
         self._beginner: Beginner | None = None
@@ -64,6 +67,10 @@ class Kafka:
     def begin_at(self, beginner: Beginner) -> None:
         """Begin a query without a checkpoint at the offsets that are found by this."""
         self._beginner = beginner
+
+    def begin_with(self, start: str) -> None:
+        """Begin a query without a checkpoint at `earliest` or `latest`, whatever sources say."""
+        self._start = start
 
     def read_whole(self, topics: Iterable[str], partitions: Mapping[str, int]) -> None:
         """Read these topics from their beginning, wherever the first run begins with others.
@@ -105,9 +112,9 @@ class Kafka:
     ) -> DataFrame:
         """The topics from Spark's Kafka source.
 
-        A topic-partition that lost records to retention goes on with what is left, as a Kafka
-        consumer does; `merge` makes a sort equal to taking the smallest head timestamp first
-        [PL1], which is the extracted one where a source extracts [TS2].
+        Without `fail_on_loss` a topic-partition that lost records to retention goes on with what is
+        left, as a Kafka consumer does; `merge` makes a sort equal to taking the smallest head
+        timestamp first [PL1], which is the extracted one where a source extracts [TS2].
         """
         if pattern:
             # Kafka's own topics are no data of a topology.
@@ -117,7 +124,7 @@ class Kafka:
             .option("kafka.bootstrap.servers", self.bootstrap_servers)
             .option("includeHeaders", "true")
             .option("startingOffsets", self._starting_offsets(topics, pattern, start))
-            .option("failOnDataLoss", "false")
+            .option("failOnDataLoss", str(self._fail_on_loss).lower())
         )
         if pattern and topics:
             alternatives = "|".join(_quoted(topic) for topic in topics)

@@ -6,97 +6,29 @@ import argparse
 import contextlib
 import json
 import os
-import re
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.state_schema import state_schema
 
-from millrace_runtime import real_time
+from millrace_runtime import lost_offsets, real_time
 from millrace_runtime.compiling import compiled, session_analyzer
-from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
+from millrace_runtime.driving import Driving
+from millrace_runtime.errors import StreamStopped
+from millrace_runtime.explaining import explain
 from millrace_runtime.options import checked
 from millrace_runtime.starter import Stages, Starter
 
 if TYPE_CHECKING:
     from millrace_runtime.dsl.topology import Topology
 
-#: What a stop waits for; a trigger of micro-batches is over when there is nothing to read.
-Until = Literal["now", "batch", "trigger"]
-
 STOPPED_BY_RECORD = 3
 REFUSED = 2
 FAILED = 1
-
-# What words in an exception of Spark or Kafka say about its cause: (word, code, what would do).
-_CAUSES = (
-    (
-        "UnknownTopicOrPartitionException",
-        "topic_missing",
-        "A topic that the job reads or writes does not exist on the broker. Create it.",
-    ),
-    (
-        "TopicAuthorizationException",
-        "not_authorized",
-        "The broker does not allow this job to use a topic. Check the topic's ACLs.",
-    ),
-    (
-        "GroupAuthorizationException",
-        "not_authorized",
-        "The broker does not allow this job to use its consumer group. Check the group's ACLs.",
-    ),
-    (
-        "SaslAuthenticationException",
-        "not_authenticated",
-        "The broker refused the credentials. Check user, password and mechanism.",
-    ),
-    (
-        "SslAuthenticationException",
-        "not_authenticated",
-        "The TLS handshake with the broker failed. Check certificates and the trust store.",
-    ),
-    (
-        "not present in metadata",
-        "topic_missing",
-        "A topic that the job writes does not exist on the broker. Create it.",
-    ),
-    (
-        "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",
-        "real_time_slots",
-        "In real time all tasks run at once, for which there are too few cores now. Give the job "
-        "more of them, or run it in micro-batches.",
-    ),
-    (
-        "TimeoutException",
-        "broker_unreachable",
-        "The broker does not answer. Check the address, the network and whether it runs.",
-    ),
-    (
-        "No resolvable bootstrap urls",
-        "broker_unreachable",
-        "The broker's address cannot be resolved. Check --bootstrap-servers.",
-    ),
-    (
-        "STATE_STORE_",
-        "state_unreadable",
-        "The state in the checkpoint cannot be read. Start with a new checkpoint folder.",
-    ),
-    (
-        "JAVA_GATEWAY_EXITED",
-        "spark_not_started",
-        "Spark's process ended before it answered; what it said is in the log before this. Check "
-        "Java, the memory that is asked for and --spark-config.",
-    ),
-    (
-        "No space left on device",
-        "disk_full",
-        "The disk that holds the checkpoint is full. Free some space and start again.",
-    ),
-)
 
 
 def parser(name: str) -> argparse.ArgumentParser:
@@ -141,6 +73,25 @@ def parser(name: str) -> argparse.ArgumentParser:
         '{"from": "sources"}, {"from": "time", "time": MS} or {"from": "offsets", "offsets": '
         '{"TOPIC": {"PARTITION": OFFSET}}}; "id" tells one request from another',
     )
+    p.add_argument(
+        "--lost-offsets",
+        choices=lost_offsets.CHOICES,
+        default="fail",
+        help="what happens if the broker does not have the next records any more, a topic was "
+        "created again, or the checkpoint is gone: end with an error (fail), or continue at the "
+        "first record or the end",
+    )
+    p.add_argument(
+        "--continues",
+        action="store_true",
+        help="the job has run before: a checkpoint that is not there is an error",
+    )
+    p.add_argument(
+        "--control",
+        metavar="FILE",
+        help="a file with the word pause (nothing is read until it is gone) or drain (read up to "
+        "the ends of now, then end); without the file the job runs",
+    )
     p.add_argument("--master", default=None, help="a Spark master (SPARK_MASTER, else local[*])")
     p.add_argument(
         "--report",
@@ -172,39 +123,6 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="a Spark setting (repeatable)",
     )
     return p
-
-
-def explain(error: BaseException) -> MillraceError:
-    """An exception of Spark, Kafka or the operator as an error that a person can act on."""
-    if isinstance(error, MillraceError):
-        return error
-    text = str(error)
-    fault = fault_of(text)
-    if fault is not None:
-        return StreamStopped(fault)
-    java = getattr(error, "java_exception", None)
-    causes = [text]
-    for _ in range(12):
-        if java is None:
-            break
-        causes.append(str(java.toString()))
-        java = java.getCause()
-    whole = "\n".join(causes)
-    fault = fault_of(whole)
-    if fault is not None:
-        return StreamStopped(fault)
-    refused = refusal_of(whole)
-    if refused is not None:
-        return refused
-    for word, code, advice in _CAUSES:
-        if word in whole:
-            return MillraceError(code, advice)
-    client = re.search(r"kafka\.common\.(?:config\.Config|Kafka)Exception: (.+)", whole)
-    if client:
-        detail = client[1].strip().rstrip(".")
-        return MillraceError("kafka_refused", f"Kafka's client does not start: {detail}.")
-    first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
-    return MillraceError("internal", f"The job failed: {first.strip()}")
 
 
 def main(topology: Topology, argv: Sequence[str] | None = None) -> None:
@@ -242,6 +160,7 @@ def run(topology: Topology, arguments: argparse.Namespace) -> int:
         if isinstance(error, StreamStopped):
             return STOPPED_BY_RECORD
         lasting = error.code.startswith(("option_", "real_time_", "checkpoint_mismatch"))
+        lasting |= error.code in lost_offsets.CODES
         if error.code == "registry":  # it may answer the next time
             return FAILED
         return REFUSED if error.node or lasting else FAILED
@@ -281,72 +200,14 @@ def _run(
         starter = Starter(
             spark, topology.name, graph, arguments, report, stages, schema, topology.outside
         )
-        if arguments.real_time:
-            # What lies on the broker is taken in the order of its times, and faster.
-            report.state("running")
-            _wait(starter.start("catch up"), stopping, report, starter.committed)
-            columns.gateway().StreamTasks.release(arguments.run)
-        if not stopping.is_set():
-            mode = "available now" if arguments.available_now else "continuous"
-            query = starter.start("real time" if arguments.real_time else mode)
-            stages.done("query")
-            report.state("running")
-            report.log("info", stages.told())
-            until: Until = "batch" if arguments.real_time else "now"
-            if graph.get("settings", {}).get("processing_guarantee") == "exactly_once":
-                # What a batch has written in transactions only the same job can go on with.
-                until = "trigger"
-            _wait(query, stopping, report, starter.committed, until=until)
+        once = graph.get("settings", {}).get("processing_guarantee") == "exactly_once"
+        Driving(starter, arguments, stopping, report, stages, exactly_once=once).run()
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):
             columns.gateway().StreamTasks.release(arguments.run)
         report.detach()
         spark.stop()
-
-
-def _wait(
-    query: Any,
-    stopping: threading.Event,
-    report: Any,
-    committed: Callable[[], None],
-    *,
-    until: Until = "now",
-) -> None:
-    """Until the query ends or should; a stop waits `until` the end of its batch or trigger.
-
-    `committed` is called once a batch that this start began is done.
-    """
-    first = True
-    while query.isActive:
-        if first and _committed(query):
-            first = False
-            committed()
-        if stopping.wait(0.2):
-            report.state("stopping")
-            patience = 0.0 if until == "now" else real_time.STOP_PATIENCE_SECONDS
-            deadline = time.monotonic() + patience
-            at = _batch_of(query)
-            while query.isActive and _batch_of(query) == at and time.monotonic() < deadline:
-                if until == "trigger" and not query.status["isTriggerActive"]:
-                    break
-                time.sleep(0.005)
-            query.stop()
-            return
-    error = query.exception()
-    if error is not None:
-        raise error
-    if first and _committed(query):
-        committed()
-
-
-def _committed(query: Any) -> bool:
-    return any(each.numInputRows() > 0 for each in query._jsq.recentProgress())
-
-
-def _batch_of(query: Any) -> int | None:
-    progress = query._jsq.lastProgress()
-    return None if progress is None else int(progress.batchId())
 
 
 def now_ms() -> int:

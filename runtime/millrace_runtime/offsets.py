@@ -33,6 +33,16 @@ class Offsets:
         self._ask = ask
         self._held: Held = {}
         self._readings: dict[Place, _Reading] = {}
+        self._given: dict[Place, int] = {}
+
+    def give_up(self, place: Place, begin: int, records: int) -> None:
+        """Note records that a start left out: the topic-partition is read from `begin` on."""
+        if records:
+            self._given[place] = self._given.get(place, 0) + records
+        now = self._readings.get(place)
+        if now is not None and begin > now.reached:
+            now.absent += begin - now.reached
+            now.reached = begin
 
     def look(self, sources: Iterable[Any], first: Iterable[Any], tasks: list[Any]) -> list[str]:
         """Compare what was read with what the broker holds; a sentence for each new loss.
@@ -79,10 +89,13 @@ class Offsets:
     @property
     def lost(self) -> list[dict[str, Any]]:
         """The topic-partitions of which records were lost since the run began, and how many."""
+        lost = dict(self._given)
+        for place, each in self._readings.items():
+            lost[place] = lost.get(place, 0) + each.lost
         return [
-            {"topic": topic, "partition": partition, "records": each.lost}
-            for (topic, partition), each in sorted(self._readings.items())
-            if each.lost
+            {"topic": topic, "partition": partition, "records": records}
+            for (topic, partition), records in sorted(lost.items())
+            if records
         ]
 
     def complete(self, tasks: Iterable[Any]) -> None:

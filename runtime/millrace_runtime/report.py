@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from millrace_runtime import columns
@@ -40,6 +40,8 @@ LOOK_SECONDS = 0.03
 # With no page open: nobody waits for a batch's figures.
 QUIET_LOOK_SECONDS = 0.5
 OUTAGE_PAUSE_SECONDS = 2.0
+#: A topic-partition, the offset at which it continues, and the records before that are left out.
+GivenUp = tuple[Place, int, int]
 # How often the broker is asked for the ends of topics.
 LOOK_AT_BROKER_SECONDS = 1.0
 
@@ -65,6 +67,10 @@ class Report(Protocol):
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
         """Start reporting the query's progress; `client`: settings of a Kafka client."""
+        ...
+
+    def give_up(self, losses: Iterable[GivenUp]) -> None:
+        """Count records that the start of the attached query left out."""
         ...
 
     def detach(self) -> None:
@@ -105,6 +111,11 @@ class Silence:
             self._progress.follow(query)
         if not self._thread.is_alive():
             self._thread.start()
+
+    def give_up(self, losses: Iterable[GivenUp]) -> None:
+        """See Report."""
+        if self._progress is not None:
+            self._progress.give_up(losses)
 
     def detach(self) -> None:
         """Looks for the last time."""
@@ -158,11 +169,13 @@ class RedisReport:
         self._told = float("-inf")
         self._open = False
         self._open_due = 0.0
+        self._state = "starting"
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
 
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
         """See Report."""
+        self._state = state
         self._send({"event": "state", "at": _now(), "state": state, "error": error})
 
     def step(self, detail: str) -> None:
@@ -183,6 +196,11 @@ class RedisReport:
             self._progress = Progress(spark, query, self.run, client)
         else:
             self._progress.follow(query)
+
+    def give_up(self, losses: Iterable[GivenUp]) -> None:
+        """See Report."""
+        if self._progress is not None:
+            self._progress.give_up(losses)
 
     def detach(self) -> None:
         """See Report."""
@@ -239,7 +257,7 @@ class RedisReport:
             self._open_due = time.monotonic() + OUTAGE_PAUSE_SECONDS
 
     def _tell(self, progress: Progress, *, last: bool = False) -> None:
-        event = progress.event(last=last)
+        event = {**progress.event(last=last), "state": self._state}
         for level, node, message in progress.logs():
             self._waiting.append(
                 {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
@@ -283,10 +301,17 @@ class Progress:
         self._first: list[Any] | None = None
         self._due = 0.0
         self._losses: list[str] = []
+        self._busy_after: Any = None
+        self._busy_since = time.monotonic()
 
     def follow(self, query: Any) -> None:
         """Goes on with the next query of the run: real time after what was caught up."""
         self._query, self._batch = query, None
+
+    def give_up(self, losses: Iterable[GivenUp]) -> None:
+        """Count records that a start left out."""
+        for place, begin, records in losses:
+            self._offsets.give_up(place, begin, records)
 
     def close(self) -> None:
         """Ends the connection to the broker."""
@@ -330,6 +355,7 @@ class Progress:
             "at": _now(),
             "batch": progress.get("batchId"),
             "duration_ms": durations.get("triggerExecution"),
+            "batch_ms": self._busy(progress.get("batchId")),
             "input_rate": _number(progress.get("inputRowsPerSecond")),
             "process_rate": _number(progress.get("processedRowsPerSecond")),
             "phases": durations,
@@ -338,6 +364,14 @@ class Progress:
             "stores": statistics["stores"],
             "lost": self._offsets.lost,
         }
+
+    def _busy(self, done: Any) -> int:
+        """For how many ms the batch after the one that is done has been at work."""
+        status = self._query.status
+        busy = status["isTriggerActive"] and status["message"] == "Processing new data"
+        if not busy or self._busy_after != done:
+            self._busy_after, self._busy_since = done, time.monotonic()
+        return int((time.monotonic() - self._busy_since) * 1000) if busy else 0
 
     def _read(self) -> dict[str, Any]:
         """The newest progress; empty before the first."""

@@ -21,8 +21,8 @@ from pyspark.sql import SparkSession
 from millrace_runtime.comparing import differences_of_test
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
-from millrace_runtime.main import explain
 from millrace_runtime.simulation import Result, Simulator, TraceLimits, simulation_session
 from millrace_runtime.tracing import Edges, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator

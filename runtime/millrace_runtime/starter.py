@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from millrace_runtime import real_time
+from millrace_runtime.lost_offsets import Settled
 from millrace_runtime.options import kafka_options
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Starter:
     schema: dict[str, Any]
     outside: Outside | None = None
     state: StateOpening | None = None
+    #: what the last start found of offsets that the broker does not have any more
+    settled: Settled = dataclasses.field(default_factory=Settled)
 
     def _opened(self, *, empty: bool) -> StateOpening:
         """The job's state schema, compared with the checkpoint's unless its stores are empty."""
@@ -133,6 +136,7 @@ class Starter:
             run=arguments.run,
             real_time=mode == "real time",
             start=arguments.start,
+            fail_on_loss=self._settles,
         )
         job = Job(
             self.spark, kafka, self.graph, name=self.name, run=arguments.run, updates=updates,
@@ -147,6 +151,7 @@ class Starter:
         found = _look_at_topics(kafka, job, self.report)
         self.stages.done("topics")
         kafka.read_whole(job.global_topics, found)
+        self._find_checkpoint(kafka, list(found), reset=bool(due and beginning and beginning.reset))
         beginner = None
         if beginning is not None and (anew or due):
             beginner = self._beginner(beginning, kafka, job)
@@ -159,6 +164,7 @@ class Starter:
             move=self._mover(kafka, job, beginner, updates=updates),
             begins_late=arguments.start == "latest", beginning=beginning,
         )  # fmt: skip
+        self._settle(kafka, plan.graph, location)
         self.stages.done("state")
         if mode == "real time":
             real_time.check_slots(self.spark, job, found)
@@ -179,7 +185,55 @@ class Starter:
         if kafka.reads_latest:
             _wait_for_places(query)
         self.report.attach(self.spark, query, kafka.client)
+        choice = arguments.lost_offsets
+        self.report.give_up(
+            ((each.topic, each.partition), each.begin(choice), each.lost(choice))
+            for each in self.settled.losses
+        )
         return query
+
+    @property
+    def _settles(self) -> bool:
+        """Whether offsets are compared with the broker; elsewhere only Spark fails for a loss."""
+        from millrace_runtime import checkpoint
+
+        local = checkpoint.is_local(self.arguments.checkpoint)
+        return local or self.arguments.lost_offsets == "fail"
+
+    def _find_checkpoint(self, kafka: Kafka, names: list[str], *, reset: bool) -> None:
+        """Refuse or tell that the checkpoint is gone of a deployment that has done a batch."""
+        from millrace_runtime import checkpoint, lost_offsets, topics
+
+        arguments = self.arguments
+        expected = arguments.continues and checkpoint.is_local(arguments.checkpoint)
+        if not expected or reset or not checkpoint.is_gone(arguments.checkpoint):
+            return
+        held = topics.ranges(self.spark, kafka.client, names)
+        folder = checkpoint.local_path(arguments.checkpoint)
+        said = lost_offsets.checkpoint_gone(folder, held, arguments.lost_offsets)
+        kafka.begin_with(arguments.lost_offsets)
+        self.report.log("warning", said)
+        print(f"WARN {said}", file=sys.stderr, flush=True)
+
+    def _settle(self, kafka: Kafka, graph: dict[str, Any], location: str) -> None:
+        """Have no query begin at offsets that the broker does not have."""
+        from millrace_runtime import checkpoint, lost_offsets
+        from millrace_runtime.state_moving import reads_of
+
+        arguments = self.arguments
+        self.settled = Settled()
+        if not checkpoint.is_local(location) or not kafka.bootstrap_servers:
+            return
+        folder = checkpoint.local_path(arguments.checkpoint)
+        self.settled = lost_offsets.settle(
+            self.spark, kafka.client, folder, checkpoint.local_path(location),
+            reads_of(node for node in graph["nodes"] if "reader" not in node["params"]),
+            arguments.lost_offsets,
+        )  # fmt: skip
+        if self.settled.losses:
+            said = lost_offsets.told(self.settled, arguments.lost_offsets)
+            self.report.log("warning", said)
+            print(f"WARN {said}", file=sys.stderr, flush=True)
 
 
 def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:

@@ -70,6 +70,14 @@ def matching(session: Any, client: dict[str, str], pattern: str) -> dict[str, in
         return {name: _partitions(jvm, admin, name) or 0 for name in named}
 
 
+def identities(session: Any, client: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """The id of each topic that there is: one that is deleted and created again has another."""
+    jvm = session._jvm
+    with _admin(jvm, client) as admin:
+        described = {name: _described(jvm, admin, name) for name in names}
+    return {name: str(found.topicId()) for name, found in described.items() if found is not None}
+
+
 def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str, dict[str, int]]:
     """The offset of the record to come, of each partition of some topics."""
     found = ranges(session, client, names)
@@ -79,7 +87,7 @@ def ends(session: Any, client: dict[str, str], names: Sequence[str]) -> dict[str
 
 
 def ranges(
-    session: Any, client: dict[str, str], names: Sequence[str]
+    session: Any, client: Mapping[str, str], names: Sequence[str]
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """The earliest offset and that of the record to come, of each partition of some topics."""
     from millrace_runtime import columns
@@ -88,7 +96,7 @@ def ranges(
     with _admin(jvm, client) as admin:
         counts = {name: _partitions(jvm, admin, name) or 0 for name in names}
     places = [[name, number] for name, count in counts.items() for number in range(count)]
-    asked = columns.gateway().TopicOffsets(json.dumps(client))
+    asked = columns.gateway().TopicOffsets(json.dumps(dict(client)))
     try:
         found: dict[str, dict[str, tuple[int, int]]] = {}
         for name, number, first, end in json.loads(asked.of(json.dumps(places))):
@@ -130,7 +138,7 @@ def at_time(
 
 
 @contextlib.contextmanager
-def _admin(jvm: Any, client: dict[str, str]) -> Iterator[Any]:
+def _admin(jvm: Any, client: Mapping[str, str]) -> Iterator[Any]:
     settings = jvm.java.util.Properties()
     for key, value in client.items():
         settings.put(key, value)
@@ -143,17 +151,21 @@ def _admin(jvm: Any, client: dict[str, str]) -> Iterator[Any]:
 
 
 def _partitions(jvm: Any, admin: Any, name: str) -> int | None:
+    described = _described(jvm, admin, name)
+    return None if described is None else int(described.partitions().size())
+
+
+def _described(jvm: Any, admin: Any, name: str) -> Any:
     from py4j.protocol import Py4JJavaError
 
     names = jvm.java.util.Collections.singletonList(name)
     future = admin.describeTopics(names).topicNameValues().get(name)
     try:
-        described = future.get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
+        return future.get(PATIENCE_SECONDS, jvm.java.util.concurrent.TimeUnit.SECONDS)
     except Py4JJavaError as error:
         if "UnknownTopicOrPartitionException" in str(error.java_exception.toString()):
             return None
         raise
-    return int(described.partitions().size())
 
 
 def _create(jvm: Any, admin: Any, name: str) -> None:

@@ -229,14 +229,55 @@ def test_a_version_begins_elsewhere_and_what_it_was_told_goes_with_it(
     assert told(stopped) == {"from": "latest"}
 
 
-def test_state_that_was_left_is_listed_and_deleted_after_a_day_unless_it_is_used(
+def name(hours: float) -> str:
+    """The end of a folder's name that was made so long ago."""
+    return f"{timezone.now() - timedelta(hours=hours):%Y%m%dT%H%M%S%fZ}"
+
+
+def test_state_that_was_left_is_kept_until_an_operator_deletes_it(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    """Nobody can within a day, nor what is used; the version that wrote it is named."""
+    folder = deployment.directory / "checkpoint"
+    streams = ["stream", *(f"stream-{name(hours)}" for hours in (50, 23))]
+    for each in streams:
+        (folder / each).mkdir(parents=True)
+        (folder / each / "data").write_text("12345678")
+    lefts = [each.removeprefix("stream-") for each in streams[1:]]
+    kept = [
+        {"stream": each, "batch": 3, "left": left}
+        for each, left in zip(streams, lefts, strict=False)
+    ]
+    (folder / "stores.json").write_text(json.dumps({"stream": streams[2], "kept": kept}))
+    for epoch, version, hours in ((8, 1, 60), (9, 2, 51)):
+        reconciling.begin_run(deployment.pk, 100, "here", f"boot/{epoch}", epoch, version=version)
+        reconciling.end_run(deployment.pk, "stopped")
+        began = timezone.now() - timedelta(hours=hours)
+        deployment.runs.filter(epoch=epoch).update(started_at=began)
+    path = f"/api/deployments/{deployment.pk}/old-state"
+    young, old = client_of(people.viewer).get(path).json()
+    assert (young["name"], old["name"]) == (streams[1], "stream")
+    assert (young["version"], old["version"]) == (1, 1)
+    assert (old["bytes"], old["deleted_at"]) == (8, None)
+    tasks.forget_old_state()
+    assert (folder / "stream").is_dir(), "it is not deleted by itself"
+
+    assert client_of(people.editor).delete(f"{path}/stream").status_code == 403
+    client = client_of(people.operator)
+    refused = client.delete(f"{path}/{streams[1]}")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "old_state_is_new")
+    for unknown in (streams[2], "..", "nothing"):
+        assert client.delete(f"{path}/{unknown}").status_code == 404
+    assert client.delete(f"{path}/stream").status_code == 204
+    assert sorted(each.name for each in folder.iterdir() if each.is_dir()) == sorted(streams[1:])
+    entry = AuditEntry.objects.latest("id")
+    assert (entry.action, entry.detail["bytes"]) == ("deployment.delete_old_state", 8)
+
+
+def test_state_that_was_left_is_listed_and_deleted_after_some_days_if_that_is_set(
     deployment: Deployment, people: People, client_of: Client, millrace_settings: Any
 ) -> None:
-    now = timezone.now()
-
-    def name(hours: float) -> str:
-        return f"{now - timedelta(hours=hours):%Y%m%dT%H%M%S%fZ}"
-
+    millrace_settings.OLD_STATE_KEPT = timedelta(days=1)
     folder = deployment.directory / "checkpoint"
     streams = ["stream", *(f"stream-{name(hours)}" for hours in (50, 25, 23))]
     for each in streams:
@@ -267,3 +308,4 @@ def test_state_that_was_left_is_listed_and_deleted_after_a_day_unless_it_is_used
     tasks.forget_old_state()
     assert (folder / streams[2]).is_dir()
     assert environment.read({"MILLRACE_OLD_STATE_DAYS": "7"}).old_state_days == 7
+    assert environment.read({}).old_state_days is None

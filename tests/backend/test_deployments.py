@@ -360,3 +360,66 @@ def test_creating_twice_at_once_leaves_one(people: People, topology: Topology) -
     with pytest.raises(Conflict):
         actions.create_deployment(people.operator, topology, 2, "local", {})
     assert Deployment.objects.count() == 1
+
+
+def test_a_deployment_is_paused_and_resumed_by_operators_while_it_is_to_run(
+    people: People, deployment: Deployment, client_of: Client
+) -> None:
+    path = f"/api/deployments/{deployment.pk}"
+    client = client_of(people.operator)
+    assert client.post(f"{path}/resume").json()["error"]["code"] == "not_paused"
+    paused = client.post(f"{path}/pause").json()
+    assert (paused["paused"], paused["desired"]) == (True, "running")
+    snapshot = reconciling.load_for_reconcile(deployment.pk)
+    assert snapshot is not None
+    assert snapshot.paused
+    client.post(f"{path}/restart")
+    assert shown(client_of, people, deployment)["paused"], "a restart does not end it"
+    assert client.post(f"{path}/resume").json()["paused"] is False
+    client.post(f"{path}/pause")
+    assert client.post(f"{path}/stop").json()["paused"] is False
+    refused = client.post(f"{path}/pause")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "not_running")
+
+
+def test_a_drain_needs_a_driver_and_ends_with_the_stop_or_another_start(
+    people: People, deployment: Deployment, client_of: Client
+) -> None:
+    path = f"/api/deployments/{deployment.pk}"
+    client = client_of(people.operator)
+    refused = client.post(f"{path}/stop", {"drain": True})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "not_running")
+    begin(deployment)
+    reconciling.observe(deployment.pk, Observed.RUNNING)
+    asked = client.post(f"{path}/stop", {"drain": True}).json()
+    assert (asked["desired"], asked["draining"]) == ("stopped", True)
+    assert client.post(f"{path}/stop").json()["draining"] is False, "a second stop is at once"
+    client.post(f"{path}/start")
+    client.post(f"{path}/stop", {"drain": True})
+    reconciling.observe(deployment.pk, Observed.STOPPED)
+    assert shown(client_of, people, deployment)["draining"] is False
+
+
+def test_the_thread_dump_of_a_run_is_shown_where_there_is_one(
+    people: People, deployment: Deployment, client_of: Client
+) -> None:
+    run = begin(deployment)
+    path = f"/api/deployments/{deployment.pk}/runs"
+    client = client_of(people.viewer)
+    assert client.get(path).json()["results"][0]["threads"] is False
+    assert client.get(f"{path}/{run.id}/threads").status_code == 404
+    file = deployment.threads_file(run.id)
+    file.parent.mkdir(parents=True)
+    file.write_text("Full thread dump")
+    assert client.get(path).json()["results"][0]["threads"] is True
+    assert client.get(f"{path}/{run.id}/threads").content == b"Full thread dump"
+
+
+def test_a_deployment_has_state_once_a_batch_was_done(deployment: Deployment) -> None:
+    begin(deployment)
+    before = reconciling.load_for_reconcile(deployment.pk)
+    reconciling.arrived(deployment.pk)
+    after = reconciling.load_for_reconcile(deployment.pk)
+    assert before is not None
+    assert after is not None
+    assert (before.has_state, after.has_state) == (False, True)

@@ -113,6 +113,8 @@ class World:
                 name="One", inputs=[], expected={"dropped": 0}, updated_at=timezone.now()
             ).pk,
             "store": "count",
+            "run": 1,
+            "name": "stream",
         }
 
     def client(self, name: str) -> APIClient:

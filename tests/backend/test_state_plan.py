@@ -255,3 +255,46 @@ def test_a_change_is_cancelled_until_its_version_has_done_a_batch(
     reconciling.begin_run(running.pk, 101, "here", "boot/1", 2)
     reconciling.arrived(running.pk)
     assert client.post(cancel).status_code == 409
+
+
+def test_other_settings_that_cannot_start_are_taken_back_with_the_version(
+    people: People, running: Deployment
+) -> None:
+    """By a fall, by a refusal, and by a person."""
+    before = dict(running.settings)
+
+    def ask(memory: int) -> None:
+        wanted = {**before, "memory_mb": memory}
+        actions.request_redeploy(people.operator, running, 1, wanted)
+        running.refresh_from_db()
+        assert (running.settings, running.fallback) == (wanted, 1)
+        assert running.restart_requested_at is not None
+        reconciling.arrived(running.pk)
+        running.refresh_from_db()
+        assert running.fallback == 1, "what has done a batch is what runs, with other settings"
+
+    ask(1_000_000)
+    reconciling.end_run(running.pk, "stopped")
+    reconciling.begin_run(running.pk, 101, "here", "boot/2", 2)
+    reconciling.end_run(running.pk, "crashed", {"code": "spark_not_started"})
+    assert reconciling.fall_back(running.pk) == 1
+    running.refresh_from_db()
+    assert (running.settings, running.fallback) == (before, None)
+
+    reconciling.begin_run(running.pk, 102, "here", "boot/3", 3)
+    ask(900_000)
+    reconciling.keep_version(running.pk, 1)
+    running.refresh_from_db()
+    assert (running.settings, running.restart_requested_at) == (before, None)
+
+    ask(800_000)
+    actions.request_cancel(people.operator, running)
+    running.refresh_from_db()
+    assert (running.settings, running.restart_requested_at) == (before, None)
+    ask(700_000)
+    reconciling.end_run(running.pk, "stopped")
+    reconciling.begin_run(running.pk, 103, "here", "boot/4", 4)
+    actions.request_cancel(people.operator, running)
+    running.refresh_from_db()
+    assert running.settings == before
+    assert running.restart_requested_at is not None, "the driver that runs has the others"

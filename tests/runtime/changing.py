@@ -50,11 +50,15 @@ class Changing:
         folder: Path,
         *decisions: str,
         begin: dict[str, Any] | None = None,
+        more: Sequence[str] = (),
+        report: Any = None,
     ) -> None:
         """Compile, start, process what the topics hold, end. Raises what the driver would say."""
         from millrace_compiler import compile_document
         from millrace_compiler.state_schema import state_schema
         from millrace_runtime import columns, main, starter
+        from millrace_runtime.driving import Driving
+        from millrace_runtime.explaining import explain
 
         compilation = compile_document(document, self.analyzer).require()
         folder.mkdir(exist_ok=True)
@@ -63,16 +67,16 @@ class Changing:
         options += ["--bootstrap-servers", self.address]
         options += [part for each in decisions for part in ("--decide", each)]
         options += [] if begin is None else ["--begin", json.dumps(begin)]
+        arguments = main.parser("changing").parse_args([*options, "--available-now", *more])
+        stages, told = starter.Stages(), report or Silent()
         job = starter.Starter(
-            self.spark, "changing", compilation.task_graph or {},
-            main.parser("changing").parse_args(options), Silent(), starter.Stages(),
+            self.spark, "changing", compilation.task_graph or {}, arguments, told, stages,
             state_schema(compilation),
         )  # fmt: skip
         try:
-            query = job.start("available now")
-            main._wait(query, threading.Event(), Silent(), job.committed)
+            Driving(job, arguments, threading.Event(), told, stages, exactly_once=False).run()
         except Exception as error:
-            raise main.explain(error) from error
+            raise explain(error) from error
         finally:
             columns.gateway().StreamTasks.release(run)
 

@@ -18,12 +18,12 @@ from millrace_runtime import (
     Topology,
     frames,
     json,
-    main,
     reader,
     session,
     string,
 )
 from millrace_runtime.compiling import session_analyzer
+from millrace_runtime.explaining import explain
 from millrace_runtime.program import load_program
 from pyspark.sql import DataFrame, SparkSession
 
@@ -76,7 +76,7 @@ def run(topology: Topology, spark: SparkSession, folder: Path, address: str | No
         checkpoint = str(folder / "checkpoint")
         topology.start(spark, address, checkpoint=checkpoint, available_now=True).awaitTermination()
     except Exception as error:
-        raise main.explain(error) from error
+        raise explain(error) from error
 
 
 def test_files_are_taken_in_the_order_of_their_times_and_state_goes_on(

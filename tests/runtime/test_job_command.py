@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal
-from millrace_runtime.main import explain, parser
+from millrace_runtime.explaining import explain
+from millrace_runtime.main import parser
 from millrace_runtime.options import kafka_options
 from millrace_runtime.starter import Stages
 

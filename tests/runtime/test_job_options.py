@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.main import explain, parser
+from millrace_runtime.explaining import explain
+from millrace_runtime.main import parser
 from millrace_runtime.options import checked
 
 RUNTIME = Path(__file__).parents[2] / "runtime"

@@ -23,6 +23,10 @@ class Configuration:
     driver_log_bytes: int
     #: staged versions of a deployment that are kept beside those in use
     jobs_kept: int
+    #: a driver that has reported nothing for so long is degraded
+    silent_seconds: float
+    #: a deployment that was degraded for so long is restarted
+    degraded_seconds: float
     #: the compiled operator; without it a job compiles it at its first start
     operator_jar: Path | None
 
@@ -41,5 +45,7 @@ class Configuration:
             spark_master=os.environ.get("SPARK_MASTER", ""),
             driver_log_bytes=int(os.environ.get("MILLRACE_DRIVER_LOG_MB", "20")) * 1_000_000,
             jobs_kept=int(os.environ.get("MILLRACE_JOBS_KEPT", "5")),
+            silent_seconds=float(os.environ.get("MILLRACE_SILENT_SECONDS", "15")),
+            degraded_seconds=float(os.environ.get("MILLRACE_DEGRADED_SECONDS", "30")),
             operator_jar=Path(jar) if jar else None,
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Process
 from millrace_workers.model import Deployment, Failure, Run
-from millrace_workers.monitors import Report
+from millrace_workers.monitors import Pulse, Report
 from millrace_workers.outages import Outage
 from millrace_workers.states import TRANSITIONS, step
 from millrace_workers.states.tools import Tools
@@ -69,6 +69,10 @@ class ScriptedLauncher:
         self.killed.append(process.pid)
         self.lose(process.pid, None)
 
+    def threads(self, process: Process, log_file: Path) -> str:
+        """A dump of few words."""
+        return f"threads of {process.pid}"
+
     def forget(self, deployment: int) -> None:
         """Nothing is kept here."""
 
@@ -83,10 +87,15 @@ class ScriptedReports:
     """Returns the configured reports for each run."""
 
     states: dict[str, Report] = field(default_factory=dict)
+    pulses: dict[str, Pulse] = field(default_factory=dict)
 
     def last_state(self, report_id: str) -> Report | None:
         """The scripted report."""
         return self.states.get(report_id)
+
+    def pulse(self, report_id: str) -> Pulse | None:
+        """The scripted one, else none."""
+        return self.pulses.get(report_id)
 
     def grant(self, report_id: str) -> str:
         """An address that nobody connects to."""
@@ -208,7 +217,7 @@ class Bench:
 
     def arrived(self) -> None:
         """Nothing falls back any more."""
-        self.deployment = replace(self.deployment, fallback=None)
+        self.deployment = replace(self.deployment, fallback=None, has_state=True)
 
     # -- the reconciler in small ----------------------------------------------------------------
     def tools(self) -> Tools:
@@ -222,6 +231,8 @@ class Bench:
             lambda: self.now,
             lambda _deployment: ("--bootstrap-servers", "nowhere:1"),
             2,
+            15.0,
+            30.0,
             lambda _folder: self.free,
         )
 

@@ -72,6 +72,12 @@ class Deployment:
     beginning: dict[str, Any] | None = None
     #: number of the version that runs again should this one not reach its first batch
     fallback: int | None = None
+    #: the driver is to live and to read nothing
+    paused: bool = False
+    #: before it stops, the driver is to read up to the ends of its topics
+    draining: bool = False
+    #: whether a batch was ever done: a checkpoint that is not there is gone
+    has_state: bool = False
     #: what it waits for, if a part that it needs does not answer
     outage: Outage | None = None
     #: number of the next run, counted over the whole life of the deployment
@@ -102,6 +108,15 @@ class Deployment:
     def checkpoint(self) -> Path:
         """The query's checkpoint; it outlives versions."""
         return self.directory / "checkpoint"
+
+    @property
+    def control(self) -> Path:
+        """What the driver is to do: a file with the word pause or drain, or none."""
+        return self.directory / "control"
+
+    def threads_file(self, run: int) -> Path:
+        """Where the thread dump of a run is kept."""
+        return self.directory / "threads" / f"{run}.txt"
 
     @property
     def arrived(self) -> bool:

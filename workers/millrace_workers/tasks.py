@@ -132,6 +132,9 @@ def load(deployment_id: int) -> Deployment | None:
         state_decisions=row.state_decisions,
         beginning=row.beginning,
         fallback=row.fallback,
+        paused=row.paused,
+        draining=row.draining,
+        has_state=row.has_state,
     )
 
 
@@ -208,6 +211,8 @@ def tools_for(deployment: Deployment) -> Tools:
         now=time.time,
         driver_arguments=driver_arguments,
         jobs_kept=here.jobs_kept,
+        silent_seconds=here.silent_seconds,
+        degraded_seconds=here.degraded_seconds,
         free_space=lambda folder: shutil.disk_usage(folder).free,
     )
 

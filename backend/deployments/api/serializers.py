@@ -11,6 +11,7 @@ from rest_framework import serializers
 from deployments.choices import (
     Desired,
     LogLevel,
+    LostOffsets,
     Observed,
     Outcome,
     Position,
@@ -50,6 +51,20 @@ class SettingsSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Where the first run starts to read streams and tables; overrides the setting "
         "of each source. Global tables are always read from the beginning.",
+    )
+    lost_offsets = serializers.ChoiceField(
+        choices=LostOffsets.choices,
+        required=False,
+        help_text="What happens if the broker does not have the next records any more, a topic was "
+        "created again, or the checkpoint is gone. `fail` (default): the deployment fails, and "
+        "nothing is read; `earliest`, `latest`: it continues at the first record or the end.",
+    )
+    batch_deadline_s = serializers.IntegerField(
+        min_value=10,
+        max_value=86_400,
+        required=False,
+        help_text="Seconds after which a micro-batch that has not ended makes the deployment "
+        "degraded, and its driver is restarted (default: 600).",
     )
     create_topics = serializers.BooleanField(
         required=False,
@@ -132,8 +147,15 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class OldStateSerializer(serializers.Serializer[Any]):
     """State that the deployment left when it was moved or reset."""
 
+    name = serializers.CharField()
+    version = serializers.IntegerField(
+        allow_null=True, help_text="That wrote it; null if no run of it is known."
+    )
     left_at = serializers.DateTimeField()
-    deleted_at = serializers.DateTimeField(help_text="From then on it may be deleted.")
+    deletable_at = serializers.DateTimeField(help_text="From then on a person may delete it.")
+    deleted_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it is deleted by itself; null: never."
+    )
     bytes = serializers.IntegerField()
 
 
@@ -142,9 +164,10 @@ class EndedRunSerializer(RunSerializer):
 
     outcome = serializers.SerializerMethodField()
     failure = serializers.SerializerMethodField()
+    threads = serializers.SerializerMethodField()
 
     class Meta(RunSerializer.Meta):
-        fields: ClassVar = [*RunSerializer.Meta.fields, "ended_at", "outcome", "failure"]
+        fields: ClassVar = [*RunSerializer.Meta.fields, "ended_at", "outcome", "failure", "threads"]
         read_only_fields = fields
 
     @extend_schema_field(serializers.ChoiceField(choices=Outcome.choices, allow_null=True))
@@ -157,6 +180,10 @@ class EndedRunSerializer(RunSerializer):
         """Why it ended, if nobody asked for it."""
         failure: dict[str, Any] | None = run.failure
         return failure
+
+    def get_threads(self, run: Run) -> bool:
+        """Whether there is a thread dump, of a driver that did not respond."""
+        return run.deployment.threads_file(run.pk).exists()
 
 
 class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
@@ -201,6 +228,8 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
             "observed",
             "since",
             "restart_requested",
+            "paused",
+            "draining",
             "has_checkpoint",
             "fallback",
             "steps",
@@ -339,6 +368,16 @@ class StartSerializer(BeginningSerializer):
 
     name = serializers.CharField(
         required=False, help_text="The deployment's name, which confirms a reset."
+    )
+
+
+class StopSerializer(serializers.Serializer[Any]):
+    """How to stop; an empty body stops after the batch."""
+
+    drain = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="First read up to the ends that the topics have now.",
     )
 
 

@@ -195,12 +195,45 @@ class StopView(ApiView):
     """Have it not run."""
 
     @extend_schema(
-        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_stop"
+        request=shapes.StopSerializer,
+        responses=shapes.DeploymentSerializer,
+        operation_id="deployment_stop",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Stop gracefully (operator)."""
+        """Stop gracefully (operator), after the batch or after all that the topics have now.
+
+        409 for a drain where no driver runs.
+        """
         row = deployment_of(self.person, deployment)
-        actions.request_stop(self.person, row)
+        given = shapes.StopSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.request_stop(self.person, row, drain=given.validated_data["drain"])
+        return shown(row.pk)
+
+
+class PauseView(ApiView):
+    """Have it read nothing."""
+
+    @extend_schema(
+        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_pause"
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Pause after the batch (operator): the driver lives and reads nothing. 409 if it stops."""
+        row = deployment_of(self.person, deployment)
+        actions.request_pause(self.person, row)
+        return shown(row.pk)
+
+
+class ResumeView(ApiView):
+    """Have it read again."""
+
+    @extend_schema(
+        request=None, responses=shapes.DeploymentSerializer, operation_id="deployment_resume"
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Continue where it was paused (operator). 409 where it is not paused."""
+        row = deployment_of(self.person, deployment)
+        actions.request_resume(self.person, row)
         return shown(row.pk)
 
 
@@ -309,7 +342,7 @@ class RunsView(ApiView):
     def get(self, request: Request, deployment: int) -> Response:
         """One page, newest first."""
         row = deployment_of(self.person, deployment)
-        runs = row.runs.select_related("version").defer("version__document")
+        runs = row.runs.select_related("version", "deployment").defer("version__document")
         return self.page(runs, shapes.EndedRunSerializer)
 
 
@@ -323,6 +356,30 @@ class OldStateView(ApiView):
         """What is kept from before the last moves and resets, the newest first."""
         found = old_states(deployment_of(self.person, deployment))
         return Response(shapes.OldStateSerializer(found, many=True).data)
+
+
+class OldStateOneView(ApiView):
+    """One state that a deployment left."""
+
+    @extend_schema(responses={204: None}, operation_id="deployment_old_state_delete")
+    def delete(self, request: Request, deployment: int, name: str) -> Response:
+        """Delete it for good (operator). 409 within a day after it was left."""
+        actions.delete_old_state(self.person, deployment_of(self.person, deployment), name)
+        return Response(status=204)
+
+
+class ThreadsView(ApiView):
+    """The threads of a driver that did not respond."""
+
+    @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR}, operation_id="run_threads")
+    def get(self, request: Request, deployment: int, run: int) -> HttpResponse:
+        """Its thread dump, taken before it was restarted; 404 for other runs."""
+        row = deployment_of(self.person, deployment)
+        try:
+            text = row.threads_file(run).read_text("utf-8", errors="replace")
+        except OSError as error:
+            raise NotFound("no_threads", f"There is no thread dump of run {run}.") from error
+        return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 class LogsView(ApiView):

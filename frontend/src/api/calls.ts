@@ -458,11 +458,27 @@ export const createDeployment = (
     }),
   );
 
+export type DeploymentAction =
+  | "start"
+  | "stop"
+  | "drain"
+  | "pause"
+  | "resume"
+  | "restart"
+  | "cancel";
+
 export const actOnDeployment = (
   deployment: number,
-  action: "start" | "stop" | "restart" | "cancel",
+  action: DeploymentAction,
 ): Promise<Deployment> =>
-  answer(api.POST(`/api/deployments/{deployment}/${action}`, deploymentAt(deployment)));
+  action === "drain"
+    ? answer(
+        api.POST("/api/deployments/{deployment}/stop", {
+          ...deploymentAt(deployment),
+          body: { drain: true },
+        }),
+      )
+    : answer(api.POST(`/api/deployments/{deployment}/${action}`, deploymentAt(deployment)));
 
 export const redeploy = (
   deployment: number,
@@ -523,6 +539,17 @@ export const deleteDeployment = (deployment: number) =>
 /** State that the deployment left when it was moved or reset, the newest first. */
 export const listOldState = (deployment: number): Promise<readonly OldState[]> =>
   answer(api.GET("/api/deployments/{deployment}/old-state", deploymentAt(deployment)));
+
+export const deleteOldState = (deployment: number, name: string) =>
+  answer(
+    api.DELETE("/api/deployments/{deployment}/old-state/{name}", {
+      params: { path: { deployment, name } },
+    }),
+  );
+
+/** Where the thread dump of a run is, of a driver that did not respond. */
+export const threadsLink = (deployment: number, run: number): string =>
+  `/api/deployments/${deployment}/runs/${run}/threads`;
 
 export const listRuns = async (deployment: number): Promise<readonly RunRecord[]> =>
   (await answer(api.GET("/api/deployments/{deployment}/runs", deploymentAt(deployment)))).results;

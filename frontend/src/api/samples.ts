@@ -65,6 +65,8 @@ export function aDeployment(over: Partial<Deployment> = {}): Deployment {
     observed: "running",
     since: "2026-01-01T09:00:06Z",
     restart_requested: false,
+    paused: false,
+    draining: false,
     has_checkpoint: false,
     fallback: null,
     steps: [aStep()],

@@ -145,6 +145,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/old-state/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description Delete it for good (operator). 409 within a day after it was left. */
+        delete: operations["deployment_old_state_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{deployment}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Pause after the batch (operator): the driver lives and reads nothing. 409 if it stops. */
+        post: operations["deployment_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/plan": {
         parameters: {
             query?: never;
@@ -222,6 +256,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Continue where it was paused (operator). 409 where it is not paused. */
+        post: operations["deployment_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/runs": {
         parameters: {
             query?: never;
@@ -231,6 +282,23 @@ export interface paths {
         };
         /** @description One page, newest first. */
         get: operations["run_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{deployment}/runs/{run}/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Its thread dump, taken before it was restarted; 404 for other runs. */
+        get: operations["run_threads"];
         put?: never;
         post?: never;
         delete?: never;
@@ -286,7 +354,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Stop gracefully (operator). */
+        /**
+         * @description Stop gracefully (operator), after the batch or after all that the topics have now.
+         *
+         *     409 for a drain where no driver runs.
+         */
         post: operations["deployment_stop"];
         delete?: never;
         options?: never;
@@ -1116,6 +1188,7 @@ export interface components {
             readonly created_at: string;
             readonly created_by: string | null;
             readonly desired: components["schemas"]["Desired"];
+            readonly draining: boolean;
             readonly failure: components["schemas"]["Failure"] | null;
             /** @description The version that runs again if this one does not reach its first batch. */
             readonly fallback: number | null;
@@ -1124,6 +1197,7 @@ export interface components {
             readonly id: number;
             readonly observed: components["schemas"]["Observed"];
             readonly outage: components["schemas"]["Outage"] | null;
+            readonly paused: boolean;
             /** @description Whether a restart is pending. */
             readonly restart_requested: boolean;
             readonly revision: number;
@@ -1265,6 +1339,8 @@ export interface components {
             readonly restarts: number;
             /** Format: date-time */
             readonly started_at: string;
+            /** @description Whether there is a thread dump, of a driver that did not respond. */
+            readonly threads: boolean;
             readonly version: number;
         };
         EndedRunPage: {
@@ -1534,6 +1610,13 @@ export interface components {
             lines: components["schemas"]["LogLine"][];
             next: string | null;
         };
+        /**
+         * @description * `fail` - Fail
+         *     * `earliest` - Earliest
+         *     * `latest` - Latest
+         * @enum {string}
+         */
+        LostOffsetsEnum: "fail" | "earliest" | "latest";
         /** @description Records of a topic partition that the broker deleted before they were read. */
         LostRecords: {
             partition: number;
@@ -1704,23 +1787,33 @@ export interface components {
          *     * `starting` - Starting
          *     * `running` - Running
          *     * `restarting` - Restarting
+         *     * `paused` - Paused
+         *     * `degraded` - Degraded
          *     * `stopping` - Stopping
          *     * `stopped` - Stopped
          *     * `failed` - Failed
          *     * `unknown` - Unknown
          * @enum {string}
          */
-        Observed: "new" | "compiling" | "checking" | "staging" | "starting" | "running" | "restarting" | "stopping" | "stopped" | "failed" | "unknown";
+        Observed: "new" | "compiling" | "checking" | "staging" | "starting" | "running" | "restarting" | "paused" | "degraded" | "stopping" | "stopped" | "failed" | "unknown";
         /** @description State that the deployment left when it was moved or reset. */
         OldState: {
             bytes: number;
             /**
              * Format: date-time
-             * @description From then on it may be deleted.
+             * @description From then on a person may delete it.
              */
-            deleted_at: string;
+            deletable_at: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted by itself; null: never.
+             */
+            deleted_at: string | null;
             /** Format: date-time */
             left_at: string;
+            name: string;
+            /** @description That wrote it; null if no run of it is known. */
+            version: number | null;
         };
         /** @description What a deployment waits for; it goes on by itself when that answers again. */
         Outage: {
@@ -2084,9 +2177,19 @@ export interface components {
         };
         /** @description Settings of a deployment. */
         Settings: {
+            /** @description Seconds after which a micro-batch that has not ended makes the deployment degraded, and its driver is restarted (default: 600). */
+            batch_deadline_s?: number;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
+            /**
+             * @description What happens if the broker does not have the next records any more, a topic was created again, or the checkpoint is gone. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
+             *
+             *     * `fail` - Fail
+             *     * `earliest` - Earliest
+             *     * `latest` - Latest
+             */
+            lost_offsets?: components["schemas"]["LostOffsetsEnum"];
             memory_mb?: number;
             /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
@@ -2102,9 +2205,19 @@ export interface components {
         };
         /** @description Settings of a deployment. */
         SettingsRequest: {
+            /** @description Seconds after which a micro-batch that has not ended makes the deployment degraded, and its driver is restarted (default: 600). */
+            batch_deadline_s?: number;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
+            /**
+             * @description What happens if the broker does not have the next records any more, a topic was created again, or the checkpoint is gone. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
+             *
+             *     * `fail` - Fail
+             *     * `earliest` - Earliest
+             *     * `latest` - Latest
+             */
+            lost_offsets?: components["schemas"]["LostOffsetsEnum"];
             memory_mb?: number;
             /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
@@ -2402,6 +2515,14 @@ export interface components {
          * @enum {string}
          */
         StepState: "waiting" | "running" | "done" | "failed" | "skipped";
+        /** @description How to stop; an empty body stops after the batch. */
+        StopRequest: {
+            /**
+             * @description First read up to the ends that the topics have now.
+             * @default false
+             */
+            drain: boolean;
+        };
         /**
          * @description * `end` - Nothing is left
          *     * `full` - The page is full
@@ -3115,6 +3236,66 @@ export interface operations {
             };
         };
     };
+    deployment_old_state_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     deployment_plan: {
         parameters: {
             query: {
@@ -3279,6 +3460,36 @@ export interface operations {
             };
         };
     };
+    deployment_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     run_list: {
         parameters: {
             query?: {
@@ -3301,6 +3512,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EndedRunPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    run_threads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+                run: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             /** @description Refused */
@@ -3387,7 +3629,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StopRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {

@@ -4,6 +4,7 @@ import { t } from "../app/phrases";
 import { BeginningFields } from "./BeginningFields";
 import type { Beginning } from "./beginning";
 import classes from "./deployments.module.css";
+import { LOST, lostOf, withLost } from "./lost";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
 
@@ -67,6 +68,17 @@ export function DeployOptions(props: {
           onChange={(value) => set({ memory_mb: Number(value) || 1024 })}
         />
       </div>
+      <Select
+        label={t("Lost offsets")}
+        description={t(
+          "If the broker has deleted the next records, a topic was created again, or the checkpoint is gone.",
+        )}
+        value={lostOf(values)}
+        onChange={(value) => onChange(withLost(values, value))}
+        data={LOST.map((each) => ({ ...each, label: t(each.label) }))}
+        comboboxProps={{ withinPortal: false }}
+        data-testid="lost-offsets"
+      />
     </>
   );
 }

@@ -1,8 +1,11 @@
-import { Button, Popover, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Button, Menu, Popover, UnstyledButton } from "@mantine/core";
+import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
+import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
 import { useEffect, useRef, useState } from "react";
+import type { DeploymentAction } from "../api/calls";
 import type { Deployment, Observed } from "../api/types";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
@@ -102,6 +105,16 @@ function Card(props: { deployment: Deployment; state: Observed; operator: boolea
           )}
         </p>
       ) : null}
+      {deployment.draining ? (
+        <p className={classes.cardLine} data-testid="draining">
+          {t("Reads up to the ends of its topics, then stops.")}
+        </p>
+      ) : null}
+      {state === "paused" ? (
+        <p className={classes.cardLine}>
+          {t("The driver is ready and reads nothing until it is resumed.")}
+        </p>
+      ) : null}
       <DeploymentSteps deployment={deployment} />
       {deployment.run === null ? null : <RunLine deployment={deployment} />}
       {props.operator ? <Actions deployment={deployment} /> : null}
@@ -144,7 +157,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
       alive.current = false;
     };
   }, []);
-  const run = async (action: "start" | "stop" | "restart" | "cancel") => {
+  const run = async (action: DeploymentAction) => {
     setBusy(action);
     try {
       await act(action);
@@ -167,6 +180,25 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Stop")}
           </Button>
+          {deployment.paused ? (
+            <Button
+              leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+              loading={busy === "resume"}
+              onClick={() => void run("resume")}
+              data-testid="resume"
+            >
+              {t("Resume")}
+            </Button>
+          ) : (
+            <Button
+              leftSection={<IconPlayerPause size={16} stroke={1.5} />}
+              loading={busy === "pause"}
+              onClick={() => void run("pause")}
+              data-testid="pause"
+            >
+              {t("Pause")}
+            </Button>
+          )}
           <Button
             leftSection={<IconReload size={16} stroke={1.5} />}
             loading={busy === "restart"}
@@ -176,7 +208,33 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Restart")}
           </Button>
+          <Menu position="bottom-end" width={260} withinPortal={false}>
+            <Menu.Target>
+              <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
+                <IconDots size={16} stroke={1.5} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                onClick={() => void run("drain")}
+                data-testid="drain"
+              >
+                {t("Drain and stop")}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
         </>
+      ) : deployment.draining ? (
+        <Button
+          leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+          loading={busy === "stop"}
+          onClick={() => void run("stop")}
+          data-testid="stop"
+        >
+          {t("Stop now")}
+        </Button>
       ) : (
         <Button
           leftSection={<IconPlayerPlay size={16} stroke={1.5} />}

@@ -1,18 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { listOldState, listRuns } from "../api/calls";
-import type { OldState, RunRecord } from "../api/types";
+import { listOldState, listRuns, threadsLink } from "../api/calls";
+import type { RunRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
 import { known, millis, UNKNOWN } from "../runtime/figures";
 import { useLive } from "../runtime/store";
 import { Empty } from "../ui";
-import { ago, bytes, moment, span } from "../ui/format";
+import { ago, moment, span } from "../ui/format";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
+import { OldStates } from "./OldStates";
 
 /** The deployment's last steps beside the history of its runs. */
-export function RunsPanel() {
+export function RunsPanel({ operator }: { operator: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const id = deployment?.id ?? null;
   const runs = useQuery({
@@ -44,38 +45,16 @@ export function RunsPanel() {
       <div className={classes.runsList}>
         {runs.isPending ? <Loading /> : null}
         {runs.isError ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
-        {runs.data === undefined ? null : <Runs runs={runs.data} />}
-        {old.data === undefined || old.data.length === 0 ? null : <Kept states={old.data} />}
+        {runs.data === undefined ? null : <Runs deployment={deployment.id} runs={runs.data} />}
+        {old.data === undefined || old.data.length === 0 ? null : (
+          <OldStates deployment={deployment.id} states={old.data} operator={operator} />
+        )}
       </div>
     </div>
   );
 }
 
-/** State of before the last moves and resets. */
-function Kept({ states }: { states: readonly OldState[] }) {
-  return (
-    <table className={classes.table} data-testid="old-state">
-      <thead>
-        <tr>
-          <th>{t("State kept from before")}</th>
-          <th>{t("Size")}</th>
-          <th>{t("Deleted after")}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {states.map((each) => (
-          <tr key={each.left_at}>
-            <td title={moment(each.left_at)}>{ago(each.left_at)}</td>
-            <td>{bytes(each.bytes)}</td>
-            <td>{moment(each.deleted_at)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function Runs({ runs }: { runs: readonly RunRecord[] }) {
+function Runs({ deployment, runs }: { deployment: number; runs: readonly RunRecord[] }) {
   if (runs.length === 0) return <Empty title={t("No run yet")} />;
   return (
     <table className={classes.table}>
@@ -100,7 +79,22 @@ function Runs({ runs }: { runs: readonly RunRecord[] }) {
               <td>{known(run.version, (n) => t("v{n}", { n }))}</td>
               <td className="m-mono">{known(run.pid, String)}</td>
               <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
-              <td>{to === null ? t("running") : (run.outcome ?? UNKNOWN)}</td>
+              <td>
+                {to === null ? t("running") : (run.outcome ?? UNKNOWN)}
+                {run.threads ? (
+                  <>
+                    {" · "}
+                    <a
+                      href={threadsLink(deployment, run.id)}
+                      target="_blank"
+                      rel="noreferrer"
+                      data-testid="threads"
+                    >
+                      {t("thread dump")}
+                    </a>
+                  </>
+                ) : null}
+              </td>
             </tr>
           );
         })}

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import IconCloudOff from "@tabler/icons-react/dist/esm/icons/IconCloudOff.mjs";
 import IconEyeOff from "@tabler/icons-react/dist/esm/icons/IconEyeOff.mjs";
+import IconHeartbeat from "@tabler/icons-react/dist/esm/icons/IconHeartbeat.mjs";
 import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
 import { getVersion } from "../api/calls";
 import { notifyError } from "../app/notify";
@@ -81,6 +82,23 @@ export function Banner({ editor }: { editor: boolean }) {
     return (
       <div className={classes.banner}>
         <OutageNote outage={deployment.outage} />
+      </div>
+    );
+  }
+  if (deployment?.observed === "degraded") {
+    return (
+      <div className={classes.banner}>
+        <Note
+          tone="degraded"
+          icon={<IconHeartbeat size={16} stroke={1.5} style={{ flex: "none" }} />}
+        >
+          <span data-testid="degraded">
+            {deployment.failure?.message}{" "}
+            {t("Degraded since {time}. The driver is restarted if it does not respond.", {
+              time: hour(deployment.since),
+            })}
+          </span>
+        </Note>
       </div>
     );
   }

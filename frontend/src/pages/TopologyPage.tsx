@@ -217,7 +217,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
     }),
     [ws],
   );
-  const bottom = useMemo(() => bottomTabs(ws, topology.id), [ws, topology.id]);
+  const bottom = useMemo(() => bottomTabs(ws, topology.id, operator), [ws, topology.id, operator]);
 
   return (
     <>

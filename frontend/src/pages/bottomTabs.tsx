@@ -23,7 +23,7 @@ function ExportActions({ topology }: { topology: number }) {
 }
 
 /** What the panel under the canvas holds. */
-export function bottomTabs(ws: string, topology: number) {
+export function bottomTabs(ws: string, topology: number, operator: boolean) {
   return [
     { id: "problems", title: t("Problems"), badge: <ProblemsBadge />, panel: <ProblemsPanel /> },
     {
@@ -43,6 +43,6 @@ export function bottomTabs(ws: string, topology: number) {
     { id: "records", title: t("Records"), panel: <RecordsPanel ws={ws} topology={topology} /> },
     { id: "state", title: t("State"), panel: <StatePanel /> },
     { id: "logs", title: t("Logs"), panel: <LogsPanel /> },
-    { id: "runs", title: t("Runs"), panel: <RunsPanel /> },
+    { id: "runs", title: t("Runs"), panel: <RunsPanel operator={operator} /> },
   ];
 }

@@ -5,6 +5,7 @@ import {
   actOnDeployment,
   createDeployment,
   createVersion,
+  type DeploymentAction,
   getVersion,
   putDraft,
 } from "../api/calls";
@@ -351,7 +352,7 @@ export async function knownDeployment(): Promise<Deployment | null> {
   return useLive.getState().deployment;
 }
 
-export async function act(action: "start" | "stop" | "restart" | "cancel"): Promise<void> {
+export async function act(action: DeploymentAction): Promise<void> {
   const { deployment } = useLive.getState();
   if (deployment === null) return;
   const data = await actOnDeployment(deployment.id, action);

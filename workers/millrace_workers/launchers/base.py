@@ -72,6 +72,10 @@ class Launcher(Protocol):
         """End the driver and all it started, now."""
         ...
 
+    def threads(self, process: Process, log_file: Path) -> str:
+        """What the threads of a driver do that does not respond, as text; it is to be killed."""
+        ...
+
     def forget(self, deployment: int) -> None:
         """The driver of this deployment has ended and will not return."""
         ...

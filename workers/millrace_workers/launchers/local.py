@@ -18,6 +18,7 @@ import psutil
 from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Process
 from millrace_workers.launchers.environment import of_driver
 from millrace_workers.launchers.shim import LOG_BYTES, born, locked
+from millrace_workers.launchers.threads import dump
 
 START_DEADLINE_SECONDS = 15.0
 #: a shim writes down the end of its driver at once
@@ -116,6 +117,10 @@ class LocalLauncher:
             for member in family:
                 with suppress(psutil.NoSuchProcess):
                     member.kill()
+
+    def threads(self, process: Process, log_file: Path) -> str:
+        """The driver's processes and the thread dump of its JVM."""
+        return dump(process.pid, log_file) if self._lives(process) else ""
 
     def forget(self, deployment: int) -> None:
         """Take the driver off the list that the launcher of the whole system ends with it."""

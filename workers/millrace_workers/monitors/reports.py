@@ -14,6 +14,8 @@ from millrace_workers.model import Failure
 
 #: how far back a state event is looked for; progress and log events lie between
 LOOK_BACK = 500
+#: log events may lie before the last progress
+PULSE_LOOK_BACK = 10
 #: of a run, besides its stream: the last progress, whether a page shows it, whether somebody looks
 #: at its records, and these
 KEYS = ("snapshot", "open", "watched", "records")
@@ -36,6 +38,17 @@ class Report:
     failure: Failure | None
     #: how far a start is that takes long, as it was told last
     detail: str | None = None
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """The newest event of a driver, at `at` (epoch seconds), and how far its batch is."""
+
+    at: float
+    #: as the last progress or state event said; None where neither is among the newest events
+    state: str | None
+    #: for how long its batch has been at work, in seconds
+    batch_seconds: float
 
 
 class Reports:
@@ -67,6 +80,23 @@ class Reports:
             if event.get("event") == "progress" and progress is None:
                 progress = event["at"] / 1000
         return None if progress is None else Report("running", progress, None)
+
+    def pulse(self, report_id: str) -> Pulse | None:
+        """The newest sign of life of a run; None where nothing is known.
+
+        Raises redis.RedisError where Redis does not answer.
+        """
+        entries: list[Any] = self._redis.xrevrange(  # type: ignore[assignment]
+            f"millrace:run:{report_id}", count=PULSE_LOOK_BACK
+        )
+        events: list[dict[str, Any]] = [
+            json.loads(next(iter(fields.values()))) for _, fields in entries
+        ]
+        if not events:
+            return None
+        last = next((each for each in events if each.get("state")), {})
+        busy = float(last.get("batch_ms") or 0) / 1000
+        return Pulse(events[0]["at"] / 1000, last.get("state"), busy)
 
     def grant(self, report_id: str) -> str:
         """The address with which a driver reports into its own stream and does nothing else.

@@ -12,8 +12,10 @@ from millrace_workers.outages import DISK_FULL, Away, after, is_full
 from millrace_workers.states import (
     checking,
     compiling,
+    degraded,
     failed,
     new,
+    paused,
     restarting,
     running,
     staging,
@@ -34,6 +36,8 @@ STATES: dict[str, Step] = {
     "starting": starting.step,
     "running": running.step,
     "restarting": restarting.step,
+    "paused": paused.step,
+    "degraded": degraded.step,
     "stopping": stopping.step,
     "stopped": stopped.step,
     "failed": failed.step,
@@ -46,13 +50,17 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "compiling": frozenset({"checking", "failed", "stopping", "running"}),
     "checking": frozenset({"staging", "failed", "stopping", "running"}),
     "staging": frozenset({"starting", "checking", "failed", "stopping"}),
-    "starting": frozenset({"running", "restarting", "failed", "stopping"}),
-    "running": frozenset({"compiling", "restarting", "failed", "stopping"}),
+    "starting": frozenset({"running", "paused", "restarting", "failed", "stopping"}),
+    "running": frozenset({"compiling", "paused", "degraded", "restarting", "failed", "stopping"}),
+    "paused": frozenset({"running", "compiling", "degraded", "restarting", "failed", "stopping"}),
+    "degraded": frozenset({"running", "paused", "restarting", "failed", "stopping"}),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
     "stopping": frozenset({"stopped", "starting", "compiling"}),
     "stopped": frozenset({"compiling"}),
     "failed": frozenset({"compiling", "stopping", "stopped"}),
-    "unknown": frozenset({"running", "compiling", "restarting", "failed", "stopping", "starting"}),
+    "unknown": frozenset(
+        {"running", "paused", "compiling", "restarting", "failed", "stopping", "starting"}
+    ),
 }
 
 

@@ -2,20 +2,28 @@
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import after_end, arrived
+from millrace_workers.states.watching import after_end, arrived, control, trouble
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Stay, unless the user wants something else or the driver is gone."""
-    if deployment.run is None:
+    """Stay, unless the user wants something else, the driver is gone, or it does not respond."""
+    run = deployment.run
+    if run is None:
         return "restarting" if deployment.wants_to_run else "stopping"
     if not deployment.wants_to_run or deployment.restart_requested:
         return "stopping"
-    ended = tools.launcher.poll(deployment.directory, deployment.run.process)
+    ended = tools.launcher.poll(deployment.directory, run.process)
     if ended is not None:
-        report = tools.reports.last_state(deployment.run.report_id)
-        return after_end(deployment, tools, ended, report)
+        return after_end(deployment, tools, ended, tools.reports.last_state(run.report_id))
+    control(deployment)
     arrived(deployment, tools)
-    if deployment.run.version != deployment.version:
+    if run.version != deployment.version:
         return "compiling"
-    return None
+    pulse = tools.reports.pulse(run.report_id)
+    found = trouble(deployment, tools, pulse)
+    if found is not None:
+        tools.record.fail(found)
+        return "degraded"
+    if pulse is None or pulse.state not in {"running", "paused"}:
+        return None
+    return None if pulse.state == deployment.observed else pulse.state

@@ -10,7 +10,7 @@ from millrace_workers.launchers import CheckpointInUse, JobSpec
 from millrace_workers.model import Deployment, Failure
 from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
-from millrace_workers.states.watching import FELL_BACK, after_end, fall_back
+from millrace_workers.states.watching import FELL_BACK, after_end, control, fall_back
 
 #: a driver that has reported nothing for so long is started anew
 START_PATIENCE_SECONDS = 120.0
@@ -28,12 +28,13 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     ended = tools.launcher.poll(deployment.directory, deployment.run.process)
     if ended is not None:
         return after_end(deployment, tools, ended, report)
-    if report is not None and report.state == "running":
+    control(deployment)
+    if report is not None and report.state in {"running", "paused"}:
         tools.record.step("start", "done")
         forget_old_jobs(deployment, tools.jobs_kept)
         if (deployment.failure or {}).get("code") != FELL_BACK:
             tools.record.clear_failure()
-        return "running"
+        return report.state
     if report is not None and report.detail is not None:
         tools.record.step("start", "running", report.detail)
     heard = deployment.since if report is None else max(deployment.since, report.at)
@@ -70,6 +71,7 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
     process = tools.launcher.find(deployment.directory)
     if process is None:
         tools.reports.forget(report_id)
+        control(deployment)
         spec = JobSpec(
             deployment=deployment.id,
             job_directory=deployment.job_directory,
@@ -81,6 +83,9 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
                 str(deployment.checkpoint),
                 "--run",
                 report_id,
+                "--control",
+                str(deployment.control),
+                *(["--continues"] if deployment.has_state else []),
                 *tools.driver_arguments(deployment),
                 *arguments_of(deployment.settings),
                 *decisions_of(deployment.state_decisions),
@@ -102,7 +107,10 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
             if is_full(error):
                 raise
             tools.record.step("start", "failed", str(error))
-            tools.record.fail(Failure("start_failed", str(error)))
+            failure = Failure("start_failed", str(error))
+            if deployment.fallback is not None:
+                return fall_back(deployment, tools, failure)
+            tools.record.fail(failure)
             return "failed"
     tools.record.begin_run(process, epoch, report_id)
     return None
@@ -131,6 +139,8 @@ def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:
         found += ["--trigger", f"{settings['trigger_ms']} milliseconds"]
     if settings.get("start"):
         found += ["--start", str(settings["start"])]
+    if settings.get("lost_offsets"):
+        found += ["--lost-offsets", str(settings["lost_offsets"])]
     if settings.get("memory_mb"):
         found += ["--spark-config", f"spark.driver.memory={settings['memory_mb']}m"]
     return tuple(found)

@@ -2,16 +2,26 @@
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools
+from millrace_workers.states.watching import control
 
 DEADLINE_SECONDS = 20.0
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Stopped once the driver is gone; on to the start where one is wanted."""
+    """Stopped once the driver is gone; on to the start where one is wanted.
+
+    A driver that is drained ends by itself, however long that takes; one that does not respond any
+    more is ended.
+    """
     run = deployment.run
     if run is not None:
         ended = tools.launcher.poll(deployment.directory, run.process)
         if ended is None:
+            if deployment.draining and not deployment.wants_to_run:
+                control(deployment)
+                pulse = tools.reports.pulse(run.report_id)
+                if pulse is None or abs(tools.now() - pulse.at) <= tools.degraded_seconds:
+                    return None
             if tools.now() - deployment.since > DEADLINE_SECONDS:
                 tools.launcher.kill(run.process)
             else:
@@ -19,6 +29,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             return None
         tools.record.end_run("stopped" if ended.exit_code == 0 else "killed")
     tools.launcher.forget(deployment.id)
+    deployment.control.unlink(missing_ok=True)
     if not deployment.wants_to_run:
         return "stopped"
     # Another version may be wanted since the stop began.

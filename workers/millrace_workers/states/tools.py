@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from millrace_workers.launchers import Launcher, Process
 from millrace_workers.model import Deployment, Failure, Run
-from millrace_workers.monitors import Report
+from millrace_workers.monitors import Pulse, Report
 from millrace_workers.outages import Outage
 
 
@@ -18,6 +18,10 @@ class ReportReader(Protocol):
 
     def last_state(self, report_id: str) -> Report | None:
         """The newest state a driver reported."""
+        ...
+
+    def pulse(self, report_id: str) -> Pulse | None:
+        """The newest sign of life of a driver."""
         ...
 
     def grant(self, report_id: str) -> str:
@@ -111,5 +115,8 @@ class Tools:
     driver_arguments: Callable[[Deployment], tuple[str, ...]]
     #: staged versions that are kept beside those in use
     jobs_kept: int
+    #: a driver that has reported nothing for so long is degraded; then, after more, restarted
+    silent_seconds: float
+    degraded_seconds: float
     #: bytes free on the disk of a folder
     free_space: Callable[[Path], int]

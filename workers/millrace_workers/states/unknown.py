@@ -16,4 +16,6 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     ended = tools.launcher.poll(deployment.directory, deployment.run.process)
     if ended is not None:
         return after_end(deployment, tools, ended, report)
-    return "starting" if report is None or report.state == "starting" else "running"
+    if report is None or report.state == "starting":
+        return "starting"
+    return "paused" if report.state == "paused" else "running"

@@ -2,20 +2,57 @@
 
 from millrace_workers.launchers import Ended
 from millrace_workers.model import Deployment, Failure
-from millrace_workers.monitors import Report
+from millrace_workers.monitors import Pulse, Report
 from millrace_workers.outages import CODES, Away, after
 from millrace_workers.states.tools import Tools
 
 #: exit codes of a job that say that starting it again would end the same way:
 #: 2 refused (the design, the checkpoint, an option), 3 stopped by a record
 LASTING = frozenset({2, 3})
+#: a batch that has not ended for so long is degraded, unless the settings say otherwise
+BATCH_DEADLINE_SECONDS = 600.0
 #: the failure that stays to be seen while the version before runs again
 FELL_BACK = "fell_back"
 
 
+def control(deployment: Deployment) -> None:
+    """Have the driver's control file say what is wanted. Safe to repeat."""
+    word = "drain" if deployment.draining else "pause" if deployment.paused else None
+    file = deployment.control
+    if word is None:
+        file.unlink(missing_ok=True)
+    elif not file.exists() or file.read_text(encoding="utf-8") != word:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        partial = file.with_name("control.new")
+        partial.write_text(word, encoding="utf-8")
+        partial.replace(file)
+
+
+def trouble(deployment: Deployment, tools: Tools, pulse: Pulse | None) -> Failure | None:
+    """What is wrong with a driver that lives: it is silent, or its batch does not end.
+
+    A Redis that has forgotten everything is no sign of anything.
+    """
+    if pulse is None:
+        return None
+    # The clock may have been set in either direction; the next report has the new time.
+    silent = abs(tools.now() - pulse.at)
+    if silent > tools.silent_seconds:
+        return Failure("driver_silent", f"The driver has not reported for {silent:.0f} s.")
+    deadline = float(deployment.settings.get("batch_deadline_s") or BATCH_DEADLINE_SECONDS)
+    deadline += float(deployment.settings.get("real_time_ms") or 0) / 1000
+    if pulse.batch_seconds > deadline:
+        return Failure(
+            "batch_late",
+            f"The batch has not ended for {pulse.batch_seconds:.0f} s; its deadline is "
+            f"{deadline:.0f} s.",
+        )
+    return None
+
+
 def arrived(deployment: Deployment, tools: Tools) -> bool:
-    """Whether a version that took the place of another has done its first batch; notes it."""
-    if deployment.fallback is not None and deployment.arrived:
+    """Whether the version that runs has done its first batch; notes it."""
+    if (deployment.fallback is not None or not deployment.has_state) and deployment.arrived:
         tools.record.arrived()
         return True
     return False

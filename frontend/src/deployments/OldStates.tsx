@@ -1,0 +1,95 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { deleteOldState } from "../api/calls";
+import type { OldState } from "../api/types";
+import { notifyError } from "../app/notify";
+import { t } from "../app/phrases";
+import { useNow } from "../runtime/useNow";
+import { ago, bytes, moment } from "../ui/format";
+import classes from "./deployments.module.css";
+
+/** State of before the last moves and resets, which is kept until a person deletes it. */
+export function OldStates(props: {
+  deployment: number;
+  states: readonly OldState[];
+  operator: boolean;
+}) {
+  return (
+    <table className={classes.table} data-testid="old-state">
+      <thead>
+        <tr>
+          <th>{t("State kept from before")}</th>
+          <th>{t("Version")}</th>
+          <th>{t("Size")}</th>
+          <th>{t("Kept until")}</th>
+          {props.operator ? <th /> : null}
+        </tr>
+      </thead>
+      <tbody>
+        {props.states.map((each) => (
+          <tr key={each.name}>
+            <td title={moment(each.left_at)}>{ago(each.left_at)}</td>
+            <td>{each.version === null ? "–" : t("v{n}", { n: each.version })}</td>
+            <td>{bytes(each.bytes)}</td>
+            <td>{each.deleted_at === null ? t("deleted by a person") : moment(each.deleted_at)}</td>
+            {props.operator ? (
+              <td>
+                <Delete deployment={props.deployment} state={each} />
+              </td>
+            ) : null}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** A second click deletes. Within a day of when it was left, nobody can. */
+function Delete({ deployment, state }: { deployment: number; state: OldState }) {
+  const [asked, setAsked] = useState(false);
+  const now = useNow(60_000);
+  const queries = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => deleteOldState(deployment, state.name),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ["old-state", deployment] }),
+    onError: (error) => notifyError(error),
+    onSettled: () => setAsked(false),
+  });
+  const young = Date.parse(state.deletable_at) > now;
+  if (!asked) {
+    return (
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        disabled={young}
+        title={
+          young
+            ? t("Kept for a day, in case the deployment has to go back: until {time}.", {
+                time: moment(state.deletable_at),
+              })
+            : undefined
+        }
+        onClick={() => setAsked(true)}
+      >
+        {t("Delete…")}
+      </Button>
+    );
+  }
+  return (
+    <span className={classes.confirm}>
+      <Button
+        color="red"
+        variant="filled"
+        size="compact-sm"
+        loading={remove.isPending}
+        onClick={() => remove.mutate()}
+      >
+        {t("Delete for good")}
+      </Button>
+      <Button variant="subtle" size="compact-sm" onClick={() => setAsked(false)}>
+        {t("Cancel")}
+      </Button>
+    </span>
+  );
+}

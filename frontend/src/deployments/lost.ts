@@ -1,0 +1,22 @@
+/** What happens to a deployment whose next records the broker does not have any more. */
+
+import type { DeploymentSettings } from "../api/types";
+
+const FAIL = "fail";
+
+export const LOST = [
+  { value: FAIL, label: "Fail, and read nothing" },
+  { value: "earliest", label: "Continue at the first record" },
+  { value: "latest", label: "Continue at the end" },
+];
+
+/** The choice that the settings stand for. */
+export function lostOf(settings: DeploymentSettings): string {
+  return settings.lost_offsets ?? FAIL;
+}
+
+/** The settings with another choice; the rest stays. */
+export function withLost(settings: DeploymentSettings, choice: string | null): DeploymentSettings {
+  const { lost_offsets: _, ...rest } = settings;
+  return choice === "earliest" || choice === "latest" ? { ...rest, lost_offsets: choice } : rest;
+}

@@ -1,0 +1,158 @@
+"""The life of a job's query: started, paused, drained, stopped, and started again after a loss."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import threading
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+from millrace_runtime import columns, real_time
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.explaining import explain
+from millrace_runtime.starter import Stages, Starter
+
+#: What a stop waits for; a trigger of micro-batches is over when there is nothing to read.
+Until = Literal["now", "batch", "trigger"]
+Wanted = Literal["run", "pause", "drain"]
+
+LOOK_SECONDS = 0.2
+HEARTBEAT_SECONDS = 5.0
+
+
+@dataclasses.dataclass
+class Driving:
+    """Runs queries on one session until the job is stopped or done; see `run`."""
+
+    starter: Starter
+    arguments: argparse.Namespace
+    stopping: threading.Event
+    report: Any
+    stages: Stages
+    exactly_once: bool
+    _started: bool = False
+    #: what a query ended with because records were deleted before it read them
+    _lost: Exception | None = None
+
+    def run(self) -> None:
+        """Run until a stop, or until all is read if the job or `drain` asks for that.
+
+        Raises what a query ended with. Records that were lost while it ran are settled by another
+        start (`lost_offsets`), which refuses them with their number if that was chosen.
+        """
+        while not self.stopping.is_set():
+            if self._wanted() == "pause":
+                self._pause()
+                continue
+            if self._started:
+                columns.gateway().StreamTasks.release(self.arguments.run)
+            try:
+                if self._work():
+                    return
+            except Exception as error:
+                # A refusal is an error of ours; what Spark raises was lost while the query ran.
+                refused = isinstance(error, MillraceError) or error is self._lost
+                if refused or explain(error).code != "offsets_lost":
+                    raise
+                self._lost = error
+
+    def _wanted(self) -> Wanted:
+        """What the control file says; without one, or with another word, the job runs."""
+        if self.arguments.control is None:
+            return "run"
+        try:
+            word = Path(self.arguments.control).read_text(encoding="utf-8").strip()
+        except OSError:
+            return "run"
+        return word if word in ("pause", "drain") else "run"  # type: ignore[return-value]
+
+    def _pause(self) -> None:
+        due = 0.0
+        while self._wanted() == "pause" and not self.stopping.wait(LOOK_SECONDS):
+            # Before its first query nothing else would say that it lives.
+            if time.monotonic() >= due:
+                self.report.state("paused")
+                due = time.monotonic() + HEARTBEAT_SECONDS
+        if not self.stopping.is_set():
+            self.report.state("starting")
+
+    def _work(self) -> bool:
+        """Whether all is done; False where something else is wanted now."""
+        wanted = self._wanted()
+        if wanted == "pause":
+            return False
+        ends = self.arguments.available_now or wanted == "drain"
+        if self.arguments.real_time:
+            # What lies on the broker is taken in the order of its times, and faster.
+            self.report.state("running")
+            if not self._wait(self._start("catch up"), "now", wanted):
+                return False
+            if wanted == "drain":
+                return True
+            columns.gateway().StreamTasks.release(self.arguments.run)
+        until: Until = "batch" if self.arguments.real_time else "now"
+        if self.exactly_once:
+            # What a batch has written in transactions only the same job can go on with.
+            until = "trigger"
+        mode = "available now" if ends else "continuous"
+        query = self._start("real time" if self.arguments.real_time else mode)
+        self.report.state("running")
+        return self._wait(query, until, wanted)
+
+    def _start(self, mode: str) -> Any:
+        query = self.starter.start(mode)
+        if self._lost is not None and not self.starter.settled.changed:
+            query.stop()
+            raise self._lost
+        self._lost = None
+        if mode != "catch up" and not self._started:
+            self.stages.done("query")
+            self.report.log("info", self.stages.told())
+        self._started = True
+        return query
+
+    def _wait(self, query: Any, until: Until, wanted: Wanted) -> bool:
+        """Whether the query ended by itself, and not because of a stop or another wish.
+
+        A stop waits `until` the end of the batch or trigger.
+        """
+        first = True
+        while query.isActive:
+            if first and _committed(query):
+                first = False
+                self.starter.committed()
+            if self.stopping.wait(LOOK_SECONDS) or self._wanted() != wanted:
+                if self.stopping.is_set():
+                    self.report.state("stopping")
+                _stop(query, until)
+                if first and _committed(query):
+                    self.starter.committed()
+                return False
+        error = query.exception()
+        if error is not None:
+            raise error
+        if first and _committed(query):
+            self.starter.committed()
+        return True
+
+
+def _stop(query: Any, until: Until) -> None:
+    patience = 0.0 if until == "now" else real_time.STOP_PATIENCE_SECONDS
+    deadline = time.monotonic() + patience
+    at = _batch_of(query)
+    while query.isActive and _batch_of(query) == at and time.monotonic() < deadline:
+        if until == "trigger" and not query.status["isTriggerActive"]:
+            break
+        time.sleep(0.005)
+    query.stop()
+
+
+def _committed(query: Any) -> bool:
+    return any(each.numInputRows() > 0 for each in query._jsq.recentProgress())
+
+
+def _batch_of(query: Any) -> int | None:
+    progress = query._jsq.lastProgress()
+    return None if progress is None else int(progress.batchId())

@@ -1,0 +1,111 @@
+"""Exceptions of Spark and Kafka as errors that a person can act on."""
+
+from __future__ import annotations
+
+import re
+
+from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
+
+# What words in an exception of Spark or Kafka say about its cause: (word, code, what would do).
+_CAUSES = (
+    (
+        "KAFKA_DATA_LOSS",
+        "offsets_lost",
+        "The broker deleted records before the job read them. Check the topic's retention.",
+    ),
+    (
+        "UnknownTopicOrPartitionException",
+        "topic_missing",
+        "A topic that the job reads or writes does not exist on the broker. Create it.",
+    ),
+    (
+        "TopicAuthorizationException",
+        "not_authorized",
+        "The broker does not allow this job to use a topic. Check the topic's ACLs.",
+    ),
+    (
+        "GroupAuthorizationException",
+        "not_authorized",
+        "The broker does not allow this job to use its consumer group. Check the group's ACLs.",
+    ),
+    (
+        "SaslAuthenticationException",
+        "not_authenticated",
+        "The broker refused the credentials. Check user, password and mechanism.",
+    ),
+    (
+        "SslAuthenticationException",
+        "not_authenticated",
+        "The TLS handshake with the broker failed. Check certificates and the trust store.",
+    ),
+    (
+        "not present in metadata",
+        "topic_missing",
+        "A topic that the job writes does not exist on the broker. Create it.",
+    ),
+    (
+        "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",
+        "real_time_slots",
+        "In real time all tasks run at once, for which there are too few cores now. Give the job "
+        "more of them, or run it in micro-batches.",
+    ),
+    (
+        "TimeoutException",
+        "broker_unreachable",
+        "The broker does not answer. Check the address, the network and whether it runs.",
+    ),
+    (
+        "No resolvable bootstrap urls",
+        "broker_unreachable",
+        "The broker's address cannot be resolved. Check --bootstrap-servers.",
+    ),
+    (
+        "STATE_STORE_",
+        "state_unreadable",
+        "The state in the checkpoint cannot be read. Start with a new checkpoint folder.",
+    ),
+    (
+        "JAVA_GATEWAY_EXITED",
+        "spark_not_started",
+        "Spark's process ended before it answered; what it said is in the log before this. Check "
+        "Java, the memory that is asked for and --spark-config.",
+    ),
+    (
+        "No space left on device",
+        "disk_full",
+        "The disk that holds the checkpoint is full. Free some space and start again.",
+    ),
+)
+
+
+def explain(error: BaseException) -> MillraceError:
+    """An exception of Spark, Kafka or the operator as an error that a person can act on."""
+    if isinstance(error, MillraceError):
+        return error
+    text = str(error)
+    fault = fault_of(text)
+    if fault is not None:
+        return StreamStopped(fault)
+    java = getattr(error, "java_exception", None)
+    causes = [text]
+    for _ in range(12):
+        if java is None:
+            break
+        causes.append(str(java.toString()))
+        java = java.getCause()
+    whole = "\n".join(causes)
+    fault = fault_of(whole)
+    if fault is not None:
+        return StreamStopped(fault)
+    refused = refusal_of(whole)
+    if refused is not None:
+        return refused
+    for word, code, advice in _CAUSES:
+        if word in whole:
+            return MillraceError(code, advice)
+    client = re.search(r"kafka\.common\.(?:config\.Config|Kafka)Exception: (.+)", whole)
+    if client:
+        detail = client[1].strip().rstrip(".")
+        return MillraceError("kafka_refused", f"Kafka's client does not start: {detail}.")
+    first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
+    return MillraceError("internal", f"The job failed: {first.strip()}")

@@ -1,0 +1,348 @@
+"""Offsets of a checkpoint that the broker does not have any more, found before a query starts.
+
+Retention has deleted the next records, a topic was deleted and created again (its id is another),
+or the checkpoint itself is gone. A person chose what happens then: `fail` refuses the start,
+`earliest` and `latest` continue at the first record or at the end, as Kafka's `auto.offset.reset`.
+Spark itself fails a batch that would leave out records, so that a loss while the job runs comes
+here as well. The ids of the topics are noted beside the checkpoint (`NOTES`), after its offsets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime import topics
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.state_moving import Places, Read, last_batch
+
+CHOICES = ("fail", "earliest", "latest")
+#: ids of the topics for which the offsets of the checkpoint hold
+NOTES = "topics.json"
+#: codes of the refusals: to start again would end in the same way
+CODES = ("offsets_lost", "topic_recreated", "checkpoint_gone")
+#: places that a message names; the rest is counted
+NAMED = 5
+
+Ranges = Mapping[str, Mapping[str, tuple[int, int]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Loss:
+    """A topic-partition whose next offset is not there. `earliest`, `end`: what the broker has."""
+
+    topic: str
+    partition: int
+    offset: int
+    earliest: int
+    end: int
+    recreated: bool
+
+    def lost(self, choice: str) -> int:
+        """Records that are not read if the choice is earliest or latest.
+
+        Of a topic that was created again only its own records are known.
+        """
+        before = self.earliest if self.recreated else min(self.offset, self.end)
+        return max(0, self.begin(choice) - before)
+
+    def begin(self, choice: str) -> int:
+        """The next offset if the choice is earliest or latest."""
+        return self.earliest if choice == "earliest" else self.end
+
+    def __str__(self) -> str:
+        place = f"{self.topic}-{self.partition}"
+        has = f"the broker has {self.earliest} to {self.end}, which is the end"
+        if self.recreated:
+            return f"{place}: {has}; {self.offset} was the next offset of the topic before"
+        return f"{place}: the next offset is {self.offset}, {has}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Settled:
+    """What was found: losses, for which the offsets were changed if `changed`."""
+
+    losses: Sequence[Loss] = ()
+    changed: bool = False
+
+
+def settle(
+    session: Any,
+    client: Mapping[str, str],
+    folder: Path,
+    stream: Path,
+    reads: Sequence[Read],
+    choice: str,
+) -> Settled:
+    """Compare the offsets of a query's checkpoint with the broker, and change what is lost.
+
+    `folder`: the job's checkpoint; `stream`: the query's in it; `reads`: its Kafka sources in
+    order. Raises MillraceError `offsets_lost` or `topic_recreated` if the choice is `fail`.
+    """
+    names = [
+        list(dict.fromkeys([*read.topics, *_matching(session, client, read.patterns)]))
+        for read in reads
+    ]
+    every = sorted({name for read in names for name in read})
+    ids = topics.identities(session, client, every)
+    noted = _noted(folder)
+    known: dict[str, str] = noted.get("ids", {})
+    log = Log(stream)
+    lines = log.begins()
+    found = Settled()
+    if lines:
+        dropped = noted.get("dropped", {})
+        left: list[Places] = dropped.get("lines", []) if dropped.get("after") == log.after else []
+        nothing: Places = {}
+        lines = [{**before, **line} for line, before in zip_longest(lines, left, fillvalue=nothing)]
+        others = {name for name in ids if known.get(name, ids[name]) != ids[name]}
+        held = topics.ranges(session, client, [name for name in every if name in ids])
+        wanted = [
+            _Source(line, read, each, held, others).settled(choice)
+            for line, read, each in zip(lines, reads, names, strict=False)
+        ]
+        losses = {place: loss for _, lost in wanted for place, loss in lost.items()}
+        # DataFrames of the program have their own.
+        wanted += [(line, {}) for line in lines[len(reads) :]]
+        found = Settled(
+            [losses[each] for each in sorted(losses)],
+            [places for places, _ in wanted] != log.begins(),
+        )
+        if losses and choice == "fail":
+            raise _refusal(found.losses)
+        if found.changed:
+            unread = [
+                {name: line[name] for name in line.keys() - set(read)}
+                for line, read in zip(lines, names, strict=False)
+            ]
+            noted["dropped"] = {"after": log.after, "lines": unread}
+            _note(folder, noted)
+            log.change(
+                [places for places, _ in wanted], held, {each[0] for each in losses} & others
+            )
+    if {**known, **ids} != known:
+        _note(folder, {**noted, "ids": {**known, **ids}})
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Source:
+    """A Kafka source: where it continues, what it reads, and what the broker has.
+
+    `others`: topics that were deleted and created again.
+    """
+
+    line: Places
+    read: Read
+    names: Sequence[str]
+    held: Ranges
+    others: set[str]
+
+    def settled(self, choice: str) -> tuple[Places, dict[tuple[str, int], Loss]]:
+        """The offsets as they should be, and what was lost, by topic and partition."""
+        wanted: Places = {}
+        losses: dict[tuple[str, int], Loss] = {}
+        for topic in self.names:
+            before = self.line.get(topic, {})
+            for number, ends in self.held.get(topic, {}).items():
+                offset = before.get(number)
+                other = topic in self.others and bool(before)
+                if other or (offset is not None and not ends[0] <= offset <= ends[1]):
+                    loss = Loss(topic, int(number), offset or 0, *ends, recreated=other)
+                    losses[topic, int(number)] = loss
+                    offset = ends[1] if choice == "latest" else ends[0]
+                elif offset is None and ends[0] > 0:
+                    # Spark would take it for a loss that a new partition does not begin with 0.
+                    offset = ends[0]
+                if offset is not None:
+                    wanted.setdefault(topic, {})[number] = offset
+            for number in before.keys() - self.held.get(topic, {}).keys():
+                losses[topic, int(number)] = self._gone(topic, number)
+        for topic in self.line.keys() - set(self.names):
+            if any(_matches(pattern, topic) for pattern in self.read.patterns):
+                losses |= {(topic, int(n)): self._gone(topic, n) for n in self.line[topic]}
+        return wanted, losses
+
+    def _gone(self, topic: str, number: str) -> Loss:
+        return Loss(topic, int(number), self.line[topic][number], 0, 0, recreated=True)
+
+
+class Log:
+    """Where a query continues: the last batch that is done, and one that was begun after it."""
+
+    def __init__(self, stream: Path) -> None:
+        done = last_batch(stream)
+        unfinished = stream / "offsets" / str(0 if done is None else done + 1)
+        self._unfinished = unfinished if unfinished.exists() else None
+        first = sorted(stream.glob("sources/*/0"), key=lambda file: int(file.parent.name))
+        self._files = first if done is None else [stream / "offsets" / str(done)]
+        #: what the offsets are those after
+        self.after = f"{stream.name}/{done}"
+
+    def begins(self) -> list[Places]:
+        """The next offsets of each Kafka source, in the order of the sources."""
+        return [places for file in self._files for places in _read(file) if places is not None]
+
+    def change(self, wanted: Sequence[Places], held: Ranges, others: set[str]) -> None:
+        """Change the next offsets, after the ends of the batch that was not done.
+
+        Of what begins elsewhere now, that batch reads what lies between.
+        """
+        if self._unfinished is not None:
+            before = self.begins()
+
+            def ends_of(number: int, ends: Places) -> Places:
+                return {
+                    topic: {
+                        each: _end(
+                            offset,
+                            ends.get(topic, {}).get(each, offset),
+                            None if topic in others else held[topic][each][1],
+                            moved=before[number].get(topic, {}).get(each) != offset,
+                        )
+                        for each, offset in partitions.items()
+                    }
+                    for topic, partitions in wanted[number].items()
+                }
+
+            _rewrite([self._unfinished], ends_of)
+        _rewrite(self._files, lambda number, _: wanted[number])
+
+
+def _end(offset: int, end: int, held: int | None, *, moved: bool) -> int:
+    if not moved:
+        return end
+    return offset if held is None else max(offset, min(end, held))
+
+
+def told(settled: Settled, choice: str) -> str:
+    """A sentence for the log about what was lost."""
+    lost = sum(each.lost(choice) for each in settled.losses)
+    at = "the first records there are" if choice == "earliest" else "the ends of the partitions"
+    return (
+        f"Offsets were lost, and the job continues at {at}: {lost:,} records are not read. "
+        f"{_listed(settled.losses)}"
+    )
+
+
+def checkpoint_gone(folder: Path, held: Ranges, choice: str) -> str:
+    """What it means that a deployment's checkpoint is not there any more; a sentence for the log.
+
+    Raises MillraceError `checkpoint_gone` if the choice is `fail`.
+    """
+    ends = [each for partitions in held.values() for each in partitions.values()]
+    there = sum(end - earliest for earliest, end in ends)
+    deleted = sum(earliest for earliest, _ in ends)
+    if choice == "fail":
+        raise MillraceError(
+            "checkpoint_gone",
+            f"The checkpoint in {folder} is gone, with the stores and offsets of this deployment. "
+            f"Put it back. Or begin with empty stores: “earliest” reads the {there:,} records that "
+            f"the topics have, again, without {deleted:,} that were deleted; “latest” skips all "
+            "of them. Choose in the setting for lost offsets, or reset the stores.",
+        )
+    if choice == "earliest":
+        return (
+            f"The checkpoint was gone: the job begins with empty stores and reads {there:,} "
+            f"records again; {deleted:,} that were deleted are lost."
+        )
+    return (
+        f"The checkpoint was gone: the job begins with empty stores, and {there:,} records that "
+        "the topics have are not read."
+    )
+
+
+def _refusal(losses: Sequence[Loss]) -> MillraceError:
+    again = sorted({each.topic for each in losses if each.recreated})
+    earliest, latest = (
+        sum(each.lost(choice) for each in losses) for choice in ("earliest", "latest")
+    )
+    if again:
+        names = ", ".join(again)
+        return MillraceError(
+            "topic_recreated",
+            f"Deleted, or deleted and created again, since the job read it: {names}. Records of "
+            "the topic before that were not read are lost. “earliest” reads all of the new topic "
+            f"and loses {earliest:,} records of others, “latest” skips {latest:,} records. "
+            f"{_listed(losses)} Choose in the setting for lost offsets, or start from other "
+            "offsets.",
+        )
+    return MillraceError(
+        "offsets_lost",
+        f"The broker does not have the next records any more: with “earliest” {earliest:,} records "
+        f"are lost, with “latest” {latest:,}. {_listed(losses)} Choose in the setting for lost "
+        "offsets, or start from other offsets.",
+    )
+
+
+def _listed(losses: Sequence[Loss]) -> str:
+    more = f"; and {len(losses) - NAMED} more" if len(losses) > NAMED else ""
+    return "; ".join(str(each) for each in losses[:NAMED]) + more + "."
+
+
+def _matching(session: Any, client: Mapping[str, str], patterns: Iterable[str]) -> list[str]:
+    matched: dict[str, int] = {}
+    for pattern in patterns:
+        matched |= topics.matching(session, dict(client), pattern)
+    return [name for name in matched if not name.startswith("__")]
+
+
+def _matches(pattern: str, topic: str) -> bool:
+    try:
+        return re.fullmatch(pattern, topic) is not None
+    except re.error:  # a pattern that only Java knows
+        return True
+
+
+def _head(file: Path) -> int:
+    """Lines before the first source, as Spark writes them."""
+    return 2 if file.parent.name == "offsets" else 1
+
+
+def _read(file: Path) -> list[Places | None]:
+    """Each source of a log entry; None for those that are not Kafka's."""
+    lines = file.read_text(encoding="utf-8").split("\n")[_head(file) :]
+    return [_places(line) for line in lines]
+
+
+def _places(line: str) -> Places | None:
+    read = json.loads(line) if line.lstrip().startswith("{") else None
+    if not isinstance(read, dict) or not all(isinstance(each, dict) for each in read.values()):
+        return None
+    return read
+
+
+def _rewrite(files: Iterable[Path], change: Callable[[int, Places], Places]) -> None:
+    number = 0
+    for file in files:
+        lines = file.read_text(encoding="utf-8").split("\n")
+        for at, line in enumerate(lines[_head(file) :], _head(file)):
+            before = _places(line)
+            if before is not None:
+                lines[at] = json.dumps(change(number, before), separators=(",", ":"))
+                number += 1
+        _write(file, "\n".join(lines))
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def _write(file: Path, text: str) -> None:
+    partial = file.with_name(f".{file.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)
+
+
+def _note(folder: Path, noted: Mapping[str, Any]) -> None:
+    _write(folder / NOTES, json.dumps(noted, indent=1))
+
+
+def _noted(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / NOTES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

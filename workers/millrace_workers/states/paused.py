@@ -1,0 +1,10 @@
+"""A driver lives and reads nothing, as wanted: it is looked after as one that reads."""
+
+from millrace_workers.model import Deployment
+from millrace_workers.states import running
+from millrace_workers.states.tools import Tools
+
+
+def step(deployment: Deployment, tools: Tools) -> str | None:
+    """Running as soon as the driver says that it reads again."""
+    return running.step(deployment, tools)
