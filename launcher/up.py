@@ -29,8 +29,8 @@ from launcher.services import (
     backend,
     broker,
     celery,
+    generators,
     redis,
-    sample,
     setup,
     simulator,
     spark,
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     """Prepare, start all services, print the address, wait for the end."""
     parser = argparse.ArgumentParser(prog="./millrace up", description="Start everything.")
     parser.add_argument("--port", type=int, default=None, help="port of the page (default: 8000)")
-    parser.add_argument("--no-sample", action="store_true", help="no generator, no sample topology")
+    parser.add_argument("--no-sample", action="store_true", help="no sample with live data")
     parser.add_argument(
         "--cluster", action="store_true", help="a standalone Spark master, 2 workers"
     )
@@ -91,7 +91,7 @@ async def run(
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, _asked_to_stop, supervisor)
     try:
-        services = selection(system, sample_wanted=not options.no_sample, cluster=options.cluster)
+        services = selection(system, cluster=options.cluster)
         say(f"starting: {', '.join(service.name for service in services)}")
         await supervisor.start(services)
         if not supervisor.stopping():
@@ -109,7 +109,7 @@ async def run(
     return 0
 
 
-def selection(system: System, *, sample_wanted: bool, cluster: bool) -> list[Service]:
+def selection(system: System, *, cluster: bool) -> list[Service]:
     """The services of this start, in the order in which they are listed."""
     services = []
     if "broker" not in system.outside:
@@ -123,11 +123,10 @@ def selection(system: System, *, sample_wanted: bool, cluster: bool) -> list[Ser
         celery.worker(system),
         celery.beat(system),
         simulator.service(system),
+        generators.service(system),
     ]
     if cluster:
         services += spark.services(system)
-    if sample_wanted:
-        services.append(sample.service(system))
     return services
 
 
@@ -255,8 +254,8 @@ def build_operator() -> Path:
 
 
 def start_sample(system: System) -> None:
-    """Make and deploy the sample topology *Word count*, once for each data folder."""
-    made = system.data / "sample-made"
+    """Make the sample *Word count* with its generator and deploy it, once for each data folder."""
+    made = system.data / "sample-started"
     if made.exists():
         return
     done = subprocess.run(

@@ -260,6 +260,19 @@ def invite_again(actor: User, membership: Membership) -> str:
         return issue_sign_in_link(membership.user)
 
 
+# -- rules of a workspace ------------------------------------------------------------------------
+def set_tests_required(actor: User, workspace: Workspace, required: bool) -> None:
+    """Let versions be deployed only if all tests of their topologies have passed with them, or all.
+
+    What runs goes on; its restarts need no tests.
+    """
+    require(actor, workspace.pk, Role.ADMIN)
+    with transaction.atomic():
+        workspace.tests_required = required
+        workspace.save(update_fields=["tests_required"])
+        audit(actor, workspace.pk, "workspace.tests", "workspace", workspace.pk, required=required)
+
+
 # -- the installation ---------------------------------------------------------------------------
 def set_topic_prefixes(actor: User, workspace: Workspace, prefixes: Sequence[str]) -> None:
     """Let a workspace use the topics that begin with one of these; none: all but internal ones.

@@ -35,6 +35,8 @@ class Workspace(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     #: topics that its people see, compile and deploy begin with one of these; empty: all
     topic_prefixes = models.JSONField(default=list, blank=True)
+    #: a version is deployed only if all tests of its topology have passed with it
+    tests_required = models.BooleanField(default=False)
 
     class Meta:
         ordering: ClassVar = ["name"]

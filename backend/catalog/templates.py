@@ -1,26 +1,92 @@
-"""Templates: documents to begin with, one JSON file each in ``documents/``."""
+"""Templates: topologies to begin with, one JSON file each in ``documents/``.
+
+A file has texts in English and Chinese, the document, ``inputs`` (sample records, as a simulation
+takes them), ``tests`` and ``generators``, one for each topic that the document reads.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from accounts.topics import allows
 from millrace_backend.errors import ApiError
+from millrace_compiler.needs import topics_of
 
 FOLDER = Path(__file__).with_name("documents")
 
 
 @dataclass(frozen=True)
 class Template:
-    """A document that runs as it is."""
+    """A topology that runs as it is, with all that is needed to try it."""
 
     id: str
     title: str
+    title_zh: str
     description: str
+    description_zh: str
     document: dict[str, Any]
+    #: input lines
+    inputs: list[dict[str, Any]]
+    #: ``name``, ``inputs``, ``expected``
+    tests: list[dict[str, Any]]
+    #: ``topic``, ``rate`` and the settings of `records.generating.Recipe` that the document lacks
+    generators: list[dict[str, Any]]
+
+    @property
+    def generated(self) -> list[str]:
+        """The topics that its generators write to."""
+        return [each["topic"] for each in self.generators]
+
+    def named(self, name: str, prefixes: Sequence[str] = ()) -> Template:
+        """The template with a topology of this name, on topics that the workspace may use."""
+        made = deepcopy(self)
+        made.document["name"] = name
+        topics = [need.topic for need in topics_of(made.document)]
+        if all(allows(prefixes, topic) for topic in topics):
+            return made
+        return _renamed(made, lambda topic: f"{prefixes[0]}{topic}")
+
+
+def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
+    """All topics of a template by other names; changes the document and the lists in place."""
+    document = made.document
+    document["topics"] = {rename(topic): each for topic, each in document["topics"].items()}
+    settings = document.get("settings", {})
+    if "dead_letter_topic" in settings:
+        settings["dead_letter_topic"] = rename(settings["dead_letter_topic"])
+    for node in document["nodes"]:
+        params = node["params"]
+        if "topics" in params:
+            params["topics"] = [rename(topic) for topic in params["topics"]]
+        if "topic" in params:
+            params["topic"] = rename(params["topic"])
+
+    def lines(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            {**each, "topic": rename(each["topic"])} if "topic" in each else each
+            for each in records
+        ]
+
+    def expected(test: Mapping[str, Any]) -> dict[str, Any]:
+        found = test["expected"]
+        outputs = {"outputs": lines(found["outputs"])} if "outputs" in found else {}
+        return {**found, **outputs}
+
+    return replace(
+        made,
+        inputs=lines(made.inputs),
+        tests=[
+            {**test, "inputs": lines(test["inputs"]), "expected": expected(test)}
+            for test in made.tests
+        ],
+        generators=lines(made.generators),
+    )
 
 
 @cache

@@ -22,6 +22,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from topologies.models import Topology, Version
+from topologies.required import require_tests
 
 from deployments.beginnings import (
     Beginning,
@@ -50,6 +51,7 @@ def create_deployment(
     """
     require(actor, topology.workspace_id, Role.OPERATOR)
     version = version_numbered(topology.pk, number)
+    require_tests(version)
     try:
         with transaction.atomic():
             deployment = Deployment.objects.create(
@@ -278,6 +280,8 @@ def request_redeploy(
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     version = version_numbered(deployment.topology_id, number)
+    if version.pk != deployment.version_id:
+        require_tests(version)
     decided = dict(decisions or {})
     if beginning is not None:
         _require_possible(deployment, version, beginning, name)

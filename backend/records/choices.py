@@ -46,3 +46,12 @@ class GroupState(models.TextChoices):
     STABLE = "stable", "Stable"
     EMPTY = "empty", "Empty"
     DEAD = "dead", "Dead"
+
+
+class GeneratorState(models.TextChoices):
+    """Where a generator is."""
+
+    RUNNING = "running", "Running"
+    DONE = "done", "Done: it has reached its limit"
+    STOPPED = "stopped", "Stopped by a person"
+    FAILED = "failed", "Failed"

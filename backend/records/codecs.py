@@ -64,12 +64,13 @@ def decode(raw: bytes | None, chosen: str = RecordFormat.AUTO) -> Decoded:
     if chosen == RecordFormat.AUTO:
         return _guessed(raw)
     try:
-        return Decoded(chosen, _text(raw, chosen), len(raw))
+        return Decoded(chosen, text_of(raw, chosen), len(raw))
     except Undecodable as error:
         return Decoded(RecordFormat.BYTES, raw.hex(), len(raw), str(error))
 
 
-def _text(raw: bytes, format: str) -> str:
+def text_of(raw: bytes, format: str) -> str:
+    """The text of bytes in a format. Raises Undecodable where they are not of it."""
     if format in _NUMBERS:
         return _number(raw, format)
     if format == RecordFormat.BOOLEAN:
@@ -107,13 +108,13 @@ def _guessed(raw: bytes) -> Decoded:
     if text is not None and all(each.isprintable() or each in _BLANKS for each in text):
         return Decoded(RecordFormat.JSON if _is_json(text) else RecordFormat.STRING, text, size)
     if size == 4:
-        return Decoded(RecordFormat.INTEGER, _text(raw, RecordFormat.INTEGER), size)
+        return Decoded(RecordFormat.INTEGER, text_of(raw, RecordFormat.INTEGER), size)
     if size == 8:
         whole = abs(struct.unpack(">q", raw)[0]) < _PLAUSIBLE
         number = RecordFormat.LONG if whole else RecordFormat.DOUBLE
-        return Decoded(number, _text(raw, number), size)
+        return Decoded(number, text_of(raw, number), size)
     if raw in {b"\x00", b"\x01"}:
-        return Decoded(RecordFormat.BOOLEAN, _text(raw, RecordFormat.BOOLEAN), size)
+        return Decoded(RecordFormat.BOOLEAN, text_of(raw, RecordFormat.BOOLEAN), size)
     schema_id = None
     if size > _SCHEMA_HEADER.size:
         magic, found = _SCHEMA_HEADER.unpack_from(raw)

@@ -48,6 +48,12 @@ def read_filter(contains: str, field: str, equals: str) -> Filter:
     """A filter as a request has it. Raises ApiError for a field that is no path."""
     if not field:
         return Filter(contains.casefold())
+    steps = path_steps(field)
+    return Filter(contains.casefold(), str(steps[0]), steps[1:], equals)
+
+
+def path_steps(field: str) -> tuple[str | int, ...]:
+    """The names and indexes of a path, `key` or `value` first. Raises ApiError for no path."""
     steps: list[str | int] = []
     at = 0
     while at < len(field):
@@ -56,14 +62,14 @@ def read_filter(contains: str, field: str, equals: str) -> Filter:
             break
         steps.append(found[1] if found[2] is None else int(found[2]))
         at = found.end()
-    if at < len(field) or steps[0] not in {"key", "value"}:
+    if at < len(field) or not steps or steps[0] not in {"key", "value"}:
         raise ApiError(
             "invalid",
             f"“{field[:80]}” is no path of a field.",
             "Begin with key or value, for instance value.customer.id or value.items[0].price.",
             fields={"field": ["Not a path."]},
         )
-    return Filter(contains.casefold(), str(steps[0]), tuple(steps[1:]), equals)
+    return tuple(steps)
 
 
 def _at(value: Any, steps: tuple[str | int, ...]) -> Any:

@@ -12,7 +12,7 @@ from millrace_backend.errors import ApiError, NotFound
 from records.choices import RecordFormat, Start
 from records.codecs import Decoded, as_base64, cut, decode
 from records.filters import Filter
-from records.reading import Page, Raw, Scan
+from records.reading import Page, Raw, Scan, Take
 from records.topics import Ends, described, ends_of, offsets_at
 
 #: bytes of a key or a value that a single record's answer has
@@ -40,14 +40,6 @@ class Asked:
 
 def read_page(topic: str, asked: Asked) -> dict[str, Any]:
     """One page of records. Raises ApiError for a partition or a cursor that is none."""
-    numbers = [each.id for each in described(topic).partitions]
-    if asked.partition is not None:
-        if asked.partition not in numbers:
-            raise _no_partition(topic, asked.partition, len(numbers))
-        numbers = [asked.partition]
-    ends = {number: each for (_, number), each in ends_of((topic, n) for n in numbers).items()}
-    backwards = asked.start == Start.LATEST
-    ranges = _ranges(topic, asked, ends, backwards=backwards)
 
     def take(record: Raw) -> dict[str, Any] | None:
         key = decode(record.key, asked.key_format)
@@ -56,8 +48,7 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
             return None
         return shown(record, key, value)
 
-    with kafka.failures(), kafka.readers.one() as consumer:
-        page = Scan(consumer, topic, take).page(ranges, asked.limit, backwards=backwards)
+    page, ends = scanned(topic, asked, take)
     return {
         "records": [row.content for row in page.rows],
         "scanned": page.scanned,
@@ -65,6 +56,24 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
         "next": _cursor(_following(page, ends)),
         "ends": _cursor({number: each.latest for number, each in ends.items()}),
     }
+
+
+def scanned(topic: str, asked: Asked, take: Take) -> tuple[Page, dict[int, Ends]]:
+    """A page of what `take` makes of records, and the ends of the partitions that were read.
+
+    Raises ApiError for a partition or a cursor that is none.
+    """
+    numbers = [each.id for each in described(topic).partitions]
+    if asked.partition is not None:
+        if asked.partition not in numbers:
+            raise _no_partition(topic, asked.partition, len(numbers))
+        numbers = [asked.partition]
+    ends = {number: each for (_, number), each in ends_of((topic, n) for n in numbers).items()}
+    backwards = asked.start == Start.LATEST
+    ranges = _ranges(topic, asked, ends, backwards=backwards)
+    with kafka.failures(), kafka.readers.one() as consumer:
+        page = Scan(consumer, topic, take).page(ranges, asked.limit, backwards=backwards)
+    return page, ends
 
 
 def read_one(topic: str, partition: int, offset: int, formats: tuple[str, str]) -> dict[str, Any]:

@@ -125,3 +125,38 @@ class TopologyTest(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class SampleInputs(models.Model):
+    """Records to simulate a topology with, for who has none of their own yet."""
+
+    topology = models.OneToOneField(
+        Topology, on_delete=models.CASCADE, related_name="sample_inputs", primary_key=True
+    )
+    #: input lines, as a simulation takes them
+    inputs = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return f"inputs of {self.topology_id}"
+
+
+class TestPass(models.Model):
+    """A test that the server ran on a document, and that passed."""
+
+    __test__ = False
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="test_passes")
+    #: `hash_of` the document, and of the test's inputs and what it expects
+    document_hash = models.CharField(max_length=64)
+    test_hash = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["workspace", "document_hash", "test_hash"], name="one_pass_per_test"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.test_hash[:8]} passed with {self.document_hash[:8]}"

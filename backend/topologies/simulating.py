@@ -14,6 +14,7 @@ from django.conf import settings
 from millrace_backend.errors import ApiError, Conflict, Forbidden, NotFound, TooMany, Unavailable
 
 from topologies.models import Version, hash_of
+from topologies.required import note_pass
 
 #: input lines of one simulation, and steps of records that its answer has
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
@@ -45,7 +46,7 @@ def simulated(
 ) -> dict[str, Any]:
     """The diagnostics and the result of a document's run on input lines; None where refused.
 
-    With `expected` the result says what differs from it.
+    With `expected` the result says what differs from it; a test that passes is remembered.
     `state` is `starting` where nothing ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is no saved version of the workspace and for code
     of somebody who may not deploy, Unavailable
@@ -80,7 +81,10 @@ def simulated(
     )
     if answer.get("state") == "starting":
         return {"state": "starting", "diagnostics": [], "result": None}
-    return {"state": "done", "diagnostics": answer["diagnostics"], "result": answer["result"]}
+    result = answer["result"]
+    if expected is not None and result is not None and result["differences"] == []:
+        note_pass(workspace, document, inputs, expected)
+    return {"state": "done", "diagnostics": answer["diagnostics"], "result": result}
 
 
 def prepare() -> str:

@@ -12,13 +12,15 @@ import pytest
 import yaml
 from accounts.actions import redeem_sign_in_link
 from accounts.models import User, Workspace
-from deployments.management.commands import millrace_sample
+from deployments import actions as deployment_actions
 from deployments.models import Deployment
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.test import Client as DjangoClient
 from millrace_backend import checks, environment
 from millrace_backend.middleware import PageMiddleware
+from records import generators
+from records.models import Generator
 from topologies.models import Topology
 
 
@@ -114,11 +116,12 @@ def test_set_up_makes_the_first_admin_once_and_a_new_link_each_time() -> None:
 def test_the_sample_is_made_and_deployed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     needed: list[dict[str, int]] = []
 
-    def create(topics: dict[str, int]) -> list[str]:
+    def create(topics: dict[str, int], _retention: dict[str, int]) -> list[str]:
         needed.append(topics)
         return list(topics)
 
-    monkeypatch.setattr(millrace_sample, "create_missing", create)
+    monkeypatch.setattr(deployment_actions, "create_missing", create)
+    monkeypatch.setattr(generators, "described", lambda _topic: None)
     with pytest.raises(CommandError, match="millrace_setup"):
         call_command("millrace_sample")
     call_command("millrace_setup", stdout=io.StringIO())
@@ -126,6 +129,15 @@ def test_the_sample_is_made_and_deployed_once(monkeypatch: pytest.MonkeyPatch) -
         call_command("millrace_sample", stdout=io.StringIO())
     assert needed[0] == {"sentences": 2, "word-counts": 2}
     assert Deployment.objects.get().topology.name == "Word count"
+    assert Deployment.objects.get().topology.tests.count() == 2
+    generator = Generator.objects.get()
+    assert (generator.topic, generator.ends_at, generator.over(10**9)) == ("sentences", None, False)
+    # A sample of before there were generators gets one; one that was stopped stays so.
+    Generator.objects.all().delete()
+    call_command("millrace_sample", stdout=io.StringIO())
+    assert Generator.objects.filter(state="running").update(state="stopped") == 1
+    call_command("millrace_sample", stdout=io.StringIO())
+    assert not Generator.objects.filter(state="running").exists()
     Deployment.objects.all().delete()
     Topology.objects.all().delete()
     call_command("millrace_sample", stdout=io.StringIO())

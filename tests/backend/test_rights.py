@@ -56,6 +56,7 @@ def rows() -> dict[str, dict[str, str]]:
 
 
 OPERATIONS = operations()
+RECIPE = {"key": {"format": "string"}, "value": {"format": "string"}}
 #: bodies and queries of requests, where an operation needs one
 BODIES: dict[str, dict[str, Any]] = {
     "session_begin": {"username": "nobody", "password": "wrong"},
@@ -79,7 +80,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "test_replace": {"name": "New", "inputs": [], "expected": {"dropped": 0}},
     "presence_update": {"node": "a"},
     "record_produce": {"value": {"format": "string", "text": "a"}},
+    "generator_start": {"topic": "orders", "recipe": RECIPE},
+    "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
+    "workspace_rules_set": {"tests_required": False},
     "installation_workspace_set": {"topic_prefixes": ["orders-"]},
 }
 QUERIES = {
@@ -115,6 +119,10 @@ class World:
             "store": "count",
             "run": 1,
             "name": "stream",
+            "template_id": "word-count",
+            "generator": people.workspace.generators.create(
+                topic="orders", recipe=RECIPE, rate=1
+            ).pk,
         }
 
     def client(self, name: str) -> APIClient:

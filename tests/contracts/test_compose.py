@@ -15,6 +15,7 @@ from launcher.services import broker
 #: what our own processes read from their environment
 OURS = (
     "backend", "setup", "worker", "beat", "backend-analyzer", "worker-analyzer",
+    "generators",
     "backend-simulator", "backend-store-reader",
 )  # fmt: skip
 READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")

@@ -40,11 +40,12 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
 
     page.keyboard.press("Alt+r")
     panel = page.get_by_test_id("simulate")
-    expect(panel.get_by_text("Try this topology on records")).to_be_visible()
+    # The template's own records stand there; others take their place.
+    expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(9)
     panel.get_by_role("button", name="Paste…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("textbox").fill("\n".join(ORDERS))
-    dialog.get_by_role("button", name="Add records").click()
+    dialog.get_by_role("button", name="Replace the records").click()
     page.get_by_test_id("simulate-run").click()
     summary = page.get_by_test_id("simulation-summary")
     expect(summary).to_contain_text("4 records in, 2 records out, 1 dropped", timeout=PATIENCE)
@@ -76,7 +77,23 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     dialog.get_by_role("button", name="Keep", exact=True).click()
     test = page.locator("[data-test='Late by two minutes']")
     panel.get_by_role("button", name="Run all tests").click()
-    expect(test).to_have_attribute("data-verdict", "passed", timeout=60_000)
+    expect(panel.get_by_text("4 tests · 4 passed · 0 failed")).to_be_visible(timeout=60_000)
+
+    # A run of all tests can be ended: those that did not run have no verdict.
+    panel.get_by_role("button", name="Run all tests").click()
+    panel.get_by_role("button", name="Cancel").click()
+    expect(panel.get_by_role("button", name="Run all tests")).to_be_visible()
+    expect(page.locator("[data-verdict='running']")).to_have_count(0)
+
+    # The same name replaces the test.
+    panel.get_by_role("radio", name="Outputs").click()
+    panel.get_by_role("button", name="Keep as a test…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Name").fill("late by two minutes")
+    dialog.get_by_role("button", name="Replace the test").click()
+    test = page.locator("[data-test='late by two minutes']")
+    expect(test).to_be_visible()
+    expect(panel.locator("[data-test]")).to_have_count(4)
 
     # With a longer grace, the record comes out, by itself.
     panel.get_by_role("switch", name="Run again on every change").click()
@@ -88,16 +105,17 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
 
     # The test says what that changed; its records can be opened, and it can be deleted.
     panel.get_by_role("radio", name="Tests").click()
-    expect(panel.get_by_text("1 test · 0 passed · 0 failed")).to_be_visible()
-    panel.get_by_role("button", name="Run: Late by two minutes").click()
+    expect(panel.get_by_text("4 tests · 0 passed · 0 failed")).to_be_visible()
+    panel.get_by_role("button", name="Run: late by two minutes").click()
     expect(test).to_have_attribute("data-verdict", "failed", timeout=60_000)
     expect(test).to_contain_text("purchases-per-hour[2]: expected nothing, got")
-    panel.get_by_role("button", name="Open its records: Late by two minutes").click()
+    panel.get_by_role("button", name="Open its records: late by two minutes").click()
     expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(4)
     panel.get_by_role("radio", name="Tests").click()
-    panel.get_by_role("button", name="Delete: Late by two minutes").click()
+    panel.get_by_role("button", name="Delete: late by two minutes").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(panel.get_by_text("No test is kept with this topology.")).to_be_visible()
+    expect(test).to_have_count(0)
+    expect(panel.locator("[data-test]")).to_have_count(3)
 
     # Nothing typed is lost.
     page.reload()

@@ -160,6 +160,14 @@ class LinkSerializer(serializers.Serializer[Any]):
     sign_in_link = serializers.CharField(read_only=True)
 
 
+class WorkspaceRulesSerializer(serializers.Serializer[Any]):
+    """Rules that the admins of a workspace set."""
+
+    tests_required = serializers.BooleanField(
+        help_text="A version is deployed only if all tests of its topology have passed with it."
+    )
+
+
 class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
     """What the installation's admin sets for a workspace."""
 

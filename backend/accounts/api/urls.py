@@ -20,5 +20,6 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/members", views.MembersView.as_view()),
     path("workspaces/<slug:workspace>/members/<int:member>", views.MemberView.as_view()),
     path("workspaces/<slug:workspace>/members/<int:member>/link", views.MemberLinkView.as_view()),
+    path("workspaces/<slug:workspace>/rules", views.RulesView.as_view()),
     path("workspaces/<slug:workspace>/audit", views.AuditView.as_view()),
 ]

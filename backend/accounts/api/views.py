@@ -183,6 +183,29 @@ class TokenView(ApiView):
         return Response(status=204)
 
 
+class RulesView(ApiView):
+    """The rules of a workspace."""
+
+    @extend_schema(responses=shapes.WorkspaceRulesSerializer, operation_id="workspace_rules_get")
+    def get(self, request: Request, workspace: str) -> Response:
+        """What must be true of a version before it is deployed."""
+        found = workspace_for(self.person, workspace)
+        return Response(shapes.WorkspaceRulesSerializer(found).data)
+
+    @extend_schema(
+        request=shapes.WorkspaceRulesSerializer,
+        responses=shapes.WorkspaceRulesSerializer,
+        operation_id="workspace_rules_set",
+    )
+    def put(self, request: Request, workspace: str) -> Response:
+        """Set them (admin); what runs goes on."""
+        found = workspace_for(self.person, workspace, Role.ADMIN)
+        given = shapes.WorkspaceRulesSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.set_tests_required(self.person, found, given.validated_data["tests_required"])
+        return Response(shapes.WorkspaceRulesSerializer(found).data)
+
+
 class MembersView(ApiView):
     """The people of a workspace."""
 

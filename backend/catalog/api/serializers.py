@@ -134,9 +134,14 @@ class CatalogueSerializer(serializers.Serializer[Any]):
 
 
 class TemplateSerializer(serializers.Serializer[Any]):
-    """A document to start from."""
+    """A topology to start from; it comes with tests, sample records and generators."""
 
     id = serializers.CharField()
     title = serializers.CharField()
+    title_zh = serializers.CharField(help_text="In Chinese.")
     description = serializers.CharField()
+    description_zh = serializers.CharField(help_text="In Chinese.")
     document = DocumentField()
+    generated = serializers.ListField(
+        child=serializers.CharField(), help_text="The topics that its generators write to."
+    )

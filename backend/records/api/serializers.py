@@ -7,11 +7,14 @@ from typing import Any
 from rest_framework import serializers
 
 from records.choices import GroupState, RecordFormat, Start, Stopped
+from records.sampling import MOST_SAMPLED
 
 #: the largest offset and timestamp that a request may name
 MOST = 2**62
 MOST_TIME = 8_640_000_000_000_000
 LONGEST_FILTER = 500
+#: fields of a sample that are masked
+MOST_MASKS = 1_000
 
 
 class TopicFiguresSerializer(serializers.Serializer[Any]):
@@ -218,3 +221,53 @@ class RecordPlaceSerializer(serializers.Serializer[Any]):
 
     partition = serializers.IntegerField()
     offset = serializers.IntegerField()
+
+
+class MaskSerializer(serializers.Serializer[Any]):
+    """What becomes of a field before a record leaves the server."""
+
+    how = serializers.ChoiceField(
+        choices=[("hash", "Hash"), ("replace", "Replace")],
+        help_text="hash: another value of the same type, the same for the same one.",
+    )
+    by = serializers.JSONField(
+        allow_null=True, default=None, help_text="In the place of the field, with `replace`."
+    )
+
+
+class SampleRequestSerializer(serializers.Serializer[Any]):
+    """Records of a topic to simulate with."""
+
+    count = serializers.IntegerField(min_value=1, max_value=MOST_SAMPLED, default=50)
+    start = serializers.ChoiceField(
+        choices=[(Start.LATEST.value, "Newest"), (Start.EARLIEST.value, "First")],
+        default=Start.LATEST,
+    )
+    key_format = serializers.CharField(
+        max_length=20,
+        default="string",
+        help_text="Of the topology document. Records of other formats than string, json and "
+        "numbers come as their bytes.",
+    )
+    value_format = serializers.CharField(max_length=20, default="json")
+    masks = serializers.DictField(
+        child=MaskSerializer(),
+        default=dict,
+        help_text="By the field's path: `key`, `value.customer.name`.",
+    )
+    headers = serializers.BooleanField(default=False, help_text="Whether headers come along.")
+
+    def validate_masks(self, masks: dict[str, Any]) -> dict[str, Any]:
+        """Not more than a schema has."""
+        if len(masks) > MOST_MASKS:
+            raise serializers.ValidationError(f"At most {MOST_MASKS} fields.")
+        return masks
+
+
+class SampleSerializer(serializers.Serializer[Any]):
+    """Input lines of a simulation."""
+
+    lines = serializers.ListField(child=serializers.DictField())
+    skipped = serializers.IntegerField(
+        help_text="Records that were left out: their bytes could not be read, so not be masked."
+    )

@@ -2,10 +2,22 @@
 
 from django.urls import path
 
-from records.api import views
+from records.api import generator_views, views
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topic-figures", views.TopicFiguresView.as_view()),
+    path("workspaces/<slug:workspace>/generators", generator_views.GeneratorsView.as_view()),
+    path("generators/<int:generator>/stop", generator_views.GeneratorStopView.as_view()),
+    path("workspaces/<slug:workspace>/generated-records", generator_views.GeneratedView.as_view()),
+    path(
+        "workspaces/<slug:workspace>/templates/<slug:template_id>/try",
+        generator_views.TryView.as_view(),
+    ),
+    path(
+        "workspaces/<slug:workspace>/topics/<str:topic>/uses",
+        generator_views.TopicUsesView.as_view(),
+    ),
+    path("workspaces/<slug:workspace>/topics/<str:topic>/samples", views.SamplesView.as_view()),
     path("workspaces/<slug:workspace>/topics/<str:topic>", views.TopicView.as_view()),
     path("workspaces/<slug:workspace>/topics/<str:topic>/groups", views.GroupsView.as_view()),
     path("workspaces/<slug:workspace>/topics/<str:topic>/records", views.RecordsView.as_view()),

@@ -17,6 +17,7 @@ from records import actions, topics
 from records.api import serializers as shapes
 from records.filters import read_filter
 from records.queries import Asked, read_one, read_page
+from records.sampling import Mask, Wish, sample
 
 
 class TopicFiguresView(ApiView):
@@ -130,3 +131,22 @@ class RecordView(TopicApiView):
         return Response(
             shapes.RawRecordSerializer(read_one(topic, partition, offset, formats)).data
         )
+
+
+class SamplesView(TopicApiView):
+    """Records of a topic to simulate with."""
+
+    @extend_schema(
+        request=shapes.SampleRequestSerializer,
+        responses=shapes.SampleSerializer,
+        operation_id="topic_sample",
+    )
+    def post(self, request: Request, workspace: str, topic: str) -> Response:
+        """Records as input lines, with masked fields; nothing is changed."""
+        found = self.workspace_of(workspace, topic)
+        given = shapes.SampleRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        asked = dict(given.validated_data)
+        masks = {path: Mask(**mask) for path, mask in asked.pop("masks").items()}
+        taken = sample(found, topic, Wish(**asked, masks=masks))
+        return Response({"lines": taken.lines, "skipped": taken.skipped})

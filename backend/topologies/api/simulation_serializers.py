@@ -203,3 +203,9 @@ class SimulatorSerializer(serializers.Serializer[Any]):
     """Whether a simulation would run at once."""
 
     state = serializers.ChoiceField(choices=[("ready", "ready"), ("starting", "starting")])
+
+
+class SampleInputsSerializer(serializers.Serializer[Any]):
+    """Records to simulate a topology with, as input lines."""
+
+    inputs = serializers.ListField(child=serializers.DictField())

@@ -10,10 +10,24 @@ from rest_framework.response import Response
 
 from topologies import simulating
 from topologies.api.simulation_serializers import (
+    SampleInputsSerializer,
     SimulationRequestSerializer,
     SimulationSerializer,
     SimulatorSerializer,
 )
+from topologies.api.views import topology_of
+from topologies.models import SampleInputs
+
+
+class SampleInputsView(ApiView):
+    """Records to simulate a topology with."""
+
+    @extend_schema(responses=SampleInputsSerializer, operation_id="sample_inputs_get")
+    def get(self, request: Request, topology: int) -> Response:
+        """The input lines that came with its template; none for other topologies."""
+        found = topology_of(self.person, topology)
+        row = SampleInputs.objects.filter(topology=found).first()
+        return Response({"inputs": row.inputs if row else []})
 
 
 class SimulationsView(ApiView):

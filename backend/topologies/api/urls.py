@@ -10,6 +10,7 @@ urlpatterns = [
     path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
     path("topologies/<int:topology>", views.TopologyView.as_view()),
     path("topologies/<int:topology>/draft", views.DraftView.as_view()),
+    path("topologies/<int:topology>/sample-inputs", simulation_views.SampleInputsView.as_view()),
     path("topologies/<int:topology>/tests", testing_views.TestsView.as_view()),
     path("topologies/<int:topology>/tests/<int:test>", testing_views.TestView.as_view()),
     path("topologies/<int:topology>/versions", views.VersionsView.as_view()),

@@ -34,6 +34,7 @@ from topologies.compiling import compiled
 from topologies.exporting import export, file_name
 from topologies.models import Draft, Topology, Version, empty_document
 from topologies.queries import visible_topologies, whole
+from topologies.templating import create_from_template
 from topologies.topics import refusals
 
 ORDERINGS = ("updated_at", "name", "created_at", "node_count")
@@ -104,24 +105,24 @@ class TopologiesView(ApiView):
         operation_id="topology_create",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Create a topology (editor): empty, or from a document or template."""
+        """Create a topology (editor): empty, from a document, or from a template with its tests."""
         found = workspace_for(self.person, workspace, Role.EDITOR)
         given = shapes.NewTopologySerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
-        document, message = values.get("document"), "Imported" if "document" in values else ""
+        name, described = values["name"], values["description"]
         if "template" in values:
             chosen = template(values["template"])
-            document = {**chosen.document, "name": values["name"]}
-            message = f"From the template “{chosen.title}”"
-        topology = actions.create_topology(
-            self.person,
-            found,
-            values["name"],
-            document,
-            description=values["description"],
-            message=message,
-        )
+            topology = create_from_template(self.person, found, chosen, name, description=described)
+        else:
+            topology = actions.create_topology(
+                self.person,
+                found,
+                name,
+                values.get("document"),
+                description=described,
+                message="Imported" if "document" in values else "",
+            )
         response = shown(self.person, topology.pk)
         response.status_code = 201
         return response

@@ -14,19 +14,24 @@ import type {
   Draft,
   EdgeRecords,
   Figures,
+  Generator,
+  GeneratorPage,
   LogPage,
   Member,
   MissingTopic,
+  NewGenerator,
   NewMember,
   NewRecord,
   NewTopic,
   NewTopologyTest,
   OldState,
   RawRecord,
+  Recipe,
   RecordFormat,
   RecordPage,
   Role,
   RunRecord,
+  SampleRequest,
   Session,
   Simulation,
   StartRequest,
@@ -38,13 +43,16 @@ import type {
   Token,
   TopicDetail,
   TopicFiguresPage,
+  TopicUse,
   TopologyDocument,
   TopologyPage,
   TopologySummary,
   TopologyTest,
   TopologyTestPage,
+  Tried,
   Version,
   VersionSummary,
+  WorkspaceRules,
   WorkspaceSettings,
 } from "./types";
 
@@ -84,7 +92,23 @@ export const deleteToken = (token: number) =>
 export const getCatalogue = (): Promise<Catalogue> =>
   answer(api.GET("/api/catalog")) as Promise<Catalogue>;
 
+export const sampleInputs = (
+  topology: number,
+): Promise<{ readonly inputs: readonly Record<string, unknown>[] }> =>
+  answer(api.GET("/api/topologies/{topology}/sample-inputs", { params: { path: { topology } } }));
+
 export const listTemplates = (): Promise<readonly Template[]> => answer(api.GET("/api/templates"));
+
+export const getRules = (workspace: string): Promise<WorkspaceRules> =>
+  answer(api.GET("/api/workspaces/{workspace}/rules", { params: { path: { workspace } } }));
+
+export const setRules = (workspace: string, rules: WorkspaceRules): Promise<WorkspaceRules> =>
+  answer(
+    api.PUT("/api/workspaces/{workspace}/rules", {
+      params: { path: { workspace } },
+      body: rules,
+    }),
+  );
 
 export const listMembers = (workspace: string): Promise<readonly Member[]> =>
   answer(api.GET("/api/workspaces/{workspace}/members", { params: { path: { workspace } } }));
@@ -213,6 +237,72 @@ export const getRecord = (
   answer(
     api.GET("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {
       params: { path: { workspace, topic, partition, offset }, query: formats },
+    }),
+  );
+
+export const topicUses = (
+  workspace: string,
+  topic: string,
+): Promise<{ readonly uses: readonly TopicUse[] }> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/uses", {
+      params: topicAt(workspace, topic),
+    }),
+  );
+
+/** Records of a topic as input lines of a simulation, with masked fields. */
+export const sampleTopic = (
+  workspace: string,
+  topic: string,
+  asked: SampleRequest,
+): Promise<{ readonly lines: readonly Record<string, unknown>[]; readonly skipped: number }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topics/{topic}/samples", {
+      params: topicAt(workspace, topic),
+      body: asked,
+    }),
+  );
+
+export const listGenerators = (workspace: string, search: string): Promise<GeneratorPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/generators", {
+      params: { path: { workspace }, query: { search, page_size: 100 } },
+    }),
+  );
+
+export const startGenerator = (workspace: string, made: NewGenerator): Promise<Generator> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/generators", {
+      params: { path: { workspace } },
+      body: made,
+    }),
+  );
+
+export const stopGenerator = (generator: number): Promise<Generator> =>
+  answer(api.POST("/api/generators/{generator}/stop", { params: { path: { generator } } }));
+
+/** Random records as input lines of a simulation; nothing is written. */
+export const generateRecords = (
+  workspace: string,
+  asked: { topic: string; recipe: Recipe; count: number; every: number },
+): Promise<{ readonly lines: readonly Record<string, unknown>[] }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/generated-records", {
+      params: { path: { workspace } },
+      body: asked,
+    }),
+  );
+
+/** The topology of a template, its topics and its generators; the title in a language. */
+export const tryTemplate = (
+  workspace: string,
+  template: string,
+  language: string,
+): Promise<Tried> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/templates/{template_id}/try", {
+      params: { path: { workspace, template_id: template } },
+      headers: { "Accept-Language": language },
     }),
   );
 

@@ -405,6 +405,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/generators/{generator}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Let it write no more (operator). */
+        post: operations["generator_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -689,6 +706,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/topologies/{topology}/sample-inputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The input lines that came with its template; none for other topologies. */
+        get: operations["sample_inputs_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/topologies/{topology}/tests": {
         parameters: {
             query?: never;
@@ -847,6 +881,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/generated-records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Random records as input lines; nothing is written. */
+        post: operations["records_generate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/generators": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page, those that run before those that ended. */
+        get: operations["generator_list"];
+        put?: never;
+        /** @description Write random records to a topic until a limit or a stop (operator). */
+        post: operations["generator_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/members": {
         parameters: {
             query?: never;
@@ -900,6 +969,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What must be true of a version before it is deployed. */
+        get: operations["workspace_rules_get"];
+        /** @description Set them (admin); what runs goes on. */
+        put: operations["workspace_rules_set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/simulations": {
         parameters: {
             query?: never;
@@ -918,6 +1005,23 @@ export interface paths {
         post: operations["simulation_run"];
         /** @description End the reader's simulations that are running. */
         delete: operations["simulation_cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/templates/{template_id}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make the topology, its topics, and start its generators (operator). */
+        post: operations["template_try"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1028,6 +1132,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/topics/{topic}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Records as input lines, with masked fields; nothing is changed. */
+        post: operations["topic_sample"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/topics/{topic}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Nodes of the workspace's topologies that read or write it, with their formats. */
+        get: operations["topic_uses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/topologies": {
         parameters: {
             query?: never;
@@ -1038,7 +1176,7 @@ export interface paths {
         /** @description One page, last changed first. */
         get: operations["topology_list"];
         put?: never;
-        /** @description Create a topology (editor): empty, or from a document or template. */
+        /** @description Create a topology (editor): empty, from a document, or from a template with its tests. */
         post: operations["topology_create"];
         delete?: never;
         options?: never;
@@ -1456,6 +1594,32 @@ export interface components {
             id: string;
             title: string;
         };
+        /** @description How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`. */
+        FieldRule: {
+            /** Format: double */
+            max?: number;
+            /** Format: double */
+            min?: number;
+            /** @description A text of one of each list, with blanks between them. */
+            parts?: string[][];
+            /** @description Before the number; without `min` and `max`, the number of the key. */
+            prefix?: string;
+            /** @description One of these. */
+            values?: unknown[];
+        };
+        /** @description How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`. */
+        FieldRuleRequest: {
+            /** Format: double */
+            max?: number;
+            /** Format: double */
+            min?: number;
+            /** @description A text of one of each list, with blanks between them. */
+            parts?: string[][];
+            /** @description Before the number; without `min` and `max`, the number of the key. */
+            prefix?: string;
+            /** @description One of these. */
+            values?: unknown[];
+        };
         /**
          * @description * `node_in` - Records that entered the node, per second
          *     * `node_out` - Records that the node forwarded, per second
@@ -1517,11 +1681,22 @@ export interface components {
          * @enum {string}
          */
         FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+        /** @description A format of the topology document. */
+        FormatRequest: {
+            format: string;
+            schema?: string;
+        };
         /** @description A Spark SQL function. */
         Function: {
             description: string;
             name: string;
             usage: string;
+        };
+        /** @description Input lines of a simulation. */
+        Generated: {
+            lines: {
+                [key: string]: unknown;
+            }[];
         };
         /** @description The generated program. */
         GeneratedCode: {
@@ -1533,6 +1708,53 @@ export interface components {
             path: string;
             text: string;
         };
+        /** @description Records to generate for a simulation. */
+        GeneratedRequestRequest: {
+            /** @default 20 */
+            count: number;
+            /**
+             * @description Milliseconds from a record to the next, on average.
+             * @default 60000
+             */
+            every: number;
+            recipe: components["schemas"]["RecipeRequest"];
+            topic: string;
+        };
+        /** @description A generator. */
+        Generator: {
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly created_by: string | null;
+            /** Format: date-time */
+            readonly ended_at: string | null;
+            /** Format: date-time */
+            readonly ends_at: string | null;
+            readonly id: number;
+            readonly most: number | null;
+            readonly problem: string;
+            /** Format: double */
+            readonly rate: number;
+            recipe: components["schemas"]["Recipe"];
+            state: components["schemas"]["GeneratorStateEnum"];
+            readonly topic: string;
+            readonly written: number;
+        };
+        GeneratorPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["Generator"][];
+        };
+        /**
+         * @description * `running` - Running
+         *     * `done` - Done: it has reached its limit
+         *     * `stopped` - Stopped by a person
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        GeneratorStateEnum: "running" | "done" | "stopped" | "failed";
         /** @description How far a consumer group is in a partition. */
         GroupPlace: {
             committed: number;
@@ -1544,6 +1766,12 @@ export interface components {
             redis: boolean;
             status: components["schemas"]["StatusEnum"];
         };
+        /**
+         * @description * `hash` - Hash
+         *     * `replace` - Replace
+         * @enum {string}
+         */
+        HowEnum: "hash" | "replace";
         /** @description An input port. */
         Input: {
             dynamic: string | null;
@@ -1623,6 +1851,18 @@ export interface components {
             records: number;
             topic: string;
         };
+        /** @description What becomes of a field before a record leaves the server. */
+        MaskRequest: {
+            /** @description In the place of the field, with `replace`. */
+            by?: unknown;
+            /**
+             * @description hash: another value of the same type, the same for the same one.
+             *
+             *     * `hash` - Hash
+             *     * `replace` - Replace
+             */
+            how: components["schemas"]["HowEnum"];
+        };
         /** @description A person in a workspace. */
         Member: {
             /** Format: date-time */
@@ -1657,6 +1897,24 @@ export interface components {
             document: components["schemas"]["DocumentRequest"];
             /** @description Revision of the draft that this one replaces; null where there is none. */
             revision?: string | null;
+        };
+        /** @description A generator to start. */
+        NewGeneratorRequest: {
+            /** @description It ends after so many records. */
+            most?: number | null;
+            /**
+             * Format: double
+             * @description Records a second.
+             * @default 10
+             */
+            rate: number;
+            recipe: components["schemas"]["RecipeRequest"];
+            /**
+             * @description It ends after this time.
+             * @default 3600
+             */
+            seconds: number;
+            topic: string;
         };
         /** @description A header to write. */
         NewHeaderRequest: {
@@ -1976,6 +2234,106 @@ export interface components {
             timestamp: number;
             value: components["schemas"]["RecordPart"];
         };
+        /** @description What generated records look like; the same seed gives the same records. */
+        Recipe: {
+            /** @description By the field's path: key, value, value.customer.name. */
+            fields?: {
+                [key: string]: components["schemas"]["FieldRule"];
+            };
+            key: components["schemas"]["Format"];
+            /**
+             * @description Different keys.
+             * @default 10
+             */
+            keys: number;
+            /**
+             * Format: double
+             * @description Records out of a hundred that come late.
+             * @default 0
+             */
+            late: number;
+            /**
+             * @description By so many ms at most.
+             * @default 0
+             */
+            late_by: number;
+            /**
+             * Format: double
+             * @description Values out of a hundred that the format cannot read.
+             * @default 0
+             */
+            malformed: number;
+            /**
+             * Format: double
+             * @description Values out of a hundred that are null.
+             * @default 0
+             */
+            nulls: number;
+            /**
+             * Format: int64
+             * @default 1
+             */
+            seed: number;
+            /**
+             * Format: double
+             * @description Exponent of Zipf's law; 0: all keys alike.
+             * @default 0
+             */
+            skew: number;
+            /** @description The field of the value that holds the record's time. */
+            time_field?: string | null;
+            value: components["schemas"]["Format"];
+        };
+        /** @description What generated records look like; the same seed gives the same records. */
+        RecipeRequest: {
+            /** @description By the field's path: key, value, value.customer.name. */
+            fields?: {
+                [key: string]: components["schemas"]["FieldRuleRequest"];
+            };
+            key: components["schemas"]["FormatRequest"];
+            /**
+             * @description Different keys.
+             * @default 10
+             */
+            keys: number;
+            /**
+             * Format: double
+             * @description Records out of a hundred that come late.
+             * @default 0
+             */
+            late: number;
+            /**
+             * @description By so many ms at most.
+             * @default 0
+             */
+            late_by: number;
+            /**
+             * Format: double
+             * @description Values out of a hundred that the format cannot read.
+             * @default 0
+             */
+            malformed: number;
+            /**
+             * Format: double
+             * @description Values out of a hundred that are null.
+             * @default 0
+             */
+            nulls: number;
+            /**
+             * Format: int64
+             * @default 1
+             */
+            seed: number;
+            /**
+             * Format: double
+             * @description Exponent of Zipf's law; 0: all keys alike.
+             * @default 0
+             */
+            skew: number;
+            /** @description The field of the value that holds the record's time. */
+            time_field?: string | null;
+            value: components["schemas"]["FormatRequest"];
+        };
         /** @description A record of a topic. */
         Record: {
             headers: components["schemas"]["RecordHeader"][];
@@ -2115,6 +2473,49 @@ export interface components {
             stores: components["schemas"]["StoreFigures"][];
             tasks: components["schemas"]["Task"][];
         };
+        /** @description Input lines of a simulation. */
+        Sample: {
+            lines: {
+                [key: string]: unknown;
+            }[];
+            /** @description Records that were left out: their bytes could not be read, so not be masked. */
+            skipped: number;
+        };
+        /** @description Records to simulate a topology with, as input lines. */
+        SampleInputs: {
+            inputs: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** @description Records of a topic to simulate with. */
+        SampleRequestRequest: {
+            /** @default 50 */
+            count: number;
+            /**
+             * @description Whether headers come along.
+             * @default false
+             */
+            headers: boolean;
+            /**
+             * @description Of the topology document. Records of other formats than string, json and numbers come as their bytes.
+             * @default string
+             */
+            key_format: string;
+            /** @description By the field's path: `key`, `value.customer.name`. */
+            masks?: {
+                [key: string]: components["schemas"]["MaskRequest"];
+            };
+            /** @default latest */
+            start: components["schemas"]["SampleRequestStartEnum"];
+            /** @default json */
+            value_format: string;
+        };
+        /**
+         * @description * `latest` - Newest
+         *     * `earliest` - First
+         * @enum {string}
+         */
+        SampleRequestStartEnum: "latest" | "earliest";
         /** @description A record that went over an edge. */
         SampledRecord: {
             headers: {
@@ -2710,12 +3111,18 @@ export interface components {
             thread_changes: number;
             topic_partitions: components["schemas"]["TopicPartition"][];
         };
-        /** @description A document to start from. */
+        /** @description A topology to start from; it comes with tests, sample records and generators. */
         Template: {
             description: string;
+            /** @description In Chinese. */
+            description_zh: string;
             document: components["schemas"]["Document"];
+            /** @description The topics that its generators write to. */
+            generated: string[];
             id: string;
             title: string;
+            /** @description In Chinese. */
+            title_zh: string;
         };
         /** @description A range of the parameter's text; 0-based, ``stop`` is exclusive. */
         TextPosition: {
@@ -2786,6 +3193,25 @@ export interface components {
             /** @description Null where it is sensitive. */
             value: string | null;
         };
+        /** @description A node of a topology that reads or writes a topic, and the formats it states. */
+        TopicUse: {
+            key: {
+                [key: string]: unknown;
+            } | null;
+            name: string;
+            node: string;
+            /** @description Else it writes. */
+            reads: boolean;
+            time_field: string | null;
+            topology: number;
+            value: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /** @description Who uses a topic. */
+        TopicUses: {
+            uses: components["schemas"]["TopicUse"][];
+        };
         /** @description A topology in a list. */
         Topology: {
             /** Format: date-time */
@@ -2836,6 +3262,12 @@ export interface components {
             expected: components["schemas"]["ExpectedRequest"];
             inputs: unknown[];
             name: string;
+        };
+        /** @description What *Try it* made. */
+        Tried: {
+            /** @description Those that it started; a topic that has one gets no second one. */
+            generators: components["schemas"]["Generator"][];
+            topology: number;
         };
         /**
          * @description * `per_second` - Records per second
@@ -2903,6 +3335,16 @@ export interface components {
             readonly name: string;
             readonly role: components["schemas"]["Role"];
             readonly slug: string;
+        };
+        /** @description Rules that the admins of a workspace set. */
+        WorkspaceRules: {
+            /** @description A version is deployed only if all tests of its topology have passed with it. */
+            tests_required: boolean;
+        };
+        /** @description Rules that the admins of a workspace set. */
+        WorkspaceRulesRequest: {
+            /** @description A version is deployed only if all tests of its topology have passed with it. */
+            tests_required: boolean;
         };
         /** @description What the installation's admin sets for a workspace. */
         WorkspaceSettings: {
@@ -3745,6 +4187,36 @@ export interface operations {
             };
         };
     };
+    generator_stop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                generator: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generator"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -4462,6 +4934,36 @@ export interface operations {
             };
         };
     };
+    sample_inputs_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                topology: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleInputs"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     test_list: {
         parameters: {
             query?: {
@@ -4948,6 +5450,111 @@ export interface operations {
             };
         };
     };
+    records_generate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GeneratedRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generated"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    generator_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneratorPage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    generator_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGeneratorRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Generator"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     member_list: {
         parameters: {
             query?: never;
@@ -5108,6 +5715,70 @@ export interface operations {
             };
         };
     };
+    workspace_rules_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceRules"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    workspace_rules_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceRulesRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceRules"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     simulator_get: {
         parameters: {
             query?: never;
@@ -5197,6 +5868,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    template_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                template_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tried"];
+                };
             };
             /** @description Refused */
             default: {
@@ -5559,6 +6261,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RawRecord"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    topic_sample: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SampleRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sample"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    topic_uses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                topic: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopicUses"];
                 };
             };
             /** @description Refused */

@@ -1,5 +1,15 @@
 /** Chinese texts by their English ones. */
 export const zh: Readonly<Record<string, string>> = {
+  "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
+  Templates: "模板",
+  "Try it": "试运行",
+  Deployments: "部署",
+  "Rules for everybody in this workspace. What runs goes on when they are changed.":
+    "适用于工作区所有成员的规则。更改规则不影响正在运行的部署。",
+  "Deploy a version only if all tests of its topology have passed with it":
+    "仅当拓扑的所有测试均在该版本上通过时才可部署",
+  "Creates it with its topics and lets records arrive: deploy it to see it run.":
+    "创建拓扑及其主题，并持续写入记录：部署后即可看到它运行。",
   Light: "浅色",
   Dark: "深色",
   System: "跟随系统",

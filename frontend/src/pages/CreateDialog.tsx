@@ -1,18 +1,21 @@
 import { Button, FileButton, Modal, TextInput } from "@mantine/core";
 import IconFileImport from "@tabler/icons-react/dist/esm/icons/IconFileImport.mjs";
+import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import IconTemplate from "@tabler/icons-react/dist/esm/icons/IconTemplate.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
-import { createTopology } from "../api/calls";
+import { createTopology, tryTemplate } from "../api/calls";
 import { ApiError } from "../api/client";
 import { t } from "../app/phrases";
+import { may, useWorkspace } from "../app/session";
 import { readDocument, type TopologyDocument } from "../graph/document";
-import { Note } from "../ui";
+import { Note, Tip } from "../ui";
+import { language } from "../ui/i18n";
 import { freeName, LONGEST_NAME } from "./names";
 import classes from "./pages.module.css";
-import { useTemplates } from "./templates";
+import { TemplatePicture } from "./TemplatePicture";
+import { textsOf, useTemplates } from "./templates";
 
 interface CreateDialogProps {
   ws: string;
@@ -28,18 +31,26 @@ type Start =
 /** A name and a beginning: empty, a template, or a document from disk. */
 export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   const templates = useTemplates();
-  const [name, setName] = useState(
-    () => templates.find((each) => each.id === template)?.title ?? "",
-  );
+  const [name, setName] = useState(() => {
+    const chosen = templates.find((each) => each.id === template);
+    return chosen === undefined ? "" : textsOf(chosen).title;
+  });
+  /** The name that was proposed: a choice may replace it, what was typed stays. */
+  const [proposed, setProposed] = useState(name);
   const [start, setStart] = useState<Start>(
     template === undefined ? { from: "empty" } : { from: "template", id: template },
   );
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const operator = may(useWorkspace(ws)?.role, "operator");
   const queries = useQueryClient();
   const navigate = useNavigate();
 
-  const propose = async (title: string) => setName(await freeName(ws, title).catch(() => title));
+  const propose = async (title: string) => {
+    const free = await freeName(ws, title).catch(() => title);
+    setName(free);
+    setProposed(free);
+  };
   const read = async (file: File | null) => {
     if (file === null) return;
     setError(null);
@@ -54,6 +65,19 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
           file: file.name,
         }),
       );
+    }
+  };
+  const tryIt = async (id: string) => {
+    setBusy(true);
+    setError(null);
+    try {
+      const made = await tryTemplate(ws, id, language());
+      void queries.invalidateQueries({ queryKey: ["topologies", ws] });
+      void navigate(`/w/${ws}/t/${made.topology}`);
+    } catch (failure) {
+      setBusy(false);
+      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError([known.message, known.hint].filter(Boolean).join(" "));
     }
   };
   const create = async (event: FormEvent) => {
@@ -86,7 +110,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
   };
 
   return (
-    <Modal opened onClose={onClose} title={t("New topology")} size={480}>
+    <Modal opened onClose={onClose} title={t("New topology")} size={780}>
       <form onSubmit={(event) => void create(event)} className={classes.form}>
         <TextInput
           label={t("Name")}
@@ -106,19 +130,6 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
             title={t("Empty canvas")}
             about={t("Start with the first node.")}
           />
-          {templates.map((each) => (
-            <Choice
-              key={each.id}
-              checked={start.from === "template" && start.id === each.id}
-              onChoose={() => {
-                setStart({ from: "template", id: each.id });
-                if (name === "") void propose(each.title);
-              }}
-              icon={<IconTemplate size={18} stroke={1.5} />}
-              title={each.title}
-              about={each.description}
-            />
-          ))}
           <FileButton accept="application/json,.json" onChange={(file) => void read(file)}>
             {(props) => (
               <Choice
@@ -135,9 +146,44 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
             )}
           </FileButton>
         </div>
+        <h3 className={classes.choicesTitle}>{t("Templates, each with tests and sample data")}</h3>
+        <div className={classes.templates} role="radiogroup" aria-label={t("Templates")}>
+          {templates.map((each) => {
+            const { description, title } = textsOf(each);
+            return (
+              <Choice
+                key={each.id}
+                checked={start.from === "template" && start.id === each.id}
+                onChoose={() => {
+                  setStart({ from: "template", id: each.id });
+                  if (name === "" || name === proposed) void propose(title);
+                }}
+                picture={<TemplatePicture template={each} />}
+                title={title}
+                about={description}
+              />
+            );
+          })}
+        </div>
         {error === null ? null : <Note tone="failed">{error}</Note>}
         <div className={classes.formEnd}>
           <Button onClick={onClose}>{t("Cancel")}</Button>
+          {start.from === "template" && operator ? (
+            <Tip
+              text={t(
+                "Creates it with its topics and lets records arrive: deploy it to see it run.",
+              )}
+            >
+              <Button
+                loading={busy}
+                leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+                onClick={() => void tryIt(start.id)}
+                data-testid="try-template"
+              >
+                {t("Try it")}
+              </Button>
+            </Tip>
+          ) : null}
           <Button
             type="submit"
             variant="filled"
@@ -156,7 +202,8 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
 function Choice(props: {
   checked: boolean;
   onChoose: () => void;
-  icon: React.ReactNode;
+  icon?: React.ReactNode;
+  picture?: React.ReactNode;
   title: string;
   about: string;
 }) {
@@ -166,10 +213,14 @@ function Choice(props: {
       type="button"
       role="radio"
       aria-checked={props.checked}
-      className={classes.choice}
+      className={props.picture === undefined ? classes.choice : classes.template}
       onClick={props.onChoose}
     >
-      <span className={classes.choiceIcon}>{props.icon}</span>
+      {props.picture === undefined ? (
+        <span className={classes.choiceIcon}>{props.icon}</span>
+      ) : (
+        <span className={classes.templatePicture}>{props.picture}</span>
+      )}
       <span>
         <span className={classes.choiceTitle}>{props.title}</span>
         <span className={classes.choiceAbout}>{props.about}</span>

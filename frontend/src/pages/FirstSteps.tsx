@@ -1,9 +1,9 @@
 import { Button } from "@mantine/core";
-import IconArrowRight from "@tabler/icons-react/dist/esm/icons/IconArrowRight.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { t } from "../app/phrases";
 import classes from "./pages.module.css";
-import { useTemplates } from "./templates";
+import { TemplatePicture } from "./TemplatePicture";
+import { textsOf, useTemplates } from "./templates";
 
 /** The empty list: what a topology is, and the two ways to a first one. */
 export function FirstSteps(props: { editor: boolean; onCreate: (template?: string) => void }) {
@@ -29,21 +29,34 @@ export function FirstSteps(props: { editor: boolean; onCreate: (template?: strin
           >
             {t("Start with an empty canvas")}
           </Button>
-          {templates.map((template) => (
-            <Button
-              key={template.id}
-              rightSection={<IconArrowRight size={16} stroke={1.5} />}
-              onClick={() => props.onCreate(template.id)}
-            >
-              {t("Start from {template}", { template: template.title })}
-            </Button>
-          ))}
         </div>
       ) : (
         <p>
           {t("You have read access. Ask an administrator for the editor role to make changes.")}
         </p>
       )}
+      {props.editor ? (
+        <div className={classes.firstTemplates}>
+          {templates.map((template) => (
+            <button
+              key={template.id}
+              type="button"
+              className={classes.template}
+              onClick={() => props.onCreate(template.id)}
+            >
+              <span className={classes.templatePicture}>
+                <TemplatePicture template={template} />
+              </span>
+              <span>
+                <span className={classes.choiceTitle}>
+                  {t("Start from {template}", { template: textsOf(template).title })}
+                </span>
+                <span className={classes.choiceAbout}>{textsOf(template).description}</span>
+              </span>
+            </button>
+          ))}
+        </div>
+      ) : null}
     </section>
   );
 }

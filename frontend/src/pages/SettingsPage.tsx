@@ -6,6 +6,7 @@ import { useWorkspace } from "../app/session";
 import { Members } from "./Members";
 import { Password } from "./Password";
 import classes from "./pages.module.css";
+import { Rules } from "./Rules";
 import { Tokens } from "./Tokens";
 
 /** Members of the workspace, and the signed-in person's tokens. */
@@ -21,6 +22,7 @@ export function SettingsPage() {
         <h1 className={classes.title}>{t("Settings")}</h1>
       </div>
       <Members ws={ws} admin={workspace?.role === "admin"} />
+      <Rules ws={ws} admin={workspace?.role === "admin"} />
       <Password />
       <Tokens />
     </Shell>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { listTemplates } from "../api/calls";
 import type { Template } from "../api/types";
+import { language } from "../ui/i18n";
 
 /** Documents that a new topology can start from. */
 export function useTemplates(): readonly Template[] {
@@ -10,4 +11,11 @@ export function useTemplates(): readonly Template[] {
     staleTime: Number.POSITIVE_INFINITY,
   });
   return data ?? [];
+}
+
+/** Title and description in the page's language. */
+export function textsOf(template: Template): { title: string; description: string } {
+  return language() === "zh"
+    ? { title: template.title_zh, description: template.description_zh }
+    : { title: template.title, description: template.description };
 }

@@ -3,6 +3,7 @@ import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { afterEach, expect, test, vi } from "vitest";
 import { useDesigner } from "../designer/store";
+import { ruleOf } from "../generate/recipe";
 import { theme } from "../theme/theme";
 import { GenerateDialog } from "./Adding";
 import { useSimulation } from "./store";
@@ -33,7 +34,15 @@ async function type(label: string, typed: string) {
   });
 }
 
-test("records are generated as far apart as the duration says, and no other text is taken", async () => {
+const asked = vi.fn();
+vi.mock("../api/calls", () => ({
+  generateRecords: async (_ws: string, request: unknown) => {
+    asked(request);
+    return { lines: [{ topic: "in", key: "a", value: "b", timestamp: 5 }] };
+  },
+}));
+
+test("records are asked for as the form says, and no text that is no duration is taken", async () => {
   useDesigner.setState({ document: DOCUMENT as never });
   const place = document.createElement("div");
   document.body.append(place);
@@ -41,7 +50,7 @@ test("records are generated as far apart as the duration says, and no other text
   await act(async () =>
     root.render(
       <MantineProvider theme={theme} env="test">
-        <GenerateDialog onClose={() => undefined} />
+        <GenerateDialog ws="main" onClose={() => undefined} />
       </MantineProvider>,
     ),
   );
@@ -51,14 +60,30 @@ test("records are generated as far apart as the duration says, and no other text
   expect(add()?.disabled).toBe(true);
   expect(document.body.textContent).toContain("A duration such as 5 minutes");
   await type("One every", "1 h");
-  await type("Late (%)", "0");
+  await type("Key skew (Zipf)", "1.5");
   await type("Records", "30");
+  await type("value", "tea, 7");
+  await type("key", "order-1..5");
   await act(async () => add()?.click());
-  const times = useSimulation.getState().rows.map((row) => Number(row.timestamp));
-  expect(times).toHaveLength(30);
-  const [first = 0] = times;
-  // An hour on average, each a little more or less.
-  expect(((times.at(-1) ?? 0) - first) / 29).toBeGreaterThan(1_800_000);
+  expect(asked.mock.calls[0]?.[0]).toMatchObject({
+    topic: "in",
+    count: 30,
+    every: 3_600_000,
+    recipe: {
+      key: text,
+      skew: 1.5,
+      fields: { key: { prefix: "order-", min: 1, max: 5 }, value: { values: ["tea", 7] } },
+    },
+  });
+  expect(useSimulation.getState().rows.map((row) => row.value)).toEqual(["b"]);
   await act(async () => root.unmount());
   place.remove();
+});
+
+test("the text of a field becomes its rule", () => {
+  expect(ruleOf(" ")).toBeNull();
+  expect(ruleOf("-3..2.5")).toEqual({ min: -3, max: 2.5 });
+  expect(ruleOf("customer-1..50")).toEqual({ prefix: "customer-", min: 1, max: 50 });
+  expect(ruleOf("order-#")).toEqual({ prefix: "order-" });
+  expect(ruleOf("true, null, x")).toEqual({ values: [true, null, "x"] });
 });

@@ -1,19 +1,26 @@
-import { Button, Modal, NumberInput, Select, Textarea, TextInput } from "@mantine/core";
+import { Button, Modal, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
+import { generateRecords } from "../api/calls";
 import { useDesigner } from "../designer/store";
-import { durationText, milliseconds } from "../graph/durations";
+import { complete, recipeOf, type Shape, USUAL } from "../generate/recipe";
+import { DurationInput, NumberField, ShapeForm } from "../generate/ShapeForm";
 import { Note } from "../ui";
-import { type Generator, generate, USUAL } from "./generate";
-import { type InputRow, rowsOfText, sourcesOf } from "./scenario";
+import { type InputRow, rowOf, rowsOfText, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
 import { t } from "./texts";
 
-function Buttons(props: { disabled: boolean; make: () => readonly InputRow[] | null }) {
+type Made = readonly InputRow[] | null;
+
+/** Adds what is made to the rows, or puts it in their place. */
+export function Buttons(props: { disabled: boolean; make: () => Made | Promise<Made> }) {
   const { disabled, make } = props;
+  const [busy, setBusy] = useState(false);
   const some = useSimulation((state) => state.rows.length > 0);
-  const add = (before: readonly InputRow[]) => {
-    const made = make();
+  const add = async (before: readonly InputRow[]) => {
+    setBusy(true);
+    const made = await make();
+    setBusy(false);
     if (made !== null) useSimulation.getState().setRows([...before, ...made]);
   };
   return (
@@ -22,12 +29,12 @@ function Buttons(props: { disabled: boolean; make: () => readonly InputRow[] | n
         <Button
           variant="default"
           disabled={disabled}
-          onClick={() => add(useSimulation.getState().rows)}
+          onClick={() => void add(useSimulation.getState().rows)}
         >
           {t("append")}
         </Button>
       ) : null}
-      <Button disabled={disabled} onClick={() => add([])}>
+      <Button disabled={disabled} loading={busy} onClick={() => void add([])}>
         {some ? t("replace") : t("fillIn")}
       </Button>
     </div>
@@ -69,35 +76,29 @@ export function PasteDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-const FIELDS = ["count", "keys", "every", "late", "lateBy", "nulls", "seed"] as const;
-type Field = (typeof FIELDS)[number];
-/** They are typed as durations: `1 minute`. */
-const DURATIONS: readonly Field[] = ["every", "lateBy"];
-const MOST: Readonly<Record<keyof Generator, number>> = {
-  count: 2_000,
-  keys: 1_000,
-  every: 86_400_000,
-  late: 100,
-  lateBy: 864_000_000,
-  nulls: 100,
-  seed: 1_000_000,
-};
-
-/** Random records by the schema of a source. */
-export function GenerateDialog({ onClose }: { onClose: () => void }) {
+/** Random records by the schema of a source, made by the server's generator. */
+export function GenerateDialog({ onClose, ws }: { onClose: () => void; ws: string }) {
   const sources = sourcesOf(useDesigner.getState().document);
-  const [settings, setSettings] = useState<Generator>(USUAL);
+  const [shape, setShape] = useState<Shape>(USUAL);
+  const [count, setCount] = useState(20);
+  const [every, setEvery] = useState(60_000);
   const [topic, setTopic] = useState(sources[0]?.topic ?? "");
+  const [error, setError] = useState<string | null>(null);
   const source = sources.find((each) => each.topic === topic);
-  const set = (field: Field) => (value: number) =>
-    setSettings((before) => ({ ...before, [field]: value }));
-  const make = () => {
+  const make = async () => {
     if (source === undefined) return null;
-    onClose();
-    return generate(source, settings);
+    try {
+      const recipe = recipeOf(source, shape);
+      const { lines } = await generateRecords(ws, { topic, recipe, count, every });
+      onClose();
+      return lines.map((line) => rowOf(line, sources));
+    } catch (failure) {
+      setError((failure as Error).message);
+      return null;
+    }
   };
   return (
-    <Modal opened onClose={onClose} title={t("generateTitle")}>
+    <Modal opened onClose={onClose} title={t("generateTitle")} size={520}>
       <div className={classes.form}>
         <Select
           label={t("source")}
@@ -106,56 +107,13 @@ export function GenerateDialog({ onClose }: { onClose: () => void }) {
           allowDeselect={false}
           onChange={(value) => setTopic(value ?? topic)}
         />
-        {FIELDS.map((field) =>
-          DURATIONS.includes(field) ? (
-            <DurationInput
-              key={field}
-              label={t(field)}
-              most={MOST[field]}
-              value={settings[field]}
-              onChange={set(field)}
-            />
-          ) : (
-            <NumberInput
-              key={field}
-              label={t(field)}
-              value={settings[field]}
-              min={field === "count" || field === "keys" ? 1 : 0}
-              max={MOST[field]}
-              clampBehavior="strict"
-              allowDecimal={false}
-              onChange={(value) => set(field)(typeof value === "number" ? value : 0)}
-            />
-          ),
-        )}
+        <NumberField label={t("count")} least={1} most={2_000} value={count} onChange={setCount} />
+        <DurationInput label={t("every")} most={86_400_000} value={every} onChange={setEvery} />
+        <span />
       </div>
-      <Buttons
-        disabled={source === undefined || FIELDS.some((field) => Number.isNaN(settings[field]))}
-        make={make}
-      />
+      <ShapeForm target={source ?? null} shape={shape} onChange={setShape} />
+      {error === null ? null : <Note tone="failed">{error}</Note>}
+      <Buttons disabled={source === undefined || !complete({ ...shape, every })} make={make} />
     </Modal>
-  );
-}
-
-/** A duration as text; NaN while it is none. */
-function DurationInput(props: {
-  label: string;
-  most: number;
-  value: number;
-  onChange: (value: number) => void;
-}) {
-  const { label, most, onChange, value } = props;
-  const [text, setText] = useState(durationText(value));
-  return (
-    <TextInput
-      label={label}
-      value={text}
-      error={Number.isNaN(value) ? t("badDuration", { most: durationText(most) }) : null}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        const read = milliseconds(event.currentTarget.value);
-        onChange(read === null || read < 0 || read > most ? Number.NaN : read);
-      }}
-    />
   );
 }

@@ -6,6 +6,7 @@ import { Empty, Note, Segments, Tip } from "../ui";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { InputsTable } from "./InputsTable";
 import { EdgeView, OutputsView } from "./Records";
+import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
 import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
@@ -33,7 +34,7 @@ function useAuto(workspace: string) {
 export function SimulatePanel({ topology, ws }: { topology: number; ws: string }) {
   const document = useDesigner((state) => state.document);
   const { rows, shown, view } = useSimulation();
-  const [dialog, setDialog] = useState<"paste" | "generate" | "keep" | null>(null);
+  const [dialog, setDialog] = useState<"paste" | "generate" | "sample" | "keep" | null>(null);
   const sources = useMemo(() => sourcesOf(document), [document]);
   const { bad } = useMemo(() => linesOf(rows, sources), [rows, sources]);
   useEffect(() => {
@@ -81,7 +82,8 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       {dialog === "keep" && shown !== null ? (
         <KeepDialog topology={topology} shown={shown} onClose={() => setDialog(null)} />
       ) : null}
-      {dialog === "generate" ? <GenerateDialog onClose={() => setDialog(null)} /> : null}
+      {dialog === "sample" ? <SampleDialog ws={ws} onClose={() => setDialog(null)} /> : null}
+      {dialog === "generate" ? <GenerateDialog ws={ws} onClose={() => setDialog(null)} /> : null}
     </div>
   );
 }
@@ -89,7 +91,7 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
 function Bar(props: {
   ws: string;
   bad: number;
-  onDialog: (which: "paste" | "generate" | "keep") => void;
+  onDialog: (which: "paste" | "generate" | "sample" | "keep") => void;
 }) {
   const { bad, onDialog, ws } = props;
   const { auto, phase, rows, setAuto, setView, shown, view } = useSimulation();
@@ -119,6 +121,9 @@ function Bar(props: {
           </Button>
           <Button variant="subtle" onClick={() => onDialog("generate")}>
             {t("generate")}
+          </Button>
+          <Button variant="subtle" onClick={() => onDialog("sample")}>
+            {t("sample")}
           </Button>
           <Button variant="subtle" onClick={() => onDialog("paste")}>
             {t("paste")}

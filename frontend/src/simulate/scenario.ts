@@ -1,7 +1,7 @@
 /** The input records of a simulation as they are typed, and as the simulator takes them. */
 
+import type { Format } from "../generate/recipe";
 import { type DocumentNode, paramsOf, type TopologyDocument } from "../graph/document";
-import { readType, type SparkType } from "../graph/types";
 
 /** A row of the table of inputs; every cell is text, so that nothing typed is lost. */
 export interface InputRow {
@@ -41,9 +41,10 @@ export interface BadCell {
 export interface Source {
   readonly topic: string;
   readonly node: DocumentNode;
+  readonly key: Format;
+  readonly value: Format;
   readonly keyFormat: string;
   readonly valueFormat: string;
-  readonly valueType: SparkType | null;
   /** The field of the value that holds the record's time, if the source reads one. */
   readonly timeField: string | null;
 }
@@ -55,16 +56,10 @@ export function newRow(cells: Partial<Omit<InputRow, "id">> = {}): InputRow {
   return { ...empty, ...cells, id: lastId };
 }
 
-function format(value: unknown): string {
-  const found = (value as { format?: unknown } | undefined)?.format;
-  return typeof found === "string" ? found : "string";
-}
-
-function schema(value: unknown): SparkType | null {
-  const found = (value as { schema?: unknown } | undefined)?.schema;
-  return typeof found === "string" && found !== "" && !found.trimStart().startsWith("{")
-    ? readType(found)
-    : null;
+function formatOf(value: unknown): Format {
+  const found = value as { format?: unknown; schema?: unknown } | undefined;
+  const schema = typeof found?.schema === "string" ? { schema: found.schema } : {};
+  return { format: typeof found?.format === "string" ? found.format : "string", ...schema };
 }
 
 /** The topics that the document reads by name. */
@@ -79,9 +74,10 @@ export function sourcesOf(document: TopologyDocument): readonly Source[] {
       .map((topic) => ({
         topic,
         node,
-        keyFormat: format(params.key),
-        valueFormat: format(params.value),
-        valueType: schema(params.value),
+        key: formatOf(params.key),
+        value: formatOf(params.value),
+        keyFormat: formatOf(params.key).format,
+        valueFormat: formatOf(params.value).format,
         timeField: time?.[1] ?? null,
       }));
   });
@@ -92,6 +88,18 @@ export function cellOf(value: unknown, name: string): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string" && (name === "string" || name === "bytes")) return value;
   return JSON.stringify(value);
+}
+
+/** Before the base64 of bytes, in a cell: what no format can read. */
+const BYTES = "base64:";
+
+/** The field of an input line that a cell fills, and how: its value, or bytes as they are. */
+function part(name: "key" | "value", text: string, formatName: string): Record<string, unknown> {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith(BYTES)) return { [name]: readValue(text, formatName) };
+  const bytes = trimmed.slice(BYTES.length);
+  atob(bytes);
+  return { [`${name}_bytes`]: bytes };
 }
 
 function readValue(text: string, name: string): unknown {
@@ -142,8 +150,8 @@ export function linesOf(
     if (row.topic === "") bad.push({ row: index, column: "topic" });
     const line: Record<string, unknown> = {
       topic: row.topic,
-      key: cell("key", (text) => readValue(text, source?.keyFormat ?? "string")),
-      value: cell("value", (text) => readValue(text, source?.valueFormat ?? "json")),
+      ...cell("key", (text) => part("key", text, source?.keyFormat ?? "string")),
+      ...cell("value", (text) => part("value", text, source?.valueFormat ?? "json")),
       timestamp: cell("timestamp", timeOf) ?? 0,
     };
     if (row.partition.trim() !== "") line.partition = cell("partition", whole) ?? 0;
@@ -163,8 +171,12 @@ export function rowOf(line: Record<string, unknown>, sources: readonly Source[])
   const text = (value: unknown) => (value === null || value === undefined ? "" : String(value));
   return newRow({
     topic,
-    key: cellOf(line.key, source?.keyFormat ?? "string"),
-    value: cellOf(line.value, source?.valueFormat ?? "json"),
+    key: line.key_bytes
+      ? `${BYTES}${line.key_bytes}`
+      : cellOf(line.key, source?.keyFormat ?? "string"),
+    value: line.value_bytes
+      ? `${BYTES}${line.value_bytes}`
+      : cellOf(line.value, source?.valueFormat ?? "json"),
     timestamp: text(line.timestamp),
     partition: text(line.partition),
     headers:

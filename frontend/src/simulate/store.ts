@@ -1,7 +1,7 @@
 /** The simulation of the topology that is open: its inputs, kept in this browser, and its result. */
 
 import { create } from "zustand";
-import { cancelSimulation } from "../api/calls";
+import { cancelSimulation, sampleInputs } from "../api/calls";
 import { ApiError } from "../api/client";
 import type { Diagnostic, SimulationResult } from "../api/types";
 import { canvas } from "../designer/canvasApi";
@@ -9,7 +9,7 @@ import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode, type TopologyDocument } from "../graph/document";
 import { simulated } from "./asking";
-import { type InputRow, type Line, linesOf, newRow, sourcesOf } from "./scenario";
+import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
 import { dropText, endingText } from "./words";
 
@@ -71,6 +71,16 @@ function keep(state: SimulationState) {
   }
 }
 
+/** Puts the records of the topology's template in the place of none. */
+async function fillIn(topology: number): Promise<void> {
+  if (localStorage.getItem(keyOf(topology)) !== null) return;
+  const { inputs } = await sampleInputs(topology).catch(() => ({ inputs: [] }));
+  const { rows, setRows, topology: open } = useSimulation.getState();
+  if (open !== topology || rows.length > 0 || inputs.length === 0) return;
+  const sources = sourcesOf(useDesigner.getState().document);
+  setRows(inputs.map((line) => rowOf(line, sources)));
+}
+
 let running: AbortController | null = null;
 
 const NOTHING = {
@@ -93,6 +103,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
     running?.abort();
     useSimulated.getState().show({ edges: null, drops: {}, at: null });
     set({ topology, view: "inputs", ...NOTHING, ...load(topology) });
+    if (get().rows.length === 0) void fillIn(topology);
   },
   close: () => {
     running?.abort();

@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import IconDice from "@tabler/icons-react/dist/esm/icons/IconDice3.mjs";
 import IconSend from "@tabler/icons-react/dist/esm/icons/IconSend.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useQuery } from "@tanstack/react-query";
@@ -10,6 +11,9 @@ import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { GeneratorsList } from "../generate/GeneratorsList";
+import { StartDialog } from "../generate/StartDialog";
+import { t as g } from "../generate/texts";
 import pages from "../pages/pages.module.css";
 import { Chip, Tabs } from "../ui";
 import { count, exact } from "../ui/format";
@@ -26,7 +30,7 @@ export function TopicPage() {
   const { ws = "", topic = "" } = useParams();
   const role = useWorkspace(ws)?.role;
   const [tab, setTab] = useState<Tab>("records");
-  const [dialog, setDialog] = useState<"produce" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"produce" | "generate" | "delete" | null>(null);
   const [written, setWritten] = useState(0);
   useEffect(() => {
     document.title = `${topic} · Millrace`;
@@ -69,6 +73,15 @@ export function TopicPage() {
             {t("Produce a record")}
           </Button>
         ) : null}
+        {may(role, "operator") ? (
+          <Button
+            leftSection={<IconDice size={16} stroke={1.5} />}
+            onClick={() => setDialog("generate")}
+            data-testid="generate"
+          >
+            {g("generate")}
+          </Button>
+        ) : null}
         {may(role, "admin") ? (
           <Button
             color="red"
@@ -81,6 +94,7 @@ export function TopicPage() {
           </Button>
         ) : null}
       </div>
+      <GeneratorsList ws={ws} topic={topic} operator={may(role, "operator")} />
       <div className={classes.tabs}>
         <Tabs<Tab>
           idPrefix="topic"
@@ -120,6 +134,9 @@ export function TopicPage() {
             void found.refetch();
           }}
         />
+      ) : null}
+      {dialog === "generate" ? (
+        <StartDialog ws={ws} topic={topic} onClose={() => setDialog(null)} />
       ) : null}
       {dialog === "delete" ? (
         <DeleteTopicDialog ws={ws} topic={detail} onClose={() => setDialog(null)} />

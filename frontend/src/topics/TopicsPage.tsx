@@ -11,6 +11,7 @@ import { Failed } from "../app/Failed";
 import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
+import { GeneratorsList } from "../generate/GeneratorsList";
 import pages from "../pages/pages.module.css";
 import { Empty } from "../ui";
 import { count, exact } from "../ui/format";
@@ -79,6 +80,7 @@ export function TopicsPage() {
               }}
             />
           </div>
+          <GeneratorsList ws={ws} operator={operator} />
           <Rows ws={ws} rows={found?.results} search={debounced} />
           {pageCount > 1 ? (
             <div className={pages.pages}>

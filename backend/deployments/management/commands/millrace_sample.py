@@ -1,4 +1,4 @@
-"""Leaves a running sample: the topology *Word count*, deployed."""
+"""Leaves a running sample: the template *Word count*, tried and deployed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from accounts.models import Membership
 from catalog.templates import template
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from millrace_backend.errors import ApiError
-from topologies.actions import create_topology
+from records.models import Generator
+from records.trying import start_generators, try_template
 from topologies.models import Topology
 
 from deployments.actions import create_deployment
 from deployments.choices import Target
-from deployments.cluster import create_missing
 
 TEMPLATE = "word-count"
 
@@ -22,7 +22,7 @@ TEMPLATE = "word-count"
 class Command(BaseCommand):
     """``millrace_sample [--workspace SLUG]``."""
 
-    help = "Creates the topology Word count and its topics, and deploys it; safe to repeat."
+    help = "Creates the topology Word count, its topics and their records, and deploys it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
@@ -42,28 +42,26 @@ class Command(BaseCommand):
                 "Run millrace_setup first."
             )
         chosen = template(TEMPLATE)
-        topics = {name: each["partitions"] for name, each in chosen.document["topics"].items()}
+        workspace = admin.workspace
+        existing = Topology.objects.filter(workspace=workspace, name__iexact=chosen.title)
+        if existing.exists() or workspace.audit.filter(
+            action="topology.create", detail__name=chosen.title
+        ):
+            self.stdout.write(f"The sample “{chosen.title}” was made before.")
+            if existing.exists() and not Generator.objects.filter(workspace=workspace).exists():
+                # Made before there were generators, when a process of its own wrote the records.
+                start_generators(admin.user, workspace, chosen, None)
+            return
         try:
-            made = create_missing(topics)
-            workspace = admin.workspace
-            existing = Topology.objects.filter(workspace=workspace, name__iexact=chosen.title)
-            if existing.exists() or workspace.audit.filter(
-                action="topology.create", detail__name=chosen.title
-            ):
-                self.stdout.write(f"The sample “{chosen.title}” was made before.")
-                return
-            topology = create_topology(
+            tried = try_template(
                 admin.user,
                 workspace,
+                chosen,
                 chosen.title,
-                chosen.document,
-                description=chosen.description,
+                seconds=None,
                 message="The sample that comes with Millrace",
             )
-            row = create_deployment(admin.user, topology, 1, Target.LOCAL, {})
+            row = create_deployment(admin.user, tried.topology, 1, Target.LOCAL, {})
         except ApiError as error:
             raise CommandError(f"{error.message} {error.hint}") from error
-        self.stdout.write(
-            f"Deployed “{chosen.title}” (deployment {row.pk})"
-            + (f", created the topics {', '.join(made)}." if made else ".")
-        )
+        self.stdout.write(f"Deployed “{chosen.title}” (deployment {row.pk}).")

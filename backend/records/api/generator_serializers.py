@@ -1,0 +1,195 @@
+"""Shapes of generators and of generated records."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rest_framework import serializers
+from topologies.simulating import MOST_INPUTS
+
+from records.choices import GeneratorState
+from records.generators import MOST_RATE, MOST_SECONDS
+from records.models import Generator
+
+MOST_RECORDS = 100_000_000
+MOST_KEYS = 1_000_000_000
+#: of a field's rule
+MOST_VALUES, LONGEST_TEXT = 1_000, 1_000
+
+
+class FormatSerializer(serializers.Serializer[Any]):
+    """A format of the topology document."""
+
+    format = serializers.CharField(max_length=20)
+    schema = serializers.CharField(max_length=20_000, required=False)
+
+
+class FieldRuleSerializer(serializers.Serializer[Any]):
+    """How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`."""
+
+    values = serializers.ListField(
+        child=serializers.JSONField(allow_null=True),
+        required=False,
+        min_length=1,
+        max_length=MOST_VALUES,
+        help_text="One of these.",
+    )
+    parts = serializers.ListField(
+        child=serializers.ListField(
+            child=serializers.CharField(allow_blank=True, max_length=LONGEST_TEXT),
+            min_length=1,
+            max_length=MOST_VALUES,
+        ),
+        required=False,
+        min_length=1,
+        max_length=20,
+        help_text="A text of one of each list, with blanks between them.",
+    )
+    min = serializers.FloatField(required=False)
+    max = serializers.FloatField(required=False)
+    prefix = serializers.CharField(
+        required=False,
+        max_length=LONGEST_TEXT,
+        trim_whitespace=False,
+        help_text="Before the number; without `min` and `max`, the number of the key.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Exactly one way."""
+        ways = [name for name in ("values", "parts") if name in attrs]
+        numbers = [name for name in ("min", "max") if name in attrs]
+        if len(numbers) == 1 or (numbers and attrs["min"] > attrs["max"]):
+            raise serializers.ValidationError("Give min and max, min not above max.")
+        if len(ways) + bool(numbers or "prefix" in attrs) != 1:
+            raise serializers.ValidationError("Give values, or parts, or min, max and prefix.")
+        return attrs
+
+
+def _share(help_text: str) -> serializers.FloatField:
+    return serializers.FloatField(min_value=0, max_value=100, default=0, help_text=help_text)
+
+
+class RecipeSerializer(serializers.Serializer[Any]):
+    """What generated records look like; the same seed gives the same records."""
+
+    key = FormatSerializer()
+    value = FormatSerializer()
+    time_field = serializers.CharField(
+        max_length=255,
+        allow_null=True,
+        default=None,
+        help_text="The field of the value that holds the record's time.",
+    )
+    keys = serializers.IntegerField(
+        min_value=1, max_value=MOST_KEYS, default=10, help_text="Different keys."
+    )
+    skew = serializers.FloatField(
+        min_value=0, max_value=5, default=0, help_text="Exponent of Zipf's law; 0: all keys alike."
+    )
+    late = _share("Records out of a hundred that come late.")
+    late_by = serializers.IntegerField(
+        min_value=0, max_value=864_000_000, default=0, help_text="By so many ms at most."
+    )
+    nulls = _share("Values out of a hundred that are null.")
+    malformed = _share("Values out of a hundred that the format cannot read.")
+    seed = serializers.IntegerField(min_value=0, max_value=2**31, default=1)
+
+    def get_fields(self) -> dict[str, Any]:
+        """With ``fields``, which every serializer has of its own."""
+        rules = serializers.DictField(
+            child=FieldRuleSerializer(),
+            default=dict,
+            help_text="By the field's path: key, value, value.customer.name.",
+        )
+        return {**super().get_fields(), "fields": rules}
+
+    def validate_fields(self, rules: dict[str, Any]) -> dict[str, Any]:
+        """Not more than a schema has."""
+        if len(rules) > MOST_VALUES:
+            raise serializers.ValidationError(f"At most {MOST_VALUES} fields.")
+        return rules
+
+
+class NewGeneratorSerializer(serializers.Serializer[Any]):
+    """A generator to start."""
+
+    topic = serializers.CharField(max_length=249)
+    recipe = RecipeSerializer()
+    rate = serializers.FloatField(
+        min_value=0.01, max_value=MOST_RATE, default=10, help_text="Records a second."
+    )
+    seconds = serializers.IntegerField(
+        min_value=1, max_value=MOST_SECONDS, default=3600, help_text="It ends after this time."
+    )
+    most = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_RECORDS,
+        allow_null=True,
+        default=None,
+        help_text="It ends after so many records.",
+    )
+
+
+class GeneratorSerializer(serializers.ModelSerializer[Generator]):
+    """A generator."""
+
+    state = serializers.ChoiceField(choices=GeneratorState.choices)
+    recipe = RecipeSerializer()
+    created_by = serializers.CharField(
+        source="created_by.shown_name", allow_null=True, default=None, read_only=True
+    )
+
+    class Meta:
+        model = Generator
+        fields: ClassVar = [
+            "id", "topic", "recipe", "rate", "most", "ends_at", "state", "written", "problem",
+            "created_by", "created_at", "ended_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class GeneratedRequestSerializer(serializers.Serializer[Any]):
+    """Records to generate for a simulation."""
+
+    topic = serializers.CharField(max_length=249)
+    recipe = RecipeSerializer()
+    count = serializers.IntegerField(min_value=1, max_value=MOST_INPUTS, default=20)
+    every = serializers.IntegerField(
+        min_value=0,
+        max_value=86_400_000,
+        default=60_000,
+        help_text="Milliseconds from a record to the next, on average.",
+    )
+
+
+class GeneratedSerializer(serializers.Serializer[Any]):
+    """Input lines of a simulation."""
+
+    lines = serializers.ListField(child=serializers.DictField())
+
+
+class TopicUseSerializer(serializers.Serializer[Any]):
+    """A node of a topology that reads or writes a topic, and the formats it states."""
+
+    topology = serializers.IntegerField()
+    name = serializers.CharField()
+    node = serializers.CharField()
+    reads = serializers.BooleanField(help_text="Else it writes.")
+    key = serializers.DictField(allow_null=True)
+    value = serializers.DictField(allow_null=True)
+    time_field = serializers.CharField(allow_null=True)
+
+
+class TopicUsesSerializer(serializers.Serializer[Any]):
+    """Who uses a topic."""
+
+    uses = TopicUseSerializer(many=True)
+
+
+class TriedSerializer(serializers.Serializer[Any]):
+    """What *Try it* made."""
+
+    topology = serializers.IntegerField()
+    generators = GeneratorSerializer(
+        many=True, help_text="Those that it started; a topic that has one gets no second one."
+    )

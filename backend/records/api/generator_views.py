@@ -1,0 +1,117 @@
+"""Generators, generated records, and *Try it*."""
+
+from __future__ import annotations
+
+from accounts.choices import Role
+from accounts.permissions import visible, workspace_for
+from catalog.templates import template
+from drf_spectacular.utils import extend_schema
+from millrace_backend.errors import NotFound
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from records import generators
+from records.api import generator_serializers as shapes
+from records.api.views import TopicApiView
+from records.generating import Recipe, arriving
+from records.models import Generator
+from records.trying import try_template
+from records.uses import uses_of
+
+
+class GeneratorsView(ApiView):
+    """The generators of a workspace."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
+        responses=paged(shapes.GeneratorSerializer),
+        operation_id="generator_list",
+    )
+    def get(self, request: Request, workspace: str) -> Response:
+        """One page, those that run before those that ended."""
+        found = workspace_for(self.person, workspace)
+        rows = generators.running_first(found.generators.select_related("created_by"))
+        return self.page(rows, shapes.GeneratorSerializer, search=["topic"])
+
+    @extend_schema(
+        request=shapes.NewGeneratorSerializer,
+        responses={201: shapes.GeneratorSerializer},
+        operation_id="generator_start",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Write random records to a topic until a limit or a stop (operator)."""
+        found = workspace_for(self.person, workspace, Role.OPERATOR)
+        given = shapes.NewGeneratorSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        made = generators.start_generator(
+            self.person, found, values["topic"], values["recipe"], values["rate"],
+            seconds=values["seconds"], most=values["most"],
+        )  # fmt: skip
+        return Response(shapes.GeneratorSerializer(made).data, status=201)
+
+
+class GeneratorStopView(ApiView):
+    """The end of a generator."""
+
+    @extend_schema(
+        request=None, responses=shapes.GeneratorSerializer, operation_id="generator_stop"
+    )
+    def post(self, request: Request, generator: int) -> Response:
+        """Let it write no more (operator)."""
+        found = visible(Generator.objects.all(), self.person).filter(pk=generator).first()
+        if found is None:
+            raise NotFound("not_found", f"There is no generator {generator} for this account.")
+        return Response(
+            shapes.GeneratorSerializer(generators.stop_generator(self.person, found)).data
+        )
+
+
+class GeneratedView(ApiView):
+    """Records for a simulation."""
+
+    throttle_scope = "simulate"
+
+    @extend_schema(
+        request=shapes.GeneratedRequestSerializer,
+        responses=shapes.GeneratedSerializer,
+        operation_id="records_generate",
+    )
+    def post(self, request: Request, workspace: str) -> Response:
+        """Random records as input lines; nothing is written."""
+        workspace_for(self.person, workspace)
+        given = shapes.GeneratedRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        recipe = Recipe(topic=values["topic"], **values["recipe"])
+        times = arriving(recipe.seed, values["count"], values["every"])
+        return Response({"lines": [recipe.line(n, at) for n, at in enumerate(times)]})
+
+
+class TopicUsesView(TopicApiView):
+    """Who uses a topic."""
+
+    @extend_schema(responses=shapes.TopicUsesSerializer, operation_id="topic_uses")
+    def get(self, request: Request, workspace: str, topic: str) -> Response:
+        """Nodes of the workspace's topologies that read or write it, with their formats."""
+        found = self.workspace_of(workspace, topic)
+        return Response({"uses": uses_of(found, topic)})
+
+
+class TryView(ApiView):
+    """A template, ready to be deployed."""
+
+    @extend_schema(
+        request=None, responses={201: shapes.TriedSerializer}, operation_id="template_try"
+    )
+    def post(self, request: Request, workspace: str, template_id: str) -> Response:
+        """Make the topology, its topics, and start its generators (operator)."""
+        found = workspace_for(self.person, workspace, Role.OPERATOR)
+        chosen = template(template_id)
+        chinese = request.headers.get("Accept-Language", "").startswith("zh")
+        title = chosen.title_zh if chinese else chosen.title
+        tried = try_template(self.person, found, chosen, title)
+        content = {"topology": tried.topology.pk, "generators": tried.generators}
+        return Response(shapes.TriedSerializer(content).data, status=201)

@@ -1,0 +1,104 @@
+"""The only code that starts and stops generators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User, Workspace
+from accounts.permissions import require
+from django.db import IntegrityError, transaction
+from django.db.models import Case, QuerySet, Value, When
+from django.utils import timezone
+from millrace_backend.errors import Conflict
+
+from records.choices import GeneratorState
+from records.generating import Recipe
+from records.models import Generator
+from records.topics import check_allowed, described
+
+#: records a second of one generator, and seconds that one runs
+MOST_RATE, MOST_SECONDS = 1_000, 86_400
+#: generators of a workspace that run, and that are listed after their end
+MOST_RUNNING, KEPT = 10, 50
+
+
+def start_generator(
+    actor: User,
+    workspace: Workspace,
+    topic: str,
+    recipe: Mapping[str, Any],
+    rate: float,
+    *,
+    seconds: int | None,
+    most: int | None = None,
+) -> Generator:
+    """Let records be written to a topic until a limit is reached or somebody stops it.
+
+    ``seconds``: None, only for the sample of an installation, without a limit of time.
+
+    Raises ApiError for a recipe that cannot be, NotFound for a topic that is not there, Conflict
+    where a generator writes to it already or too many run.
+    """
+    require(actor, workspace.pk, Role.OPERATOR)
+    check_allowed(workspace, topic)
+    Recipe(topic=topic, **recipe)
+    described(topic)
+    try:
+        with transaction.atomic():
+            # Two who start one at once take turns.
+            Workspace.objects.select_for_update().get(pk=workspace.pk)
+            running = workspace.generators.filter(state=GeneratorState.RUNNING)
+            if running.count() >= MOST_RUNNING:
+                raise Conflict(
+                    "too_many_generators",
+                    f"{MOST_RUNNING} generators of this workspace run already.",
+                    "Stop one of them first.",
+                )
+            made = Generator.objects.create(
+                workspace=workspace,
+                topic=topic,
+                recipe=dict(recipe),
+                rate=rate,
+                most=most,
+                ends_at=None if seconds is None else timezone.now() + timedelta(seconds=seconds),
+                created_by=actor,
+            )
+            audit(
+                actor, workspace.pk, "generator.start", "generator", made.pk,
+                topic=topic, rate=rate, seconds=seconds, most=most,
+            )  # fmt: skip
+    except IntegrityError as error:
+        raise Conflict(
+            "already_generated",
+            f"A generator writes to the topic {topic} already.",
+            "Stop it first, or choose another topic.",
+        ) from error
+    ended = workspace.generators.exclude(state=GeneratorState.RUNNING)
+    old = list(ended.values_list("pk", flat=True)[KEPT:])
+    Generator.objects.filter(pk__in=old).delete()
+    return made
+
+
+def running_first(rows: QuerySet[Generator]) -> QuerySet[Generator]:
+    """Those that run, newest first, before those that ended, last ended first."""
+    ended = Case(When(state=GeneratorState.RUNNING, then=Value(0)), default=Value(1))
+    return rows.order_by(ended, "-ended_at", "-id")
+
+
+def stop_generator(actor: User, generator: Generator) -> Generator:
+    """Let it write no more; one that has ended stays as it is."""
+    require(actor, generator.workspace_id, Role.OPERATOR)
+    with transaction.atomic():
+        row = Generator.objects.select_for_update().get(pk=generator.pk)
+        if row.state == GeneratorState.RUNNING:
+            row.state, row.ended_at, row.problem = GeneratorState.STOPPED, timezone.now(), ""
+            row.save(update_fields=["state", "ended_at", "problem"])
+            audit(
+                actor, row.workspace_id, "generator.stop", "generator", row.pk,
+                topic=row.topic, written=row.written,
+            )  # fmt: skip
+    return row

@@ -1,0 +1,166 @@
+"""Records of a topic as inputs of a simulation, with fields masked before they leave the server."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import Workspace
+from django.conf import settings
+from millrace_backend.errors import ApiError
+
+from records.choices import RecordFormat, Start
+from records.codecs import Undecodable, text_of
+from records.filters import path_steps
+from records.queries import Asked, scanned
+from records.reading import Raw
+
+#: records of one sample
+MOST_SAMPLED = 500
+#: formats whose text is JSON
+_AS_JSON = {
+    RecordFormat.JSON, RecordFormat.INTEGER, RecordFormat.LONG, RecordFormat.FLOAT,
+    RecordFormat.DOUBLE, RecordFormat.BOOLEAN,
+}  # fmt: skip
+_READ = {*_AS_JSON, RecordFormat.STRING}
+
+
+@dataclass(frozen=True)
+class Mask:
+    """What becomes of a field: ``hash``, the same for the same value, or ``replace``, ``by``."""
+
+    how: str
+    by: Any = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How many records, from which end, in which formats, and what is masked by its path."""
+
+    count: int
+    start: str
+    key_format: str
+    value_format: str
+    masks: Mapping[str, Mask] = field(default_factory=dict)
+    #: headers are left out otherwise: they may hold anything
+    headers: bool = False
+
+
+@dataclass
+class Sample:
+    """Input lines; ``skipped`` records could not be masked, as their bytes could not be read."""
+
+    lines: list[dict[str, Any]]
+    skipped: int
+
+
+def sample(workspace: Workspace, topic: str, wish: Wish) -> Sample:
+    """The newest records of a topic, or the first, in the order of their times.
+
+    Raises ApiError for a mask of a format that is not read here.
+    """
+    masked = {path_steps(path): mask for path, mask in wish.masks.items()}
+    for part, chosen in (("key", wish.key_format), ("value", wish.value_format)):
+        if chosen not in _READ and any(steps[0] == part for steps in masked):
+            raise ApiError(
+                "invalid",
+                f"Fields of the {part} cannot be masked: its format {chosen} is not read here.",
+                "Mask nothing of it, or choose string or JSON.",
+                fields={"masks": [f"The format {chosen} of the {part} is not read."]},
+            )
+    found = Sample([], 0)
+
+    def take(record: Raw) -> dict[str, Any] | None:
+        try:
+            return _line(workspace, topic, record, wish, masked)
+        except Undecodable:
+            found.skipped += 1
+            return None
+
+    asked = Asked(start=wish.start, limit=wish.count)
+    page, _ = scanned(topic, asked, take)
+    rows: list[Any] = [row.content for row in page.rows]
+    found.lines = rows[::-1] if wish.start == Start.LATEST else rows
+    return found
+
+
+def _line(
+    workspace: Workspace,
+    topic: str,
+    record: Raw,
+    wish: Wish,
+    masked: Mapping[tuple[str | int, ...], Mask],
+) -> dict[str, Any]:
+    """A record as an input line. Raises Undecodable where a part that is masked cannot be read."""
+    line: dict[str, Any] = {"topic": topic}
+    parts = (("key", record.key, wish.key_format), ("value", record.value, wish.value_format))
+    for part, raw, chosen in parts:
+        rules = {steps[1:]: mask for steps, mask in masked.items() if steps[0] == part}
+        try:
+            value = _value(raw, chosen)
+        except Undecodable:
+            if rules:
+                raise
+            line[f"{part}_bytes"] = base64.b64encode(raw or b"").decode()
+            continue
+        for steps, mask in rules.items():
+            value = _masked(workspace, value, steps, mask)
+        line[part] = value
+    line |= {"timestamp": record.timestamp, "partition": record.partition}
+    if wish.headers and record.headers:
+        line["headers"] = {
+            name: None if raw is None else raw.decode(errors="replace")
+            for name, raw in record.headers
+        }
+    return line
+
+
+def _value(raw: bytes | None, format: str) -> Any:
+    """What an input line has for these bytes. Raises Undecodable."""
+    if raw is None:
+        return None
+    if format not in _READ:
+        raise Undecodable(f"The format {format} is not read here.")
+    text = text_of(raw, format)
+    return json.loads(text) if format in _AS_JSON else text
+
+
+def _masked(workspace: Workspace, value: Any, steps: tuple[str | int, ...], mask: Mask) -> Any:
+    """The value with the field masked; what is not there, or null, stays so."""
+    if value is None:
+        return None
+    if not steps:
+        return mask.by if mask.how == "replace" else _hashed(workspace, value)
+    step, rest = steps[0], steps[1:]
+    if isinstance(value, dict) and str(step) in value:
+        return {**value, str(step): _masked(workspace, value[str(step)], rest, mask)}
+    if isinstance(value, list):
+        # A path names the fields of all elements: `value.items.name`, or of one: `value.items[0]`.
+        if isinstance(step, int):
+            return [
+                _masked(workspace, each, rest, mask) if n == step else each
+                for n, each in enumerate(value)
+            ]
+        return [_masked(workspace, each, steps, mask) for each in value]
+    return value
+
+
+def _hashed(workspace: Workspace, value: Any) -> Any:
+    """A value of the same type that nobody leads back, the same within a workspace."""
+    if isinstance(value, dict):
+        return {name: _hashed(workspace, each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_hashed(workspace, each) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    secret = f"{settings.SECRET_KEY}/masks/{workspace.pk}".encode()
+    text = json.dumps(value, sort_keys=True).encode()
+    digest = hmac.new(secret, text, hashlib.sha256).hexdigest()
+    if isinstance(value, int):
+        return int(digest[:7], 16)
+    return float(int(digest[:7], 16)) if isinstance(value, float) else digest[:12]

@@ -1,0 +1,50 @@
+"""Which nodes of a workspace's topologies use a topic, and in which formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import Workspace
+from django.db.models import F
+from topologies.models import Version
+
+from records.generating import settings_of_source
+
+#: topologies that are looked through, those changed last
+MOST_LOOKED_AT = 200
+
+
+def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
+    """Nodes of the newest versions that read or write the topic by its name; readers first."""
+    newest = (
+        Version.objects.filter(topology__workspace=workspace, number=F("topology__latest_number"))
+        .select_related("topology")
+        .order_by("-topology__updated_at")[:MOST_LOOKED_AT]
+    )
+    found = [
+        {
+            "topology": version.topology_id,
+            "name": version.topology.name,
+            "node": node["id"],
+            **use,
+        }
+        for version in newest
+        for node in version.document["nodes"]
+        if (use := _use(node, topic)) is not None
+    ]
+    return sorted(found, key=lambda each: not each["reads"])
+
+
+def _use(node: dict[str, Any], topic: str) -> dict[str, Any] | None:
+    params = node.get("params") or {}
+    if node["kind"].startswith("source."):
+        if topic not in (params.get("topics") or [params.get("topic")]):
+            return None
+        if not isinstance(params.get("key"), dict) or not isinstance(params.get("value"), dict):
+            return None
+        return {"reads": True, **settings_of_source(node)}
+    if node["kind"] == "sink.topic" and params.get("topic") == topic:
+        formats = {part: params.get(part) for part in ("key", "value")}
+        if all(isinstance(each, dict) for each in formats.values()):
+            return {"reads": False, **formats, "time_field": None}
+    return None

@@ -1,0 +1,175 @@
+"""The process that writes the records of all generators; one at a time for an installation.
+
+What a generator has written is kept in the database every second: another process, after an end of
+this one, goes on there. A record whose delivery was under way may be written twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from confluent_kafka import KafkaError, KafkaException, Producer
+from django.db import DatabaseError, connection
+from django.utils import timezone
+from millrace_backend import kafka
+
+from records.choices import GeneratorState
+from records.generating import Recipe
+from records.models import Generator
+
+log = structlog.get_logger(__name__)
+
+#: seconds between two looks into the database, and between two turns of writing
+LOOK_SECONDS, TURN_SECONDS = 1.0, 0.02
+#: seconds that a generator may be behind before it gives up catching up
+MOST_BEHIND = 3.0
+#: what ends a generator: waiting would not help
+_FATAL = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.MSG_SIZE_TOO_LARGE,
+}
+
+
+@dataclass
+class Lane:
+    """A generator at work. ``began``: when its record number ``first`` was due."""
+
+    row: Generator
+    recipe: Recipe
+    began: float
+    first: int
+    #: the next record
+    number: int
+    written: int
+    problem: str = ""
+    failed: bool = False
+
+    @classmethod
+    def of(cls, row: Generator, now: float) -> Lane:
+        """The lane of a row: it goes on behind what was written."""
+        return cls(row, row.recipe_of(), now, row.written, row.written, row.written)
+
+    def due(self, now: float) -> int:
+        """Records that should have been made by now and were not."""
+        wanted = self.first + int((now - self.began) * self.row.rate) + 1
+        if wanted - self.number > max(MOST_BEHIND * self.row.rate, 1):
+            # After a pause of the machine or an outage: no burst to catch up.
+            self.began, self.first = now, self.number
+            return 1
+        if self.row.most is not None:
+            wanted = min(wanted, self.row.most)
+        return max(wanted - self.number, 0)
+
+
+class Writer:
+    """Writes until ``stopped`` says so."""
+
+    def __init__(self, stopped: Callable[[], bool]) -> None:
+        self._stopped = stopped
+        self._lanes: dict[int, Lane] = {}
+        self._producer = Producer(
+            {
+                **kafka.configuration(),
+                "partitioner": "murmur2_random",
+                "linger.ms": 20,
+                # A record that could not be delivered for so long is old news.
+                "message.timeout.ms": 30_000,
+                # A topic that is gone is noticed soon; none is young, it was there at the start.
+                "topic.metadata.propagation.max.ms": 3_000,
+                "topic.metadata.refresh.interval.ms": 5_000,
+                "queue.buffering.max.messages": 20_000,
+            }
+        )
+
+    def run(self) -> None:
+        """Write, and look into the database now and then."""
+        looked = 0.0
+        while not self._stopped():
+            now = time.monotonic()
+            if now - looked >= LOOK_SECONDS:
+                looked = now
+                self._look(now)
+            busy = [self._write(lane, now) for lane in list(self._lanes.values())]
+            self._producer.poll(0)
+            time.sleep(TURN_SECONDS if any(busy) or self._lanes else LOOK_SECONDS / 4)
+        self._producer.flush(5)
+        self._keep()
+        self._count(self._lanes)
+
+    def _look(self, now: float) -> None:
+        """Note what was written, and see which generators are to run."""
+        try:
+            self._keep()
+            rows = {
+                row.pk: row for row in Generator.objects.filter(state=GeneratorState.RUNNING)[:1000]
+            }
+        except DatabaseError as error:
+            log.warning("the database does not answer", reason=str(error))
+            connection.close()
+            return
+        gone = self._lanes.keys() - rows.keys()
+        if gone:
+            # What is under way still counts.
+            self._producer.flush(2)
+            self._count(gone)
+        for pk in gone:
+            del self._lanes[pk]
+        for pk, row in rows.items():
+            if pk not in self._lanes:
+                self._lanes[pk] = Lane.of(row, now)
+
+    def _count(self, lanes: Iterable[int]) -> None:
+        """Note what was written, of generators that were stopped in the meantime too."""
+        for pk in lanes:
+            Generator.objects.filter(pk=pk).update(written=self._lanes[pk].written)
+
+    def _keep(self) -> None:
+        """Write down figures, and the ends of those that have reached one."""
+        for lane in self._lanes.values():
+            over = lane.row.over(lane.number)
+            if over and lane.written < lane.number and not lane.failed:
+                self._producer.flush(1)
+            changes: dict[str, Any] = {"written": lane.written, "problem": lane.problem}
+            if lane.failed or over:
+                state = GeneratorState.FAILED if lane.failed else GeneratorState.DONE
+                changes |= {"state": state, "ended_at": timezone.now()}
+            Generator.objects.filter(pk=lane.row.pk, state=GeneratorState.RUNNING).update(**changes)
+
+    def _write(self, lane: Lane, now: float) -> bool:
+        """Make what is due; whether something was."""
+        if lane.failed or lane.row.over(lane.number):
+            return False
+        due = lane.due(now)
+        for _ in range(due):
+            key, value, timestamp = lane.recipe.record(lane.number, int(time.time() * 1000))
+            try:
+                self._producer.produce(
+                    lane.row.topic,
+                    key=key,
+                    value=value,
+                    timestamp=timestamp,
+                    on_delivery=lambda error, _message: self._delivered(lane, error),
+                )
+            except KafkaException as error:
+                self._delivered(lane, error.args[0])
+                return False
+            except BufferError:
+                lane.problem = "Kafka takes no records: they wait until it does."
+                return False
+            lane.number += 1
+        return due > 0
+
+    def _delivered(self, lane: Lane, error: KafkaError | None) -> None:
+        if error is None:
+            lane.written += 1
+            lane.problem = ""
+            return
+        lane.problem = f"A record could not be written: {error.str()}."
+        lane.failed = error.code() in _FATAL

@@ -1,0 +1,77 @@
+"""Tests that must have passed before a version is deployed, where the workspace says so.
+
+A test passes when the server simulates a document with the test's inputs and finds what the test
+expects. That is noted by content: the hash of the document and that of the test. A version whose
+document is the same has passed too; a test that was changed since has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from accounts.models import Workspace
+from django.utils import timezone
+from millrace_backend.errors import Conflict
+
+from topologies.models import TestPass, Version, hash_of
+
+#: how long a pass is kept after the test's last run with the document
+KEPT = timedelta(days=90)
+#: tests that a refusal names
+NAMED = 5
+
+
+def note_pass(
+    workspace: Workspace,
+    document: Mapping[str, Any],
+    inputs: Sequence[Any],
+    expected: Mapping[str, Any],
+) -> None:
+    """Remember that a test passed with a document."""
+    now = timezone.now()
+    TestPass.objects.update_or_create(
+        workspace=workspace,
+        document_hash=hash_of(document),
+        test_hash=_hash_of_test(inputs, expected),
+        defaults={"at": now},
+    )
+    TestPass.objects.filter(workspace=workspace, at__lt=now - KEPT).delete()
+
+
+def require_tests(version: Version) -> None:
+    """Raises Conflict where the workspace requires tests and they have not passed with a version.
+
+    A topology without tests is refused too: nothing says what it should do.
+    """
+    topology = version.topology
+    if not topology.workspace.tests_required:
+        return
+    tests = list(topology.tests.all())
+    if not tests:
+        raise Conflict(
+            "tests_missing",
+            f"This workspace deploys tested versions only, and “{topology.name}” has no test.",
+            "Simulate it and keep the result as a test, in the tab Simulate.",
+        )
+    passed = set(
+        TestPass.objects.filter(
+            workspace=topology.workspace, document_hash=version.hash
+        ).values_list("test_hash", flat=True)
+    )
+    left = [test.name for test in tests if _hash_of_test(test.inputs, test.expected) not in passed]
+    if left:
+        shown = ", ".join(f"“{name}”" for name in left[:NAMED])
+        more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+        raise Conflict(
+            "tests_not_passed",
+            f"{len(left)} of {len(tests)} tests of “{topology.name}” have not passed with version "
+            f"{version.number}: {shown}{more}.",
+            "Open that version and run all tests in the tab Simulate; then deploy it.",
+            tests=left,
+        )
+
+
+def _hash_of_test(inputs: Sequence[Any], expected: Mapping[str, Any]) -> str:
+    return hash_of({"inputs": list(inputs), "expected": dict(expected)})

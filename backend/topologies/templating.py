@@ -1,0 +1,41 @@
+"""Topologies made from a template, with its tests and its sample records."""
+
+from __future__ import annotations
+
+from accounts.models import User, Workspace
+from catalog.templates import Template
+from django.db import transaction
+
+from topologies.actions import create_topology
+from topologies.models import SampleInputs, Topology
+from topologies.testing import keep_test
+
+
+def create_from_template(
+    actor: User,
+    workspace: Workspace,
+    chosen: Template,
+    name: str,
+    *,
+    description: str = "",
+    message: str = "",
+) -> Topology:
+    """A topology with the template's document, tests and sample records.
+
+    Its topics have the workspace's first prefix where it may not use those of the template.
+    Raises Conflict for a name that the workspace has already.
+    """
+    made = chosen.named(name, workspace.topic_prefixes)
+    with transaction.atomic():
+        topology = create_topology(
+            actor,
+            workspace,
+            name,
+            made.document,
+            description=description,
+            message=message or f"From the template “{made.title}”",
+        )
+        SampleInputs.objects.create(topology=topology, inputs=made.inputs)
+        for test in made.tests:
+            keep_test(actor, topology, test["name"], test["inputs"], test["expected"])
+    return topology

@@ -1,0 +1,112 @@
+import { Button } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "react-router";
+import { listGenerators, stopGenerator } from "../api/calls";
+import type { Generator } from "../api/types";
+import { notifyError } from "../app/notify";
+import pages from "../pages/pages.module.css";
+import { topicAddress } from "../topics/records";
+import { ago, count, exact } from "../ui/format";
+import classes from "./generate.module.css";
+import { t } from "./texts";
+
+const POLL_MS = 2_000;
+
+/** The generators of a workspace, or of one topic; nothing where there is none. */
+export function GeneratorsList(props: { ws: string; topic?: string; operator: boolean }) {
+  const { operator, topic, ws } = props;
+  const [all, setAll] = useState(false);
+  const list = useQuery({
+    queryKey: ["generators", ws, topic ?? ""],
+    queryFn: () => listGenerators(ws, topic ?? ""),
+    refetchInterval: POLL_MS,
+  });
+  const mine = (list.data?.results ?? []).filter(
+    (each) => topic === undefined || each.topic === topic,
+  );
+  const running = mine.filter((each) => each.state === "running" || each.state === "failed");
+  if (mine.length === 0) return null;
+  const rows = all ? mine : running;
+  return (
+    <section className={classes.generators} data-testid="generators">
+      <h2>{t("generators")}</h2>
+      {rows.length === 0 ? null : (
+        <div className={pages.card}>
+          <table className={`${pages.list} ${pages.plain}`}>
+            <thead>
+              <tr>
+                <th>{t("topic")}</th>
+                <th>{t("state")}</th>
+                <th className={pages.number}>{t("rate")}</th>
+                <th className={pages.number}>{t("written")}</th>
+                <th>{t("until")}</th>
+                <th>{t("by")}</th>
+                <th className={pages.actions} />
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((each) => (
+                <Row key={each.id} ws={ws} generator={each} operator={operator} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {mine.length === running.length ? null : (
+        <Button variant="subtle" mt={6} onClick={() => setAll(!all)}>
+          {t(all ? "hideEarlier" : "earlier")}
+        </Button>
+      )}
+    </section>
+  );
+}
+
+function Row(props: { ws: string; generator: Generator; operator: boolean }) {
+  const { generator, operator, ws } = props;
+  const queries = useQueryClient();
+  const stop = useMutation<unknown, Error>({
+    mutationFn: () => stopGenerator(generator.id),
+    onError: (error) => notifyError(error),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["generators", ws] }),
+  });
+  const running = generator.state === "running";
+  return (
+    <tr>
+      <td>
+        <Link to={topicAddress(ws, generator.topic)}>{generator.topic}</Link>
+      </td>
+      <td>
+        {t(generator.state)}
+        {generator.problem === "" ? null : (
+          <div className={classes.problem}>{generator.problem}</div>
+        )}
+      </td>
+      <td className={pages.number}>{exact(generator.rate)}</td>
+      <td className={pages.number} title={exact(generator.written)}>
+        {count(generator.written)}
+        {generator.most === null ? "" : ` / ${count(generator.most)}`}
+      </td>
+      <td className={pages.faint}>{ending(generator)}</td>
+      <td className={pages.faint}>{generator.created_by ?? ""}</td>
+      <td className={pages.actions}>
+        {running && operator ? (
+          <Button
+            size="compact-xs"
+            loading={stop.isPending}
+            onClick={() => stop.mutate()}
+            data-testid="stop-generator"
+          >
+            {t("stop")}
+          </Button>
+        ) : null}
+      </td>
+    </tr>
+  );
+}
+
+function ending(generator: Generator): string {
+  if (generator.ended_at !== null) return ago(generator.ended_at);
+  if (generator.ends_at === null) return t("untilStopped");
+  return new Date(generator.ends_at).toLocaleTimeString();
+}

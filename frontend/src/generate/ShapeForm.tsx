@@ -1,0 +1,121 @@
+import { NumberInput, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { durationText, milliseconds } from "../graph/durations";
+import classes from "./generate.module.css";
+import { pathsOf, type Shape, type Target } from "./recipe";
+import { t } from "./texts";
+
+const NUMBERS = ["keys", "skew", "late", "lateBy", "nulls", "malformed", "seed"] as const;
+const MOST: Readonly<Record<(typeof NUMBERS)[number], number>> = {
+  keys: 1_000_000,
+  skew: 5,
+  late: 100,
+  lateBy: 864_000_000,
+  nulls: 100,
+  malformed: 100,
+  seed: 1_000_000,
+};
+
+/** What generated records look like: the shares, and a rule for each field of the schema. */
+export function ShapeForm(props: {
+  target: Target | null;
+  shape: Shape;
+  onChange: (shape: Shape) => void;
+}) {
+  const { onChange, shape, target } = props;
+  const paths = target === null ? [] : pathsOf(target);
+  return (
+    <>
+      <div className={classes.form}>
+        {NUMBERS.map((field) =>
+          field === "lateBy" ? (
+            <DurationInput
+              key={field}
+              label={t(field)}
+              most={MOST[field]}
+              value={shape[field]}
+              onChange={(value) => onChange({ ...shape, [field]: value })}
+            />
+          ) : (
+            <NumberField
+              key={field}
+              label={t(field)}
+              least={field === "keys" ? 1 : 0}
+              most={MOST[field]}
+              decimals={field !== "keys" && field !== "seed"}
+              value={shape[field]}
+              onChange={(value) => onChange({ ...shape, [field]: value })}
+            />
+          ),
+        )}
+      </div>
+      {paths.length === 0 ? null : (
+        <fieldset className={classes.rules}>
+          <legend>{t("rules")}</legend>
+          <p className={classes.hint}>{t("rulesHint")}</p>
+          {paths.map((path) => (
+            <TextInput
+              key={path}
+              label={path}
+              placeholder={t("anything")}
+              value={shape.rules[path] ?? ""}
+              spellCheck={false}
+              classNames={{ root: classes.rule, label: "m-mono", input: "m-mono" }}
+              onChange={(event) =>
+                onChange({
+                  ...shape,
+                  rules: { ...shape.rules, [path]: event.currentTarget.value },
+                })
+              }
+            />
+          ))}
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+/** A number between two others. */
+export function NumberField(props: {
+  label: string;
+  least: number;
+  most: number;
+  decimals?: boolean;
+  value: number;
+  onChange: (value: number) => void;
+}) {
+  return (
+    <NumberInput
+      label={props.label}
+      value={props.value}
+      min={props.least}
+      max={props.most}
+      clampBehavior="strict"
+      allowDecimal={props.decimals === true}
+      onChange={(value) => props.onChange(typeof value === "number" ? value : props.least)}
+    />
+  );
+}
+
+/** A duration as text; NaN while it is none. */
+export function DurationInput(props: {
+  label: string;
+  most: number;
+  value: number;
+  onChange: (value: number) => void;
+}) {
+  const { label, most, onChange, value } = props;
+  const [text, setText] = useState(durationText(value));
+  return (
+    <TextInput
+      label={label}
+      value={text}
+      error={Number.isNaN(value) ? t("badDuration", { most: durationText(most) }) : null}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        const read = milliseconds(event.currentTarget.value);
+        onChange(read === null || read < 0 || read > most ? Number.NaN : read);
+      }}
+    />
+  );
+}

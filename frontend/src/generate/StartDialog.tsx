@@ -1,0 +1,183 @@
+import { Button, Modal, Select, TextInput } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { startGenerator, topicUses } from "../api/calls";
+import { ApiError } from "../api/client";
+import type { TopicUse } from "../api/types";
+import { notify } from "../app/notify";
+import { Note } from "../ui";
+import classes from "./generate.module.css";
+import { complete, type Format, GENERATED, recipeOf, type Target, USUAL } from "./recipe";
+import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
+import { t } from "./texts";
+
+const OWN = "own";
+const STRING: Format = { format: "string" };
+
+function targetOf(topic: string, use: TopicUse): Target {
+  const formatOf = (given: unknown) => (given ?? STRING) as Format;
+  return {
+    topic,
+    key: formatOf(use.key),
+    value: formatOf(use.value),
+    timeField: use.time_field,
+  };
+}
+
+/** Starts a generator into a topic: in the formats of a topology that uses it, or in others. */
+export function StartDialog(props: { ws: string; topic: string; onClose: () => void }) {
+  const { onClose, topic, ws } = props;
+  const uses = useQuery({
+    queryKey: ["uses", ws, topic],
+    queryFn: () => topicUses(ws, topic),
+  }).data;
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [own, setOwn] = useState<Target>({
+    topic,
+    key: STRING,
+    value: { format: "json", schema: "" },
+    timeField: null,
+  });
+  const [shape, setShape] = useState({ ...USUAL, keys: 10, late: 0 });
+  const [rate, setRate] = useState(10);
+  const [lasting, setLasting] = useState(3_600_000);
+  const [most, setMost] = useState(0);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const queries = useQueryClient();
+  const list = uses?.uses ?? [];
+  const like = chosen ?? (list.length > 0 ? "0" : OWN);
+  const use = list[Number(like)];
+  const target = like === OWN || use === undefined ? own : targetOf(topic, use);
+  const unknown = [target.key, target.value].find(
+    (each) => !(GENERATED as readonly string[]).includes(each.format),
+  );
+  const start = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await startGenerator(ws, {
+        topic,
+        recipe: recipeOf(target, shape),
+        rate,
+        seconds: Math.max(1, Math.round(lasting / 1_000)),
+        most: most === 0 ? null : most,
+      });
+      notify(t("started", { topic }));
+      void queries.invalidateQueries({ queryKey: ["generators", ws] });
+      onClose();
+    } catch (failure) {
+      setBusy(false);
+      const told = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError([told.message, told.hint].filter(Boolean).join(" "));
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title={`${t("title")} · ${topic}`} size={560}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start();
+        }}
+      >
+        <div className={classes.form}>
+          <Select
+            label={t("like")}
+            data={[
+              ...list.map((each, index) => ({
+                value: String(index),
+                label: `${each.name} · ${each.node}`,
+              })),
+              { value: OWN, label: t("own") },
+            ]}
+            value={like}
+            allowDeselect={false}
+            onChange={setChosen}
+          />
+          <span />
+          {like === OWN
+            ? (["key", "value"] as const).map((part) => (
+                <FormatFields
+                  key={part}
+                  label={t(part === "key" ? "keyFormat" : "valueFormat")}
+                  format={own[part]}
+                  onChange={(format) => setOwn({ ...own, [part]: format })}
+                />
+              ))
+            : null}
+          <NumberField
+            label={t("rate")}
+            least={0.01}
+            most={1_000}
+            decimals
+            value={rate}
+            onChange={setRate}
+          />
+          <DurationInput
+            label={t("seconds")}
+            most={86_400_000}
+            value={lasting}
+            onChange={setLasting}
+          />
+          <NumberField
+            label={t("most")}
+            least={0}
+            most={100_000_000}
+            value={most}
+            onChange={setMost}
+          />
+        </div>
+        <div style={{ marginTop: 8 }}>
+          <ShapeForm target={target} shape={shape} onChange={setShape} />
+        </div>
+        {unknown === undefined ? null : (
+          <Note tone="failed">{t("notGenerated", { format: unknown.format })}</Note>
+        )}
+        {error === null ? null : <Note tone="failed">{error}</Note>}
+        <div className={classes.buttons}>
+          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button
+            type="submit"
+            variant="filled"
+            loading={busy}
+            disabled={unknown !== undefined || !complete({ ...shape, lasting })}
+            data-testid="start-generator"
+          >
+            {t("start")}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function FormatFields(props: {
+  label: string;
+  format: Format;
+  onChange: (format: Format) => void;
+}) {
+  const { format, label, onChange } = props;
+  return (
+    <div>
+      <Select
+        label={label}
+        data={[...GENERATED]}
+        value={format.format}
+        allowDeselect={false}
+        onChange={(name) =>
+          onChange(name === "json" ? { format: "json", schema: "" } : { format: name ?? "string" })
+        }
+      />
+      {format.format === "json" ? (
+        <TextInput
+          mt={6}
+          aria-label={`${label}: ${t("schema")}`}
+          placeholder={t("schema")}
+          value={format.schema ?? ""}
+          classNames={{ input: "m-mono" }}
+          onChange={(event) => onChange({ format: "json", schema: event.currentTarget.value })}
+        />
+      ) : null}
+    </div>
+  );
+}

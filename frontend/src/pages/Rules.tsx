@@ -1,0 +1,37 @@
+import { Switch } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRules, setRules } from "../api/calls";
+import { notifyError } from "../app/notify";
+import { t } from "../app/phrases";
+import classes from "./pages.module.css";
+
+/** What must be true of a version before it is deployed. */
+export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
+  const queries = useQueryClient();
+  const key = ["rules", ws];
+  const { data } = useQuery({ queryKey: key, queryFn: () => getRules(ws) });
+  const change = useMutation({
+    mutationFn: (required: boolean) => setRules(ws, { tests_required: required }),
+    onSuccess: (rules) => queries.setQueryData(key, rules),
+    onError: (error) => notifyError(error),
+  });
+  return (
+    <section className={classes.section}>
+      <div className={classes.sectionHead}>
+        <div>
+          <h2>{t("Deployments")}</h2>
+          <p>
+            {t("Rules for everybody in this workspace. What runs goes on when they are changed.")}
+          </p>
+        </div>
+      </div>
+      <Switch
+        label={t("Deploy a version only if all tests of its topology have passed with it")}
+        checked={data?.tests_required ?? false}
+        disabled={!admin || data === undefined || change.isPending}
+        onChange={(event) => change.mutate(event.currentTarget.checked)}
+        data-testid="tests-required"
+      />
+    </section>
+  );
+}

@@ -1,0 +1,140 @@
+import { Checkbox, Modal, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { sampleTopic } from "../api/calls";
+import { ApiError } from "../api/client";
+import { useDesigner } from "../designer/store";
+import { pathsOf } from "../generate/recipe";
+import { NumberField } from "../generate/ShapeForm";
+import { Note } from "../ui";
+import { Buttons } from "./Adding";
+import { rowOf, sourcesOf } from "./scenario";
+import classes from "./simulate.module.css";
+import { t } from "./texts";
+
+type How = "keep" | "hash" | "replace";
+interface Mask {
+  readonly how: How;
+  readonly by: string;
+}
+
+const KEPT: Mask = { how: "keep", by: "" };
+
+/** The value of a text: JSON where it is some, for numbers and null; the text otherwise. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Records of a source's topic, with masked fields, as inputs. */
+export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string }) {
+  const sources = sourcesOf(useDesigner.getState().document);
+  const [topic, setTopic] = useState(sources[0]?.topic ?? "");
+  const [count, setCount] = useState(50);
+  const [start, setStart] = useState<"latest" | "earliest">("latest");
+  const [headers, setHeaders] = useState(false);
+  const [masks, setMasks] = useState<Readonly<Record<string, Mask>>>({});
+  const [error, setError] = useState<string | null>(null);
+  const source = sources.find((each) => each.topic === topic);
+  const paths =
+    source === undefined ? [] : pathsOf({ ...source, timeField: null, topic: source.topic });
+  const chosen = paths.flatMap((path) => {
+    const mask = masks[path] ?? KEPT;
+    if (mask.how === "keep") return [];
+    const by = mask.how === "replace" ? { by: valueOf(mask.by) } : {};
+    return [[path, { how: mask.how, ...by }] as const];
+  });
+  const make = async () => {
+    if (source === undefined) return null;
+    setError(null);
+    try {
+      const found = await sampleTopic(ws, topic, {
+        count,
+        start,
+        headers,
+        key_format: source.keyFormat,
+        value_format: source.valueFormat,
+        masks: Object.fromEntries(chosen),
+      });
+      if (found.lines.length === 0) {
+        setError(t(found.skipped > 0 ? "sampleUnreadable" : "sampleEmpty", { topic }));
+        return null;
+      }
+      onClose();
+      return found.lines.map((line) => rowOf(line, sources));
+    } catch (failure) {
+      const told = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError([told.message, told.hint].filter(Boolean).join(" "));
+      return null;
+    }
+  };
+  return (
+    <Modal opened onClose={onClose} title={t("sampleTitle")} size={560}>
+      <div className={classes.form}>
+        <Select
+          label={t("source")}
+          data={[...new Set(sources.map((each) => each.topic))]}
+          value={topic}
+          allowDeselect={false}
+          onChange={(value) => setTopic(value ?? topic)}
+        />
+        <Select
+          label={t("sampleStart")}
+          data={[
+            { value: "latest", label: t("sampleNewest") },
+            { value: "earliest", label: t("sampleFirst") },
+          ]}
+          value={start}
+          allowDeselect={false}
+          onChange={(value) => setStart(value === "earliest" ? "earliest" : "latest")}
+        />
+        <NumberField label={t("count")} least={1} most={500} value={count} onChange={setCount} />
+        <Checkbox
+          mt={26}
+          label={t("sampleHeaders")}
+          checked={headers}
+          onChange={(event) => setHeaders(event.currentTarget.checked)}
+        />
+      </div>
+      <p className={classes.hint}>{t("sampleMaskHint")}</p>
+      <div className={classes.masks} data-testid="masks">
+        {paths.map((path) => {
+          const mask = masks[path] ?? KEPT;
+          const set = (change: Partial<Mask>) =>
+            setMasks((before) => ({ ...before, [path]: { ...mask, ...change } }));
+          return (
+            <div key={path} className={classes.mask}>
+              <span className="m-mono">{path}</span>
+              <Select
+                aria-label={t("sampleMask", { path })}
+                data={(["keep", "hash", "replace"] as const).map((how) => ({
+                  value: how,
+                  label: t(
+                    how === "keep" ? "maskKeep" : how === "hash" ? "maskHash" : "maskReplace",
+                  ),
+                }))}
+                value={mask.how}
+                allowDeselect={false}
+                onChange={(how) => set({ how: (how ?? "keep") as How })}
+              />
+              {mask.how === "replace" ? (
+                <TextInput
+                  aria-label={t("sampleBy", { path })}
+                  value={mask.by}
+                  classNames={{ input: "m-mono" }}
+                  onChange={(event) => set({ by: event.currentTarget.value })}
+                />
+              ) : (
+                <span />
+              )}
+            </div>
+          );
+        })}
+      </div>
+      {error === null ? null : <Note tone="failed">{error}</Note>}
+      <Buttons disabled={source === undefined} make={make} />
+    </Modal>
+  );
+}

@@ -1,0 +1,26 @@
+"""The process that writes the records of generators, those of the sample among them."""
+
+from __future__ import annotations
+
+from launcher import places
+from launcher.services import System
+from launcher.supervisor import Running, Service
+
+
+def service(system: System) -> Service:
+    """Writes to topics what the database says; generators of an earlier start go on."""
+    return Service(
+        name="generators",
+        command=[
+            system.python, "-W", "ignore::DeprecationWarning",
+            str(places.REPOSITORY / "backend" / "manage.py"), "millrace_generators",
+        ],
+        ready=_waits,
+        needs=("setup",),
+        deadline=120,
+        environment=system.environment,
+    )  # fmt: skip
+
+
+async def _waits(running: Running) -> bool:
+    return running.said("READY")

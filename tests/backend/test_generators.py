@@ -1,0 +1,318 @@
+"""Generators: what the records look like, who starts them, and what arrives in a topic."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.db import connection
+from millrace_backend.errors import ApiError
+from records.generating import Recipe
+from records.models import Generator
+from records.writing import Writer
+from rest_framework.test import APIClient
+from topologies import actions
+
+from tests.runtime import topics
+
+from .conftest import Client, People
+
+ORDERS = {
+    "key": {"format": "string"},
+    "value": {"format": "json", "schema": "item STRING, n INT, price DOUBLE, at BIGINT"},
+}
+NOW = 1_767_225_600_000
+DAY = 86_400_000
+
+
+def recipe(**changes: Any) -> Recipe:
+    return Recipe(**{"topic": "orders", **ORDERS, **changes})
+
+
+def values(made: Recipe, count: int = 1_000) -> list[Any]:
+    return [made.made(n, NOW).value for n in range(count)]
+
+
+def test_the_same_seed_gives_the_same_records_whatever_was_made_before() -> None:
+    assert values(recipe(), 20) == values(recipe(), 20)
+    assert recipe().record(17, NOW) == recipe().record(17, NOW)
+    assert values(recipe(), 20) != values(recipe(seed=2), 20)
+
+
+def test_records_fit_their_schema_and_field_rules() -> None:
+    made = values(
+        recipe(
+            time_field="at",
+            fields={
+                "value.item": {"values": ["tea", "rice"]},
+                "value.n": {"min": 3, "max": 5},
+                "value.price": {"min": 0.5, "max": 1.5},
+            },
+        ),
+        300,
+    )
+    assert {each["item"] for each in made} == {"tea", "rice"}
+    assert {each["n"] for each in made} == {3, 4, 5}
+    assert all(0.5 <= each["price"] <= 1.5 for each in made)
+    assert {each["at"] for each in made} == {NOW}
+    nested = recipe(
+        value={
+            "format": "json",
+            "schema": "a STRUCT<b: STRING, c: ARRAY<INT>>, m MAP<STRING, INT>",
+        },
+        fields={"value.a.b": {"prefix": "customer-", "min": 1, "max": 9}},
+    ).made(0, NOW)
+    assert nested.value["a"]["b"].startswith("customer-")
+    assert len(nested.value["a"]["c"]) == 2
+    sentence = recipe(
+        value={"format": "string"}, fields={"value": {"parts": [["a"], ["", "b"], ["c"]]}}
+    )
+    assert {sentence.made(n, NOW).value for n in range(50)} == {"a c", "a b c"}
+
+
+def test_shares_of_late_null_and_malformed_records_and_of_keys_are_about_right() -> None:
+    made = recipe(late=20, late_by=DAY, nulls=10, malformed=5, keys=50, skew=1)
+    records = [made.made(n, NOW) for n in range(4_000)]
+    assert 0.15 < sum(each.time < NOW for each in records) / 4_000 < 0.25
+    assert min(each.time for each in records) >= NOW - DAY
+    assert 0.03 < sum(each.raw is not None for each in records) / 4_000 < 0.07
+    nulls = sum(each.value is None and each.raw is None for each in records)
+    assert 0.07 < nulls / 4_000 < 0.13
+    keys = Counter(each.key for each in records).most_common()
+    assert len(keys) == 50
+    # By Zipf's law the first key has the share 1 / (1 + 1/2 + … + 1/50).
+    assert 0.17 < keys[0][1] / 4_000 < 0.28
+    assert keys[0][1] > 1.5 * keys[1][1]
+    even = Counter(recipe(keys=50).made(n, NOW).key for n in range(4_000)).most_common()
+    assert even[0][1] < 2 * even[-1][1]
+
+
+def test_simple_formats_are_written_as_kafkas_serializers_do() -> None:
+    made = recipe(
+        key={"format": "long"}, value={"format": "double"}, fields={"key": {"min": 7, "max": 7}}
+    )
+    key, value, time_ = made.record(0, NOW)
+    assert key == (7).to_bytes(8, "big")
+    assert value is not None
+    assert (len(value), time_) == (8, NOW)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ({"format": "avro", "schema": "{}"}, "format avro cannot be generated"),
+        ({"format": "json"}, "needs a schema"),
+        ({"format": "json", "schema": "item STRING,"}, "schema cannot be read"),
+    ],
+)
+def test_a_format_that_cannot_be_generated_is_refused(value: dict[str, str], says: str) -> None:
+    with pytest.raises(ApiError, match=says):
+        recipe(value=value)
+
+
+@pytest.mark.django_db
+def test_records_for_a_simulation_are_those_of_a_generator(
+    people: People, client_of: Client
+) -> None:
+    client: Any = client_of(people.viewer)
+    path = "/api/workspaces/main/generated-records"
+    body = {"topic": "orders", "recipe": {**ORDERS, "malformed": 50}, "count": 40, "every": 1000}
+    lines = client.post(path, body).json()["lines"]
+    assert len(lines) == 40
+    assert client.post(path, body).json()["lines"] == lines
+    assert 500 <= lines[-1]["timestamp"] / 40 <= 1500
+    assert {"value", "value_bytes"} == {name for line in lines for name in line if "value" in name}
+    made = recipe(malformed=50)
+    assert lines[7] == made.line(7, lines[7]["timestamp"])
+    for change, where in (
+        ({"skew": 9}, "skew"),
+        ({"fields": {"value.n": {"min": 2}}}, "min and max"),
+        ({"fields": {"value.n": {"min": 1, "max": 2, "values": [1]}}}, "Give values"),
+    ):
+        refused = client.post(path, {**body, "recipe": {**ORDERS, **change}})
+        assert refused.status_code == 400
+        assert where in refused.content.decode()
+
+
+@pytest.fixture
+def topic(broker: Any, millrace_settings: Any) -> str:
+    """An empty topic of two partitions."""
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+    name = f"g{uuid.uuid4().hex[:8]}"
+    topics.create(broker.address, {name: 2})
+    return name
+
+
+@pytest.fixture
+def start(client_of: Client, people: People, topic: str) -> Callable[..., Any]:
+    """Start a generator as an operator; the answer."""
+    client: Any = client_of(people.operator)
+
+    def started(status: int = 201, **changes: Any) -> Any:
+        body = {"topic": topic, "recipe": ORDERS, "rate": 200, **changes}
+        answer = client.post("/api/workspaces/main/generators", body)
+        assert answer.status_code == status, answer.content
+        return answer.json()
+
+    return started
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """The process of generators, as a thread."""
+    ended = threading.Event()
+
+    def run() -> None:
+        try:
+            Writer(ended.is_set).run()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(20)
+
+
+def row_when(made: Any, condition: Callable[[Generator], bool]) -> Generator:
+    deadline = time.monotonic() + 60
+    while True:
+        row = Generator.objects.get(pk=made["id"])
+        if condition(row):
+            return row
+        assert time.monotonic() < deadline, vars(row)
+        time.sleep(0.1)
+
+
+def records_in(client: APIClient, topic: str) -> int:
+    found: Any = client.get(f"/api/workspaces/main/topics/{topic}")
+    records: int = found.json()["records"]
+    return records
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db(transaction=True)
+def test_records_arrive_until_a_stop_and_another_process_goes_on(
+    start: Any, topic: str, people: People, client_of: Client
+) -> None:
+    made = start(recipe={**ORDERS, "keys": 5})
+    client = client_of(people.operator)
+    with writing():
+        row_when(made, lambda row: row.written >= 50)
+    between = Generator.objects.get(pk=made["id"])
+    assert (between.state, between.written) == ("running", records_in(client, topic))
+    with writing():
+        row_when(made, lambda row: row.written >= between.written + 50)
+        stopped: Any = client.post(f"/api/generators/{made['id']}/stop")
+        assert stopped.json()["state"] == "stopped"
+    total = records_in(client, topic)
+    with writing():
+        time.sleep(1.5)
+        assert records_in(client, topic) == total
+    again: Any = client.post(f"/api/generators/{made['id']}/stop")
+    assert (again.status_code, again.json()["written"]) == (200, total)
+    page: Any = client.get(f"/api/workspaces/main/topics/{topic}/records?start=earliest&limit=200")
+    expected = recipe(keys=5, topic=topic)
+    found = Counter(json.loads(each["value"]["text"])["n"] for each in page.json()["records"][:100])
+    assert found.keys() <= {expected.made(n, NOW).value["n"] for n in range(total)}
+    listed: Any = client.get("/api/workspaces/main/generators").json()
+    assert [(each["topic"], each["state"]) for each in listed["results"]] == [(topic, "stopped")]
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db(transaction=True)
+def test_limits_end_a_generator_and_so_does_a_topic_that_goes(
+    start: Any, topic: str, people: People, client_of: Client, broker: Any
+) -> None:
+    made = start(most=30)
+    with writing():
+        done = row_when(made, lambda row: row.state != "running")
+        assert (done.state, done.written) == ("done", 30)
+        timed = start(seconds=1)
+        assert row_when(timed, lambda row: row.state != "running").state == "done"
+        lasting = start()
+        row_when(lasting, lambda row: row.written > 0)
+        client = client_of(people.admin)
+        assert client.delete(f"/api/workspaces/main/topics/{topic}").status_code == 204
+        failed = row_when(lasting, lambda row: row.state != "running")
+        assert failed.state == "failed"
+        assert "could not be written" in failed.problem
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db
+def test_a_topic_has_one_generator_and_a_workspace_ten(
+    start: Any, topic: str, people: People, client_of: Client, broker: Any
+) -> None:
+    start()
+    assert start(409)["error"]["code"] == "already_generated"
+    assert start(404, topic="not-there")["error"]["code"] == "no_such_topic"
+    assert start(400, rate=5_000)["error"]["code"] == "invalid"
+    assert start(400, seconds=DAY)["error"]["code"] == "invalid"
+    others = [f"{topic}-{n}" for n in range(10)]
+    topics.create(broker.address, dict.fromkeys(others, 1))
+    for name in others[:9]:
+        start(topic=name)
+    assert start(409, topic=others[9])["error"]["code"] == "too_many_generators"
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db
+def test_a_template_is_tried_with_its_topics_and_its_generators(
+    topic: str, people: People, client_of: Client
+) -> None:
+    people.workspace.topic_prefixes = [f"{topic}-"]
+    people.workspace.save()
+    path = "/api/workspaces/main/templates/page-views/try"
+    operator: Any = client_of(people.operator)
+    tried = operator.post(path)
+    assert tried.status_code == 201
+    names = {f"{topic}-{name}" for name in ("users", "page-views")}
+    assert {each["topic"] for each in tried.json()["generators"]} == names
+    written = f"/api/workspaces/main/topics/{topic}-views-by-region"
+    deadline = time.monotonic() + 30
+    while operator.get(written).status_code != 200:
+        assert time.monotonic() < deadline, "the topic has no leader"
+    made = operator.get(f"/api/topologies/{tried.json()['topology']}").json()
+    assert made["name"] == "Page views by region"
+    # Tried once more, the records are already on their way.
+    again = operator.post(path, headers={"accept-language": "zh"}).json()
+    assert again["generators"] == []
+    assert again["topology"] != tried.json()["topology"]
+    assert (
+        operator.get(f"/api/topologies/{again['topology']}").json()["name"] == "按地区统计页面浏览"
+    )
+    assert operator.post("/api/workspaces/main/templates/none/try").status_code == 400
+
+
+@pytest.mark.kafka
+@pytest.mark.django_db
+def test_the_formats_of_a_topic_are_known_from_the_topologies_that_use_it(
+    topic: str, people: People, client_of: Client
+) -> None:
+    from catalog.templates import template
+
+    document = template("purchases-per-hour").named("P", [f"{topic}"]).document
+    document["nodes"][0]["params"]["topics"] = [topic]
+    made = actions.create_topology(people.editor, people.workspace, "P", document)
+    client: Any = client_of(people.viewer)
+    (use,) = client.get(f"/api/workspaces/main/topics/{topic}/uses").json()["uses"]
+    assert use == {
+        "topology": made.pk,
+        "name": "P",
+        "node": "orders",
+        "reads": True,
+        "key": {"format": "string"},
+        "value": {"format": "json", "schema": "item STRING, quantity INT, ordered_at BIGINT"},
+        "time_field": "ordered_at",
+    }

@@ -1,0 +1,118 @@
+"""Tests that must have passed before a version is deployed, where the workspace says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topologies.models import TestPass
+
+from tests.backend.conftest import Client, People, RecordedSimulator, document
+
+RULES = "/api/workspaces/main/rules"
+DEPLOYMENTS = "/api/workspaces/main/deployments"
+EXPECTED = {"outputs": [{"topic": "out", "key": None, "value": 1.5}], "dropped": 0}
+INPUTS = [{"topic": "in", "key": None, "value": 1.5, "timestamp": 0}]
+
+
+class Workbench:
+    """A topology with two versions, of which the first is drawn, in a workspace with the rule."""
+
+    def __init__(self, people: People, client_of: Client, simulator: RecordedSimulator) -> None:
+        self.simulator = simulator
+        self.client: Any = client_of(people.operator)
+        assert client_of(people.admin).put(RULES, {"tests_required": True}).status_code == 200
+        body = {"name": "Tested", "document": document("a")}
+        made = self.client.post("/api/workspaces/main/topologies", body).json()
+        self.topology = made["id"]
+
+    def keep(self, name: str, inputs: Any = INPUTS) -> int:
+        body = {"name": name, "inputs": inputs, "expected": EXPECTED}
+        answer = self.client.post(f"/api/topologies/{self.topology}/tests", body)
+        assert answer.status_code == 201
+        number: int = answer.json()["id"]
+        return number
+
+    def run(self, differences: list[str], of: Any = None) -> None:
+        """Run all tests as the page does: with what the API says of them."""
+        self.simulator.answer = {
+            "diagnostics": [],
+            "result": {"differences": differences, **EMPTY},
+        }
+        for test in self.client.get(f"/api/topologies/{self.topology}/tests").json()["results"]:
+            body = {
+                "document": of or document("a"),
+                "inputs": test["inputs"],
+                "expected": test["expected"],
+            }
+            answer = self.client.post("/api/workspaces/main/simulations", body)
+            assert answer.status_code == 200, answer.content
+
+    def deploy(self, version: int = 1) -> Any:
+        body = {"topology": self.topology, "version": version, "target": "local", "settings": {}}
+        return self.client.post(DEPLOYMENTS, body)
+
+
+EMPTY: dict[str, Any] = {
+    "outputs": [], "output_count": 0, "dropped": 0, "edges": [], "nodes": {}, "stores": {},
+    "steps": [], "truncated": False, "logs": [], "error": None,
+}  # fmt: skip
+
+
+def test_a_version_is_deployed_once_all_its_tests_have_passed_with_it(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    bench = Workbench(people, client_of, simulator)
+    assert bench.deploy().json()["error"]["code"] == "tests_missing"
+    bench.keep("First")
+    second = bench.keep("Second", [])
+    bench.run(["out[0]: expected 1, got 2"])
+    refused = bench.deploy()
+    assert refused.status_code == 409
+    error = refused.json()["error"]
+    assert (error["code"], error["tests"]) == ("tests_not_passed", ["First", "Second"])
+    # Another document that they pass with says nothing about this one.
+    bench.run([], document("b"))
+    assert bench.deploy().status_code == 409
+    bench.run([])
+    # A test that was changed since has not passed.
+    changed = {"name": "Second", "inputs": INPUTS * 2, "expected": EXPECTED}
+    path = f"/api/topologies/{bench.topology}/tests/{second}"
+    assert bench.client.put(path, changed).status_code == 200
+    assert bench.deploy().json()["error"]["tests"] == ["Second"]
+    bench.run([])
+    deployed = bench.deploy()
+    assert deployed.status_code == 201
+
+    # Another version needs its own passes; what runs is restarted without any.
+    version = {"document": document("a", "b"), "message": "", "base_version": 1}
+    saved = bench.client.post(f"/api/topologies/{bench.topology}/versions", version)
+    assert saved.status_code == 201
+    run = f"/api/deployments/{deployed.json()['id']}"
+    redeployed = bench.client.post(f"{run}/redeploy", {"version": 2})
+    assert redeployed.json()["error"]["code"] == "tests_not_passed"
+    assert bench.client.post(f"{run}/restart", {}).status_code == 200
+    bench.run([], document("a", "b"))
+    assert bench.client.post(f"{run}/redeploy", {"version": 2}).status_code == 200
+
+
+def test_without_the_rule_nothing_is_asked_and_only_admins_set_it(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    bench = Workbench(people, client_of, simulator)
+    assert bench.client.get(RULES).json() == {"tests_required": True}
+    assert bench.client.put(RULES, {"tests_required": False}).status_code == 403
+    admin: Any = client_of(people.admin)
+    assert admin.put(RULES, {"tests_required": False}).json() == {"tests_required": False}
+    assert bench.deploy().status_code == 201
+    entries = admin.get("/api/workspaces/main/audit").json()["results"]
+    assert [each["action"] for each in entries].count("workspace.tests") == 2
+
+
+def test_a_pass_of_another_workspace_counts_nothing(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    bench = Workbench(people, client_of, simulator)
+    bench.keep("First")
+    bench.run([])
+    TestPass.objects.update(workspace=people.other_workspace)
+    assert bench.deploy().status_code == 409

@@ -1,0 +1,105 @@
+"""Templates: one is tried in the page, and all of them run on live data."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.api import Api
+from tests.e2e.designer import Designer
+from tests.e2e.system import System
+
+pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow]
+#: a simulator starts, on a machine that does other things too
+PATIENCE = 180_000
+#: seconds until a deployment has written its first record
+TO_FIRST_RECORD = 180.0
+
+
+def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> None:
+    page.get_by_test_id("empty-canvas").or_(page.get_by_test_id("new-topology")).first.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("svg[data-template]")).to_have_count(9)
+    dialog.get_by_role("radio", name="Page views by region").click()
+    expect(dialog.get_by_role("textbox", name="Name")).to_have_value("Page views by region")
+    page.get_by_test_id("try-template").click()
+    designer = Designer(page)
+    assert set(designer.nodes()) >= {"views", "users", "known", "count", "out"}
+
+    page.keyboard.press("Alt+r")
+    panel = page.get_by_test_id("simulate")
+    expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(9)
+    page.get_by_test_id("simulate-run").click()
+    summary = page.get_by_test_id("simulation-summary")
+    expect(summary).to_contain_text("9 records in, 5 records out", timeout=PATIENCE)
+    panel.get_by_role("radio", name="Tests").click()
+    panel.get_by_role("button", name="Run all tests").click()
+    expect(panel.get_by_text("2 tests · 2 passed · 0 failed")).to_be_visible(timeout=PATIENCE)
+
+    # Generated records have a share of values that cannot be read, as the server makes them.
+    panel.get_by_role("radio", name="Inputs").click()
+    panel.get_by_role("button", name="Generate…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Records", exact=True).fill("5")
+    dialog.get_by_role("textbox", name="Malformed values (%)").fill("100")
+    dialog.get_by_role("button", name="Replace the records").click()
+    rows = page.get_by_test_id("simulation-inputs").locator("[data-row]")
+    expect(rows).to_have_count(5)
+    expect(page.get_by_label("Value of record 5")).to_have_value(re.compile("^base64:"))
+
+    page.goto(page.url.split("/t/")[0] + "/topics")
+    row = page.get_by_test_id("generators").locator("tbody tr")
+    expect(row).to_have_count(2)
+    page.get_by_test_id("generators").get_by_role("link", name="page-views").click()
+    expect(page.get_by_role("heading", name="page-views")).to_be_visible()
+    expect(page.locator('[data-testid="records"] tbody tr').first).to_contain_text('"page"')
+    page.get_by_test_id("stop-generator").click()
+    expect(page.get_by_test_id("stop-generator")).to_have_count(0)
+
+    # Another one, in the formats that the topology reads, ends by itself.
+    page.get_by_test_id("generate").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("value.page")).to_be_visible()
+    dialog.get_by_label("value.page").fill("/only-this")
+    dialog.get_by_label("End after records (0: no limit)").fill("3")
+    page.get_by_test_id("start-generator").click()
+    page.get_by_role("button", name="Show generators that ended").click()
+    expect(page.get_by_test_id("generators").get_by_text("Done")).to_be_visible(timeout=30_000)
+    page.reload()
+    expect(page.locator('[data-testid="records"] tbody tr').first).to_contain_text("/only-this")
+
+
+@pytest.mark.long
+def test_every_template_that_is_tried_and_deployed_writes_records(
+    page: Page, system: System
+) -> None:
+    with Api.of(system.address, page) as api:
+        for template in api.call("GET", "/templates"):
+            tried = api.call("POST", f"/workspaces/main/templates/{template['id']}/try")
+            document = api.call("GET", f"/topologies/{tried['topology']}/versions/1")["document"]
+            sinks = [
+                node["params"]["topic"]
+                for node in document["nodes"]
+                if node["kind"] == "sink.topic"
+            ]
+            body = {"topology": tried["topology"], "version": 1, "target": "local", "settings": {}}
+            deployment = api.call("POST", "/workspaces/main/deployments", body)["id"]
+            until_written(api, deployment, sinks)
+            for generator in tried["generators"]:
+                api.call("POST", f"/generators/{generator['id']}/stop")
+            api.call("POST", f"/deployments/{deployment}/stop", {})
+            api.until(deployment, "stopped", 90)
+
+
+def until_written(api: Api, deployment: int, topics: list[str]) -> None:
+    """Wait until each of the topics has records."""
+    deadline = time.monotonic() + TO_FIRST_RECORD
+    while time.monotonic() < deadline:
+        found = [api.call("GET", f"/workspaces/main/topics/{topic}") for topic in topics]
+        if all(each["records"] > 0 for each in found):
+            return
+        time.sleep(0.5)
+    raise AssertionError(f"{topics} stay empty: {api.call('GET', f'/deployments/{deployment}')}")
