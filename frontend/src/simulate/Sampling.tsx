@@ -20,7 +20,7 @@ interface Mask {
 const KEPT: Mask = { how: "keep", by: "" };
 
 /** The value of a text: JSON where it is some, for numbers and null; the text otherwise. */
-function valueOf(text: string): unknown {
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -43,7 +43,7 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
   const chosen = paths.flatMap((path) => {
     const mask = masks[path] ?? KEPT;
     if (mask.how === "keep") return [];
-    const by = mask.how === "replace" ? { by: valueOf(mask.by) } : {};
+    const by = mask.how === "replace" ? { by: readJson(mask.by) } : {};
     return [[path, { how: mask.how, ...by }] as const];
   });
   const make = async () => {
