@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 SECRET_BYTES = 50
 MOST_DAYS = 36_500
 
@@ -36,7 +37,13 @@ class Environment:
     debug: bool
     hosts: tuple[str, ...]
     #: whose X-Forwarded-For is believed
-    proxies: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]
+    proxies: tuple[Network, ...]
+    #: private networks that webhooks of alerts may reach
+    webhook_networks: tuple[Network, ...]
+    #: smtp://, smtps:// or smtp+starttls://, with user and password if the server wants them
+    smtp_url: str | None
+    #: sender of mails
+    mail_from: str
     #: days for which used links and expired tokens are kept
     access_days: int
     #: days for which audit entries are kept
@@ -64,7 +71,12 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
         public_url=(environ.get("MILLRACE_PUBLIC_URL") or "http://127.0.0.1:8000").rstrip("/"),
         debug=environ.get("MILLRACE_DEBUG", "").lower() in {"1", "true", "yes"},
         hosts=tuple(_listed(environ.get("MILLRACE_HOSTS", ""))),
-        proxies=tuple(_network(each) for each in _listed(environ.get("MILLRACE_PROXIES", ""))),
+        proxies=_networks(environ.get("MILLRACE_PROXIES"), "MILLRACE_PROXIES"),
+        webhook_networks=_networks(
+            environ.get("MILLRACE_WEBHOOK_NETWORKS"), "MILLRACE_WEBHOOK_NETWORKS"
+        ),
+        smtp_url=environ.get("MILLRACE_SMTP_URL") or None,
+        mail_from=environ.get("MILLRACE_MAIL_FROM") or "millrace@localhost",
         access_days=_days(environ, "MILLRACE_ACCESS_DAYS", 30),
         audit_days=_days(environ, "MILLRACE_AUDIT_DAYS", 365),
         old_state_days=(
@@ -88,14 +100,45 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+def _networks(listed: str | None, name: str) -> tuple[Network, ...]:
+    found = []
+    for text in _listed(listed or ""):
+        try:
+            found.append(ipaddress.ip_network(text))
+        except ValueError as error:
+            raise ImproperlyConfigured(
+                f"{name} has {text!r}, which is no address and no network ({error}). "
+                "For instance 10.0.0.5 or 172.18.0.0/16."
+            ) from error
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class MailServer:
+    """Where mails go. `scheme`: smtp, smtps or smtp+starttls."""
+
+    scheme: str
+    host: str
+    port: int
+    user: str
+    password: str
+
+
+def mail_server(text: str) -> MailServer:
+    """The server in MILLRACE_SMTP_URL. Raises ImproperlyConfigured."""
+    ports = {"smtp": 25, "smtps": 465, "smtp+starttls": 587}
     try:
-        return ipaddress.ip_network(text)
+        url = urlsplit(text)
+        port = url.port or ports.get(url.scheme, 0)
     except ValueError as error:
+        raise ImproperlyConfigured(f"MILLRACE_SMTP_URL is no address: {error}.") from error
+    if url.scheme not in ports or not url.hostname:
         raise ImproperlyConfigured(
-            f"MILLRACE_PROXIES has {text!r}, which is no address and no network ({error}). "
-            "For instance 10.0.0.5 or 172.18.0.0/16."
-        ) from error
+            "MILLRACE_SMTP_URL must be smtp://, smtps:// or smtp+starttls://, then "
+            "USER:PASSWORD@ if the server wants them, and HOST:PORT."
+        )
+    user, password = unquote(url.username or ""), unquote(url.password or "")
+    return MailServer(url.scheme, url.hostname, port, user, password)
 
 
 def allowed_hosts(environment: Environment) -> list[str]:

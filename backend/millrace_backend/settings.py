@@ -18,6 +18,7 @@ CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.public_url]
 MILLRACE_DATA = ENVIRONMENT.data
 MILLRACE_PUBLIC_URL = ENVIRONMENT.public_url
 MILLRACE_PROXIES = ENVIRONMENT.proxies
+MILLRACE_WEBHOOK_NETWORKS = ENVIRONMENT.webhook_networks
 MILLRACE_ANALYZER = ENVIRONMENT.analyzer
 MILLRACE_SIMULATOR = ENVIRONMENT.simulator
 #: a simulator that reads stores of checkpoints and runs no documents; default: the one above
@@ -91,6 +92,15 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
 STATIC_URL = "/static/"
 APPEND_SLASH = False
+
+# -- mail -------------------------------------------------------------------------------------
+MILLRACE_MAIL = ENVIRONMENT.smtp_url is not None
+DEFAULT_FROM_EMAIL = ENVIRONMENT.mail_from
+EMAIL_TIMEOUT = 10
+_MAIL = environment.mail_server(ENVIRONMENT.smtp_url or "smtp://localhost")
+EMAIL_HOST, EMAIL_PORT = _MAIL.host, _MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.user, _MAIL.password
+EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL.scheme == "smtps", _MAIL.scheme == "smtp+starttls"
 
 # -- people -----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "accounts.User"
@@ -182,6 +192,11 @@ SPECTACULAR_SETTINGS = {
         "Severity": "topologies.choices.Severity",
         "Blocks": "topologies.choices.Blocks",
         "LogLevel": "deployments.choices.LogLevel",
+        "AlertCondition": "monitoring.choices.Condition",
+        "AlertState": "monitoring.choices.AlertState",
+        "AlertEvent": "monitoring.choices.AlertEvent",
+        "AlertChannel": "monitoring.choices.Channel",
+        "DeliveryState": "monitoring.choices.DeliveryState",
     },
     "DISABLE_ERRORS_AND_WARNINGS": False,
 }

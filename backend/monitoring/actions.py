@@ -1,1 +1,86 @@
-"""People change nothing that is seen of a deployment."""
+"""The only code with which people change rules of alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User, Workspace
+from accounts.permissions import require
+from django.db import transaction
+from django.utils import timezone
+from millrace_backend.errors import Conflict, NotFound
+from topologies.models import Topology
+
+from monitoring import alerting, notifying
+from monitoring.models import Alert, AlertRule
+
+#: rules of a workspace
+MOST_RULES = 200
+
+
+def create_rule(actor: User, workspace: Workspace, values: Mapping[str, Any]) -> AlertRule:
+    """A new rule. Raises NotFound for a topology of another workspace, Conflict for too many."""
+    require(actor, workspace.pk, Role.OPERATOR)
+    with transaction.atomic():
+        if AlertRule.objects.filter(workspace=workspace).count() >= MOST_RULES:
+            raise Conflict(
+                "too_many_rules",
+                f"This workspace has {MOST_RULES} rules already.",
+                "Delete one, or let one rule be about all deployments.",
+            )
+        rule = AlertRule(workspace=workspace, updated_by=actor)
+        _fill(rule, values)
+        rule.save()
+        audit(actor, workspace.pk, "alert_rule.create", "alert_rule", rule.pk, name=rule.name)
+    return rule
+
+
+def replace_rule(actor: User, rule: AlertRule, values: Mapping[str, Any]) -> AlertRule:
+    """Other content for a rule; alerts of deployments that it is no longer about are resolved."""
+    require(actor, rule.workspace_id, Role.OPERATOR)
+    with transaction.atomic():
+        _fill(rule, values)
+        rule.updated_by, rule.updated_at = actor, timezone.now()
+        rule.save()
+        for alert in Alert.objects.filter(rule=rule, resolved_at__isnull=True).select_related(
+            "deployment"
+        ):
+            if not alerting.concerns(rule, alert.deployment):
+                alerting.end(alert, timezone.now())
+        audit(actor, rule.workspace_id, "alert_rule.change", "alert_rule", rule.pk, name=rule.name)
+    return rule
+
+
+def delete_rule(actor: User, rule: AlertRule) -> None:
+    """Delete a rule with its alerts."""
+    require(actor, rule.workspace_id, Role.OPERATOR)
+    with transaction.atomic():
+        audit(actor, rule.workspace_id, "alert_rule.delete", "alert_rule", rule.pk, name=rule.name)
+        rule.delete()
+
+
+def test_rule(actor: User, rule: AlertRule) -> list[dict[str, Any]]:
+    """Send a test to the rule's receivers; each with its error, if there was one."""
+    require(actor, rule.workspace_id, Role.OPERATOR)
+    found = notifying.test(rule)
+    audit(actor, rule.workspace_id, "alert_rule.test", "alert_rule", rule.pk, name=rule.name)
+    return found
+
+
+def _fill(rule: AlertRule, values: Mapping[str, Any]) -> None:
+    topology = values.get("topology")
+    if (
+        topology is not None
+        and not Topology.objects.filter(pk=topology, workspace=rule.workspace_id).exists()
+    ):
+        raise NotFound(
+            "no_such_topology",
+            f"There is no topology {topology} in this workspace.",
+            fields={"topology": ["Not in this workspace."]},
+        )
+    rule.topology_id = topology
+    for name in ("name", "condition", "threshold", "for_seconds", "webhook", "mail", "enabled"):
+        setattr(rule, name, values[name])

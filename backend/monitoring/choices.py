@@ -42,3 +42,51 @@ class Range(models.TextChoices):
     DAY = "24h", "24 hours"
     WEEK = "7d", "7 days"
     TWO_WEEKS = "14d", "14 days"
+
+
+class Condition(models.TextChoices):
+    """What an alert is about."""
+
+    FAILED = "failed", "The deployment failed"
+    UNKNOWN = "unknown", "Its state is unknown"
+    DEGRADED = "degraded", "It is degraded, restarts or waits for a service"
+    LAG = "lag", "Lag in records, of all partitions together"
+    LAG_TIME = "lag_time", "Lag in seconds, of the partition that is furthest behind"
+    DROPPED = "dropped", "Dropped records per second, of all nodes together"
+    DEAD_LETTERS = "dead_letters", "Dead letters per second, of all nodes together"
+    BATCH_DURATION = "batch_duration", "Duration of micro-batches in seconds"
+    SILENCE = "silence", "Seconds without a record"
+
+
+#: conditions that need no threshold
+STATES = frozenset({Condition.FAILED, Condition.UNKNOWN, Condition.DEGRADED})
+
+
+class AlertState(models.TextChoices):
+    """Whether what an alert is about still holds."""
+
+    FIRING = "firing", "Firing"
+    RESOLVED = "resolved", "Resolved"
+
+
+class AlertEvent(models.TextChoices):
+    """What a notification tells."""
+
+    FIRED = "fired", "Fired"
+    RESOLVED = "resolved", "Resolved"
+    TEST = "test", "Test"
+
+
+class Channel(models.TextChoices):
+    """How a notification is sent."""
+
+    WEBHOOK = "webhook", "Webhook"
+    MAIL = "mail", "Mail"
+
+
+class DeliveryState(models.TextChoices):
+    """How far a notification is."""
+
+    WAITING = "waiting", "Waiting"
+    SENT = "sent", "Sent"
+    FAILED = "failed", "Failed"

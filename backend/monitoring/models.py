@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from accounts.models import User, Workspace
 from deployments.models import Deployment
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from topologies.models import Topology
+
+from monitoring.choices import AlertEvent, Channel, Condition, DeliveryState
 
 
 class FigureRow(models.Model):
@@ -44,6 +50,8 @@ class Seen(models.Model):
     ends = models.JSONField(default=dict)
     #: records processed by all tasks of the run
     records = models.PositiveBigIntegerField(default=0)
+    #: time of the first report of the run, epoch ms
+    began_at = models.PositiveBigIntegerField(default=0)
     #: when that number last grew, epoch ms; null: never in this run
     records_at = models.PositiveBigIntegerField(null=True, blank=True)
 
@@ -52,3 +60,82 @@ class Seen(models.Model):
 
     def __str__(self) -> str:
         return f"seen of {self.deployment_id}"
+
+
+class AlertRule(models.Model):
+    """When to alert whom about the deployments of a workspace."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="alert_rules")
+    #: null: every deployment of the workspace
+    topology = models.ForeignKey(
+        Topology, on_delete=models.CASCADE, related_name="alert_rules", null=True, blank=True
+    )
+    name = models.CharField(max_length=150)
+    condition = models.CharField(max_length=20, choices=Condition)
+    #: above it the condition holds; null for states
+    threshold = models.FloatField(null=True, blank=True)
+    #: for so long before it fires
+    for_seconds = models.PositiveIntegerField(default=0)
+    webhook = models.CharField(max_length=1_000, blank=True)
+    #: addresses
+    mail = models.JSONField(default=list)
+    enabled = models.BooleanField(default=True)
+    updated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering: ClassVar = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alert(models.Model):
+    """One incident: from when a rule's condition began to hold until it no longer did."""
+
+    rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="alerts")
+    deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="alerts")
+    #: when the condition began to hold
+    since = models.DateTimeField()
+    #: null: not for as long as the rule wants
+    fired_at = models.DateTimeField(null=True, blank=True)
+    resolved_at = models.DateTimeField(null=True, blank=True)
+    #: the last value, in the unit of the condition
+    value = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["rule", "deployment"],
+                condition=Q(resolved_at__isnull=True),
+                name="one_open_alert_per_rule_and_deployment",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"alert {self.pk} of rule {self.rule_id}"
+
+
+class Delivery(models.Model):
+    """A notification on its way to one receiver."""
+
+    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="deliveries")
+    event = models.CharField(max_length=10, choices=AlertEvent)
+    channel = models.CharField(max_length=10, choices=Channel)
+    #: an address of a server, or of a person
+    target = models.CharField(max_length=1_000)
+    state = models.CharField(
+        max_length=10, choices=DeliveryState, default=DeliveryState.WAITING, db_index=True
+    )
+    attempts = models.PositiveIntegerField(default=0)
+    #: when it is tried next
+    due_at = models.DateTimeField(default=timezone.now)
+    error = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["id"]
+        verbose_name_plural = "deliveries"
+
+    def __str__(self) -> str:
+        return f"{self.event} to {self.channel}"

@@ -72,6 +72,7 @@ def record(deployment: Deployment, run: str, report: Event) -> bool:
                 "at": at,
                 "ends": ends,
                 "records": records,
+                "began_at": seen.began_at if seen is not None and same else at,
                 "records_at": at if grew else before,
             },
         )

@@ -13,6 +13,8 @@ from deployments import actions as deployment_actions
 from deployments import reconciling
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from monitoring.models import Alert, AlertRule, Delivery
 from topologies import actions as topology_actions
 
 from .conftest import Client, People, document
@@ -27,6 +29,8 @@ LISTS = [
     "/api/workspaces/main/deployments",
     "/api/topologies/{topology}/versions",
     "/api/deployments/{deployment}/runs",
+    "/api/workspaces/main/alerts",
+    "/api/workspaces/main/alert-rules",
 ]
 
 
@@ -50,6 +54,13 @@ def fill(people: People, size: int) -> dict[str, int]:
         topology.refresh_from_db()
         for base in range(1, size + 1):
             topology_actions.save_version(people.editor, topology, document("c"), "", base)
+        rule = AlertRule.objects.create(
+            workspace=people.workspace, topology=topology, name="R", condition="failed"
+        )
+        alert = Alert.objects.create(
+            rule=rule, deployment=row, since=timezone.now(), fired_at=timezone.now()
+        )
+        Delivery.objects.create(alert=alert, event="fired", channel="mail", target="a")
         account_actions.create_token(people.admin, f"token {number}", 1)
         found = {"topology": topology.pk, "deployment": row.pk}
     return found

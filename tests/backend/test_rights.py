@@ -84,6 +84,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "records_generate": {"topic": "orders", "recipe": RECIPE},
     "topic_create": {"topics": [{"name": "orders", "partitions": 1}]},
     "workspace_rules_set": {"tests_required": False},
+    "alert_rule_create": {"name": "New", "condition": "failed"},
+    "alert_rule_replace": {"name": "New", "condition": "failed"},
     "installation_workspace_set": {"topic_prefixes": ["orders-"]},
 }
 QUERIES = {
@@ -123,6 +125,7 @@ class World:
             "generator": people.workspace.generators.create(
                 topic="orders", recipe=RECIPE, rate=1
             ).pk,
+            "rule": deployment.workspace.alert_rules.create(name="One", condition="failed").pk,
         }
 
     def client(self, name: str) -> APIClient:

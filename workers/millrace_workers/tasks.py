@@ -18,7 +18,7 @@ from functools import cache
 import redis
 from accounts.retention import forget_old
 from deployments import reconciling
-from monitoring import recording
+from monitoring import alerting, notifying, recording
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 
@@ -52,11 +52,20 @@ def reconcile_due() -> None:
 
 @app.task(name="millrace_workers.tasks.record_figures")
 def record_figures() -> None:
-    """Note what drivers reported last, for charts (`monitoring.recording`)."""
+    """Note what drivers reported last, then evaluate the rules of alerts (`monitoring`)."""
     try:
         recording.record_all()
     except RedisError as error:
         log.warning("figures not noted: %s", error)
+    alerting.check_all()
+    for delivery in notifying.due():
+        deliver.apply_async(args=(delivery,), expires=30)
+
+
+@app.task(name="millrace_workers.tasks.deliver")
+def deliver(delivery_id: int) -> None:
+    """Send a notification of an alert; tried again later where it is not accepted."""
+    notifying.deliver(delivery_id)
 
 
 @app.task(name="millrace_workers.tasks.forget_old_access")

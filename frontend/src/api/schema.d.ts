@@ -38,6 +38,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/alert-rules/{rule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** @description Replace a rule (operator). */
+        put: operations["alert_rule_replace"];
+        post?: never;
+        /** @description Delete a rule with its alerts (operator). */
+        delete: operations["alert_rule_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/alert-rules/{rule}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Send a test to each receiver of a rule now (operator). */
+        post: operations["alert_rule_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/catalog": {
         parameters: {
             query?: never;
@@ -829,6 +864,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page, by name. */
+        get: operations["alert_rule_list"];
+        put?: never;
+        /** @description Create a rule (operator). */
+        post: operations["alert_rule_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page, newest first. */
+        get: operations["alert_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspaces/{workspace}/audit": {
         parameters: {
             query?: never;
@@ -1213,6 +1283,134 @@ export interface components {
             readonly member: components["schemas"]["Member"];
             readonly sign_in_link: string | null;
         };
+        /** @description One incident. */
+        Alert: {
+            condition: components["schemas"]["AlertCondition"];
+            /** @description Its notifications. */
+            deliveries: components["schemas"]["Delivery"][];
+            deployment: number;
+            /** Format: date-time */
+            fired_at: string;
+            readonly id: number;
+            name: string;
+            /** Format: date-time */
+            readonly resolved_at: string | null;
+            rule: number;
+            /** Format: date-time */
+            since: string;
+            /** @description Whether it still holds. */
+            readonly state: components["schemas"]["AlertState"];
+            /** Format: double */
+            threshold: number | null;
+            topology: number;
+            topology_name: string;
+            /**
+             * Format: double
+             * @description The last one.
+             */
+            value: number | null;
+        };
+        /**
+         * @description * `webhook` - Webhook
+         *     * `mail` - Mail
+         * @enum {string}
+         */
+        AlertChannel: "webhook" | "mail";
+        /**
+         * @description * `failed` - The deployment failed
+         *     * `unknown` - Its state is unknown
+         *     * `degraded` - It is degraded, restarts or waits for a service
+         *     * `lag` - Lag in records, of all partitions together
+         *     * `lag_time` - Lag in seconds, of the partition that is furthest behind
+         *     * `dropped` - Dropped records per second, of all nodes together
+         *     * `dead_letters` - Dead letters per second, of all nodes together
+         *     * `batch_duration` - Duration of micro-batches in seconds
+         *     * `silence` - Seconds without a record
+         * @enum {string}
+         */
+        AlertCondition: "failed" | "unknown" | "degraded" | "lag" | "lag_time" | "dropped" | "dead_letters" | "batch_duration" | "silence";
+        /**
+         * @description * `fired` - Fired
+         *     * `resolved` - Resolved
+         *     * `test` - Test
+         * @enum {string}
+         */
+        AlertEvent: "fired" | "resolved" | "test";
+        AlertPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["Alert"][];
+        };
+        /** @description When to alert whom. */
+        AlertRule: {
+            condition: components["schemas"]["AlertCondition"];
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @description For so long before it fires.
+             * @default 0
+             */
+            for_seconds: number;
+            readonly id: number;
+            /** @default [] */
+            mail: string[];
+            name: string;
+            /**
+             * Format: double
+             * @description Above it the condition holds; null for states.
+             */
+            threshold?: number | null;
+            /** @description Null: all deployments. */
+            topology?: number | null;
+            readonly topology_name: string | null;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly updated_by: string | null;
+            /**
+             * @description Address that gets a POST.
+             * @default
+             */
+            webhook: string;
+        };
+        AlertRulePage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["AlertRule"][];
+        };
+        /** @description When to alert whom. */
+        AlertRuleRequest: {
+            condition: components["schemas"]["AlertCondition"];
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @description For so long before it fires.
+             * @default 0
+             */
+            for_seconds: number;
+            /** @default [] */
+            mail: string[];
+            name: string;
+            /**
+             * Format: double
+             * @description Above it the condition holds; null for states.
+             */
+            threshold?: number | null;
+            /** @description Null: all deployments. */
+            topology?: number | null;
+            /**
+             * @description Address that gets a POST.
+             * @default
+             */
+            webhook: string;
+        };
+        /** @enum {string} */
+        AlertState: "firing" | "resolved";
         /** @description An action: who did what, and when. */
         AuditEntry: {
             readonly action: string;
@@ -1315,6 +1513,22 @@ export interface components {
             readonly prefix: string;
             readonly token: string;
         };
+        /** @description A notification on its way to one receiver. */
+        Delivery: {
+            readonly attempts: number;
+            channel: components["schemas"]["AlertChannel"];
+            readonly error: string;
+            event: components["schemas"]["AlertEvent"];
+            state: components["schemas"]["DeliveryState"];
+            target: string;
+        };
+        /**
+         * @description * `waiting` - Waiting
+         *     * `sent` - Sent
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "sent" | "failed";
         /** @description The condition under which a parameter applies. */
         Dependency: {
             parameter: string;
@@ -3124,6 +3338,12 @@ export interface components {
             /** @description In Chinese. */
             title_zh: string;
         };
+        /** @description Whether a test reached a receiver. */
+        Tested: {
+            channel: components["schemas"]["AlertChannel"];
+            error: string | null;
+            target: string;
+        };
         /** @description A range of the parameter's text; 0-based, ``stop`` is exclusive. */
         TextPosition: {
             start: number;
@@ -3419,6 +3639,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    alert_rule_replace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    alert_rule_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    alert_rule_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tested"][];
                 };
             };
             /** @description Refused */
@@ -5295,6 +5608,120 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MissingTopic"][];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    alert_rule_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRulePage"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    alert_rule_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRuleRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    alert_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+                /**
+                 * @description * `firing` - Firing
+                 *     * `resolved` - Resolved
+                 */
+                state?: "firing" | "resolved";
+                topology?: number;
+            };
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertPage"];
                 };
             };
             /** @description Refused */

@@ -60,6 +60,13 @@ export type StoreQuery = NonNullable<Stores["get"]["parameters"]["query"]>;
 export type StoreChange = Schemas["StoreChange"];
 export type Outage = Schemas["Outage"];
 export type RunRecord = Schemas["EndedRun"];
+export type Alert = Schemas["Alert"];
+export type AlertPage = Schemas["AlertPage"];
+export type AlertState = Schemas["AlertState"];
+export type AlertRule = Schemas["AlertRule"];
+export type AlertRulePage = Schemas["AlertRulePage"];
+export type NewAlertRule = Omit<AlertRule, "id" | "topology_name" | "updated_by" | "updated_at">;
+export type TestedReceiver = Schemas["Tested"];
 export type Figures = Schemas["Figures"];
 
 export type Runtime = Schemas["Runtime"];

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Link, NavLink } from "react-router";
+import { AlertCount } from "../alerts/AlertMark";
 import { useRest } from "../ui/later";
 import classes from "./app.module.css";
 import { Mark } from "./Mark";
@@ -38,6 +39,10 @@ export function Shell({ ws, title, wide, children }: ShellProps) {
             </NavLink>
             <NavLink to={`${home}/topics`} className={classes.navLink}>
               {t("Topics")}
+            </NavLink>
+            <NavLink to={`${home}/alerts`} className={classes.navLink}>
+              {t("Alerts")}
+              <AlertCount ws={ws} />
             </NavLink>
           </nav>
         )}

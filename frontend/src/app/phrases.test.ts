@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { zh } from "./zh";
 
 const ROOMS = [
+  "alerts",
   "api",
   "app",
   "pages",
@@ -45,6 +46,12 @@ const INDIRECT = [
   ...["State rows", "Stream time", "Everything", "Info and above", "Warnings and errors", "Errors"],
   ...["Show problems", "Show code", "Show plan", "Show assignment", "Show logs", "Show runs"],
   "Show records",
+  ...[
+    "The deployment failed",
+    "Its state is unknown",
+    "It is degraded, restarts or waits for a service",
+  ],
+  ...["Dropped records", "Time without a record", "records", "s", "records/s"],
   ...["Show charts", "Records", "Lag", "State", "Batches", "Records in", "Records out", "Dropped"],
   ...["Dropped, by reason", "Dead letters", "Records by task", "Lag in records", "Lag in time"],
   ...["Lag by task", "Distance of stream time from now", "Rows of stores", "Bytes of stores"],

@@ -49,6 +49,12 @@ export const router = createBrowserRouter([
                 lazy: async () => ({ Component: (await import("../topics/TopicPage")).TopicPage }),
               },
               {
+                path: "/w/:ws/alerts",
+                lazy: async () => ({
+                  Component: (await import("../alerts/AlertsPage")).AlertsPage,
+                }),
+              },
+              {
                 path: "/w/:ws/settings",
                 lazy: async () => ({
                   Component: (await import("../pages/SettingsPage")).SettingsPage,

@@ -2,6 +2,7 @@ import { Avatar, Button, TextInput, Tooltip, UnstyledButton } from "@mantine/cor
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
+import { AlertMark } from "../alerts/AlertMark";
 import { changeTopology } from "../api/calls";
 import { Mark } from "../app/Mark";
 import { notifyError } from "../app/notify";
@@ -128,6 +129,7 @@ export function HeaderRight({ ws, editor, operator }: HeaderProps) {
   return (
     <>
       <Present />
+      <AlertMark ws={ws} />
       {editor ? (
         <Tip text={changed ? t("Save a version") : t("Everything is saved")} keys="Mod+S">
           <Button

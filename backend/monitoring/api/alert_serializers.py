@@ -1,0 +1,123 @@
+"""Shapes of alerts and their rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from monitoring.choices import (
+    STATES,
+    AlertEvent,
+    AlertState,
+    Channel,
+    Condition,
+    DeliveryState,
+)
+from monitoring.models import Alert, AlertRule, Delivery
+from monitoring.webhooks import problem_of
+
+#: addresses of a rule
+MOST_ADDRESSES = 10
+LONGEST_FOR = 7 * 24 * 3_600
+
+
+class AlertRuleSerializer(serializers.Serializer[AlertRule]):
+    """When to alert whom."""
+
+    id = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(max_length=150)
+    topology = serializers.IntegerField(
+        source="topology_id", allow_null=True, default=None, help_text="Null: all deployments."
+    )
+    topology_name = serializers.CharField(source="topology.name", read_only=True, allow_null=True)
+    condition = serializers.ChoiceField(choices=Condition.choices)
+    threshold = serializers.FloatField(
+        allow_null=True, default=None, min_value=0, max_value=1e15,
+        help_text="Above it the condition holds; null for states.",
+    )  # fmt: skip
+    for_seconds = serializers.IntegerField(
+        default=0, min_value=0, max_value=LONGEST_FOR, help_text="For so long before it fires."
+    )
+    webhook = serializers.CharField(
+        max_length=1_000, allow_blank=True, default="", help_text="Address that gets a POST."
+    )
+    mail = serializers.ListField(
+        child=serializers.EmailField(max_length=254), max_length=MOST_ADDRESSES, default=[]
+    )
+    enabled = serializers.BooleanField(default=True)
+    updated_by = serializers.CharField(
+        source="updated_by.shown_name", read_only=True, allow_null=True
+    )
+    updated_at = serializers.DateTimeField(read_only=True)
+
+    def validate_webhook(self, value: str) -> str:
+        """An address to which a request could be sent."""
+        problem = problem_of(value) if value else None
+        if problem is not None:
+            raise serializers.ValidationError(problem)
+        return value
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """With a threshold where the condition needs one."""
+        if attrs["condition"] in STATES:
+            attrs["threshold"] = None
+        elif attrs["threshold"] is None:
+            raise serializers.ValidationError({"threshold": ["This condition needs a number."]})
+        return {**attrs, "topology": attrs.pop("topology_id")}
+
+
+class DeliverySerializer(serializers.ModelSerializer[Delivery]):
+    """A notification on its way to one receiver."""
+
+    event = serializers.ChoiceField(choices=AlertEvent.choices)
+    channel = serializers.ChoiceField(choices=Channel.choices)
+    state = serializers.ChoiceField(choices=DeliveryState.choices)
+
+    class Meta:
+        model = Delivery
+        fields = ("event", "channel", "target", "state", "attempts", "error")
+        read_only_fields = ("attempts", "error")
+
+
+class AlertSerializer(serializers.ModelSerializer[Alert]):
+    """One incident."""
+
+    rule = serializers.IntegerField(source="rule_id")
+    name = serializers.CharField(source="rule.name")
+    condition = serializers.ChoiceField(source="rule.condition", choices=Condition.choices)
+    threshold = serializers.FloatField(source="rule.threshold", allow_null=True)
+    deployment = serializers.IntegerField(source="deployment_id")
+    topology = serializers.IntegerField(source="deployment.topology_id")
+    topology_name = serializers.CharField(source="deployment.topology.name")
+    state = serializers.SerializerMethodField()
+    value = serializers.FloatField(allow_null=True, help_text="The last one.")
+    fired_at = serializers.DateTimeField()
+    deliveries = DeliverySerializer(many=True, help_text="Its notifications.")
+
+    class Meta:
+        model = Alert
+        fields = (
+            *("id", "rule", "name", "condition", "threshold", "deployment", "topology"),
+            *("topology_name", "state", "value", "since", "fired_at", "resolved_at", "deliveries"),
+        )
+        read_only_fields = ("resolved_at",)
+
+    def get_state(self, alert: Alert) -> AlertState:
+        """Whether it still holds."""
+        return AlertState.FIRING if alert.resolved_at is None else AlertState.RESOLVED
+
+
+class AlertsQuerySerializer(serializers.Serializer[Any]):
+    """Which alerts."""
+
+    state = serializers.ChoiceField(choices=AlertState.choices, required=False)
+    topology = serializers.IntegerField(required=False)
+
+
+class TestedSerializer(serializers.Serializer[Any]):
+    """Whether a test reached a receiver."""
+
+    channel = serializers.ChoiceField(choices=Channel.choices)
+    target = serializers.CharField()
+    error = serializers.CharField(allow_null=True)

@@ -1,0 +1,156 @@
+"""Notifications: what they say, and sending them."""
+
+from __future__ import annotations
+
+import smtplib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+import structlog
+from deployments.models import Deployment
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db.models import F
+from django.utils import timezone
+
+from monitoring.choices import AlertEvent, Channel, Condition, DeliveryState
+from monitoring.models import Alert, AlertRule, Delivery
+from monitoring.webhooks import Undeliverable, post
+
+log = structlog.get_logger(__name__)
+
+#: seconds before each further attempt
+RETRIES = (10, 60, 300)
+#: a worker that died while it sent holds a notification back for so long
+CLAIM_SECONDS = 60
+#: notifications that are sent at a time
+MOST_AT_ONCE = 10
+
+_UNITS: Mapping[Condition, str] = {
+    Condition.LAG: "records",
+    Condition.LAG_TIME: "s",
+    Condition.DROPPED: "records/s",
+    Condition.DEAD_LETTERS: "records/s",
+    Condition.BATCH_DURATION: "s",
+    Condition.SILENCE: "s",
+}
+
+
+def due() -> list[int]:
+    """Notifications that wait to be sent now, the oldest first; at most MOST_AT_ONCE."""
+    waiting = Delivery.objects.filter(state=DeliveryState.WAITING, due_at__lte=timezone.now())
+    return list(waiting.order_by("due_at").values_list("pk", flat=True)[:MOST_AT_ONCE])
+
+
+def deliver(delivery: int) -> None:
+    """Send a notification, unless somebody else does or it is not due."""
+    now = timezone.now()
+    claimed = Delivery.objects.filter(
+        pk=delivery, state=DeliveryState.WAITING, due_at__lte=now
+    ).update(due_at=now + timedelta(seconds=CLAIM_SECONDS), attempts=F("attempts") + 1)
+    if not claimed:
+        return
+    row = Delivery.objects.select_related(
+        "alert__rule__workspace", "alert__deployment__topology"
+    ).get(pk=delivery)
+    alert = row.alert
+    event = AlertEvent(row.event)
+    try:
+        send(Channel(row.channel), row.target, content(event, alert.rule, alert.deployment, alert))
+    except Undeliverable as error:
+        again = row.attempts <= len(RETRIES)
+        row.error = str(error)[:500]
+        row.state = DeliveryState.WAITING if again else DeliveryState.FAILED
+        if again:
+            row.due_at = timezone.now() + timedelta(seconds=RETRIES[row.attempts - 1])
+        log.warning(
+            "notification not sent", delivery=row.pk, attempt=row.attempts, reason=row.error
+        )
+    else:
+        row.state, row.error = DeliveryState.SENT, ""
+    row.save(update_fields=["state", "error", "due_at"])
+
+
+def test(rule: AlertRule) -> list[dict[str, Any]]:
+    """Send a test to each receiver of a rule now: where to, and the error if there was one."""
+    found = []
+    for channel, target in receivers(rule):
+        error = None
+        try:
+            send(channel, target, content(AlertEvent.TEST, rule, None, None))
+        except Undeliverable as reason:
+            error = str(reason)
+        found.append({"channel": channel.value, "target": target, "error": error})
+    return found
+
+
+def receivers(rule: AlertRule) -> list[tuple[Channel, str]]:
+    """Who is notified."""
+    hooks = [(Channel.WEBHOOK, rule.webhook)] if rule.webhook else []
+    return [*hooks, *((Channel.MAIL, address) for address in rule.mail)]
+
+
+def send(channel: Channel, target: str, said: Mapping[str, Any]) -> None:
+    """Send one notification. Raises Undeliverable."""
+    if channel == Channel.WEBHOOK:
+        post(target, said, settings.MILLRACE_WEBHOOK_NETWORKS)
+        return
+    if not settings.MILLRACE_MAIL:
+        raise Undeliverable("No mail server is set: MILLRACE_SMTP_URL.")
+    lines = [said["message"], "", said["url"]]
+    try:
+        EmailMessage(said["title"], "\n".join(lines), to=[target]).send()
+    except (OSError, smtplib.SMTPException, ValueError) as error:
+        raise Undeliverable(f"The mail server did not take it: {error}") from error
+
+
+def content(
+    event: AlertEvent, rule: AlertRule, deployment: Deployment | None, alert: Alert | None
+) -> dict[str, Any]:
+    """What a webhook receives; mails have its title, message and url."""
+    workspace = rule.workspace.slug
+    name = "" if deployment is None else deployment.topology.name
+    path = "alerts" if deployment is None else f"t/{deployment.topology_id}"
+    title = {
+        AlertEvent.FIRED: f"Firing: {rule.name} – {name}",
+        AlertEvent.RESOLVED: f"Resolved: {rule.name} – {name}",
+        AlertEvent.TEST: f"Test: {rule.name}",
+    }[event]
+    value = None if alert is None else alert.value
+    message = (
+        "This is a test. Nothing is wrong." if event == AlertEvent.TEST else sentence(rule, value)
+    )
+    return {
+        "event": event.value,
+        "title": title.replace("\n", " "),
+        "message": message,
+        "alert": None if alert is None else alert.pk,
+        "rule": {
+            "id": rule.pk,
+            "name": rule.name,
+            "condition": rule.condition,
+            "threshold": rule.threshold,
+            "for_seconds": rule.for_seconds,
+        },
+        "workspace": workspace,
+        "deployment": None if deployment is None else {"id": deployment.pk, "topology": name},
+        "value": value,
+        "fired_at": _time(None if alert is None else alert.fired_at),
+        "resolved_at": _time(None if alert is None else alert.resolved_at),
+        "url": f"{settings.MILLRACE_PUBLIC_URL}/w/{workspace}/{path}",
+    }
+
+
+def sentence(rule: AlertRule, value: float | None) -> str:
+    """What the rule is about, with its threshold and the last value."""
+    condition = Condition(rule.condition)
+    if rule.threshold is None:
+        return f"{condition.label}."
+    unit = _UNITS[condition]
+    last = "" if value is None else f" Last value: {value:g} {unit}."
+    return f"{condition.label}: above {rule.threshold:g} {unit}.{last}"
+
+
+def _time(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()

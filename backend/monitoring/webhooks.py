@@ -1,0 +1,159 @@
+"""POST requests to addresses that people gave, which must not reach into the private network.
+
+The name is resolved once, each address is judged, and the connection goes to a judged address: what
+a name server says a moment later has no say. Redirects are not followed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from millrace_backend.environment import Network
+
+#: for the whole request, from the name to the answer
+DEADLINE_SECONDS = 5.0
+MOST_ANSWER = 2_000
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+#: addresses that carry an IPv4 address, behind which may be anything
+_TRANSLATED = [
+    ipaddress.ip_network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16")
+]
+
+
+class Undeliverable(Exception):
+    """Why a request was not sent or not accepted, as a sentence."""
+
+
+def problem_of(url: str) -> str | None:
+    """What is wrong with an address, as far as its text shows; None if nothing is."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        return f"It is no address: {error}."
+    if parts.scheme not in {"http", "https"}:
+        return "It must begin with https:// or http://."
+    if not parts.hostname:
+        return "It names no host."
+    if parts.username is not None or parts.password is not None:
+        return "It must not contain a user name or a password."
+    if port == 0 or any(ord(each) <= 32 or ord(each) == 127 for each in url):
+        return "It has a port or characters that no address has."
+    return None
+
+
+def may_reach(address: Address, allowed: Sequence[Network]) -> bool:
+    """Whether an address is public, or in a private network that is allowed."""
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if any(address in network for network in allowed):
+        return True
+    if any(address in network for network in _TRANSLATED):
+        return False
+    return address.is_global and not address.is_multicast
+
+
+def post(
+    url: str,
+    content: Mapping[str, Any],
+    allowed: Sequence[Network],
+    deadline: float = DEADLINE_SECONDS,
+) -> int:
+    """Send JSON; the status of the answer. Raises Undeliverable, for any status but 2xx as well."""
+    problem = problem_of(url)
+    if problem is not None:
+        raise Undeliverable(problem)
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    secure = parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    connection = _Connection(host, port, _addresses(host, port, allowed), secure, deadline)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    late = threading.Event()
+
+    def give_up() -> None:
+        late.set()
+        connection.abort()
+
+    timer = threading.Timer(deadline, give_up)
+    timer.start()
+    try:
+        body = json.dumps(content).encode()
+        headers = {"Content-Type": "application/json", "User-Agent": "Millrace"}
+        connection.request("POST", path, body, headers)
+        answer = connection.getresponse()
+        answer.read(MOST_ANSWER)
+    except (OSError, http.client.HTTPException, UnicodeError) as error:
+        if late.is_set() or isinstance(error, TimeoutError):
+            raise Undeliverable(f"{host} did not answer within {deadline:g} seconds.") from error
+        raise Undeliverable(f"{host} cannot be reached: {error}.") from error
+    finally:
+        timer.cancel()
+        connection.close()
+    if late.is_set():
+        raise Undeliverable(f"{host} did not answer within {deadline:g} seconds.")
+    if not 200 <= answer.status < 300:
+        raise Undeliverable(f"{host} answered with {answer.status} {answer.reason[:100]}.")
+    return answer.status
+
+
+def _addresses(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise Undeliverable(f"{host} is not known: {error}.") from error
+    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+    for each in addresses:
+        if not may_reach(ipaddress.ip_address(each.partition("%")[0]), allowed):
+            raise Undeliverable(
+                f"{host} is {each}, an address of a private network. Name it in "
+                "MILLRACE_WEBHOOK_NETWORKS if notifications may be sent there."
+            )
+    return addresses
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection to one of the judged addresses, under the name that was given."""
+
+    def __init__(
+        self, host: str, port: int, addresses: Sequence[str], secure: bool, deadline: float
+    ) -> None:
+        super().__init__(host, port, timeout=deadline)
+        self._addresses, self._secure, self._deadline = addresses, secure, deadline
+        if secure:
+            self.default_port = 443
+
+    def connect(self) -> None:
+        """Connect to the first address that accepts."""
+        refused: OSError | None = None
+        for address in self._addresses:
+            try:
+                plain = socket.create_connection((address, self.port), self._deadline)
+                break
+            except OSError as error:
+                refused = error
+        else:
+            raise refused or OSError("it has no address")
+        self.sock = plain
+        if self._secure:
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(plain, server_hostname=self.host)
+
+    def abort(self) -> None:
+        """Wake whoever waits for the other side."""
+        if self.sock is not None:
+            try:
+                self.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                # It is closed already.
+                return

@@ -1,0 +1,175 @@
+import { Pagination, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link, useParams } from "react-router";
+import { listAlerts } from "../api/alertCalls";
+import type { Alert } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { Shell } from "../app/Shell";
+import { may, useWorkspace } from "../app/session";
+import pages from "../pages/pages.module.css";
+import { Empty, Segments, StateDot } from "../ui";
+import { ago, moment, span } from "../ui/format";
+import classes from "./alerts.module.css";
+import { amount, ruleText } from "./conditions";
+import { Rules } from "./Rules";
+
+const PAGE_SIZE = 25;
+
+type Shown = "firing" | "resolved" | "all";
+
+/** What fires in the workspace and what did, and the rules. */
+export function AlertsPage() {
+  const { ws = "" } = useParams();
+  const workspace = useWorkspace(ws);
+  useEffect(() => {
+    document.title = `${t("Alerts")} · Millrace`;
+  }, []);
+  return (
+    <Shell ws={ws} wide>
+      <Alerts ws={ws} />
+      <Rules ws={ws} operator={may(workspace?.role, "operator")} />
+    </Shell>
+  );
+}
+
+function Alerts({ ws }: { ws: string }) {
+  const [shown, setShown] = useState<Shown>("all");
+  const [search, setSearch] = useState("");
+  const [debounced] = useDebouncedValue(search.trim(), 200);
+  const [page, setPage] = useState(1);
+  const list = useQuery({
+    queryKey: ["alerts", ws, shown, debounced, page],
+    queryFn: () =>
+      listAlerts(ws, {
+        search: debounced,
+        page,
+        page_size: PAGE_SIZE,
+        ...(shown === "all" ? {} : { state: shown }),
+      }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 5_000,
+  });
+  const found = list.data;
+  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+  return (
+    <section aria-label={t("Alerts")} data-testid="alerts">
+      <div className={pages.head}>
+        <h1 className={pages.title}>{t("Alerts")}</h1>
+        {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
+        <span className={pages.space} />
+        <Segments<Shown>
+          label={t("State")}
+          value={shown}
+          onChange={(next) => {
+            setShown(next);
+            setPage(1);
+          }}
+          items={[
+            { id: "all", title: t("All") },
+            { id: "firing", title: t("Firing") },
+            { id: "resolved", title: t("Resolved") },
+          ]}
+        />
+        <TextInput
+          aria-label={t("Search alerts")}
+          placeholder={t("Search by name")}
+          leftSection={<IconSearch size={16} stroke={1.5} />}
+          value={search}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value);
+            setPage(1);
+          }}
+        />
+      </div>
+      {list.isPending ? <Loading /> : null}
+      {list.isError && found === undefined ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : null}
+      {found === undefined ? null : found.count === 0 ? (
+        <div className={pages.card}>
+          <Empty title={shown === "firing" ? t("Nothing fires") : t("No alerts")}>
+            {t("An alert is listed here when the condition of a rule held for as long as it says.")}
+          </Empty>
+        </div>
+      ) : (
+        <List ws={ws} alerts={found.results} />
+      )}
+      {pageCount > 1 ? (
+        <div className={pages.pages}>
+          <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
+  return (
+    <div className={pages.card}>
+      <table className={`${pages.list} ${pages.plain}`}>
+        <thead>
+          <tr>
+            <th>{t("State")}</th>
+            <th>{t("Rule")}</th>
+            <th>{t("Topology")}</th>
+            <th>{t("Last value")}</th>
+            <th>{t("Since")}</th>
+            <th>{t("Duration")}</th>
+            <th>{t("Notifications")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {alerts.map((alert) => (
+            <tr key={alert.id} data-testid="alert" data-state={alert.state}>
+              <td>
+                <span className={classes.state}>
+                  <StateDot state={alert.state === "firing" ? "failed" : "stopped"} />
+                  {alert.state === "firing" ? t("Firing") : t("Resolved")}
+                </span>
+              </td>
+              <td>
+                {alert.name}
+                <div className={pages.faint}>{ruleText(alert)}</div>
+              </td>
+              <td>
+                <Link to={`/w/${ws}/t/${alert.topology}?layer=runtime`}>{alert.topology_name}</Link>
+              </td>
+              <td>{alert.value === null ? "–" : amount(alert.condition, alert.value)}</td>
+              <td title={moment(alert.since)}>{ago(alert.since)}</td>
+              <td>{duration(alert)}</td>
+              <td>
+                <Sent alert={alert} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function duration(alert: Alert): string {
+  const end = alert.resolved_at === null ? Date.now() : Date.parse(alert.resolved_at);
+  return span(Math.max(0, end - Date.parse(alert.since)));
+}
+
+/** How many notifications were sent; what went wrong with the others on hover. */
+function Sent({ alert }: { alert: Alert }) {
+  const { deliveries } = alert;
+  if (deliveries.length === 0) return <span className={pages.faint}>{t("none")}</span>;
+  const sent = deliveries.filter((each) => each.state === "sent").length;
+  const errors = deliveries.filter((each) => each.error !== "");
+  return (
+    <span
+      className={errors.length > 0 ? classes.faulty : undefined}
+      title={errors.map((each) => `${each.target}: ${each.error}`).join("\n")}
+    >
+      {t("{sent} of {n} sent", { sent, n: deliveries.length })}
+    </span>
+  );
+}

@@ -1,0 +1,170 @@
+import { Button, Pagination } from "@mantine/core";
+import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { deleteAlertRule, listAlertRules, testAlertRule } from "../api/alertCalls";
+import type { AlertRule, TestedReceiver } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { notifyError } from "../app/notify";
+import { t } from "../app/phrases";
+import pages from "../pages/pages.module.css";
+import { Empty, Note } from "../ui";
+import classes from "./alerts.module.css";
+import { ruleText } from "./conditions";
+import { RuleDialog } from "./RuleDialog";
+
+const PAGE_SIZE = 25;
+
+/** The rules of a workspace; operators change them. */
+export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
+  const queries = useQueryClient();
+  const [page, setPage] = useState(1);
+  const [edited, setEdited] = useState<AlertRule | "new" | null>(null);
+  const list = useQuery({
+    queryKey: ["alert-rules", ws, page],
+    queryFn: () => listAlertRules(ws, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+  });
+  const refresh = () => queries.invalidateQueries({ queryKey: ["alert-rules", ws] });
+  const remove = useMutation({
+    mutationFn: deleteAlertRule,
+    onSettled: refresh,
+    onError: (error) => notifyError(error, t("Rule not deleted")),
+  });
+  const test = useMutation({
+    mutationFn: (rule: AlertRule) => testAlertRule(rule.id),
+    onError: (error) => notifyError(error, t("No test sent")),
+  });
+  const found = list.data;
+  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+  return (
+    <section className={classes.section} aria-label={t("Rules")} data-testid="alert-rules">
+      <div className={pages.head}>
+        <h2 className={pages.title}>{t("Rules")}</h2>
+        {found === undefined ? null : <span className={pages.count}>{found.count}</span>}
+        <span className={pages.space} />
+        {operator ? (
+          <Button
+            variant="filled"
+            leftSection={<IconPlus size={16} stroke={1.5} />}
+            onClick={() => setEdited("new")}
+            data-testid="new-rule"
+          >
+            {t("New rule")}
+          </Button>
+        ) : null}
+      </div>
+      {test.data === undefined ? null : <Tested receivers={test.data} />}
+      {list.isPending ? <Loading /> : null}
+      {list.isError && found === undefined ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : null}
+      {found === undefined ? null : found.count === 0 ? (
+        <div className={pages.card}>
+          <Empty title={t("No rules")}>
+            {t(
+              "A rule says when to alert whom: about one topology or all, by webhook and by mail.",
+            )}
+          </Empty>
+        </div>
+      ) : (
+        <div className={pages.card}>
+          <table className={`${pages.list} ${pages.plain}`}>
+            <thead>
+              <tr>
+                <th>{t("Name")}</th>
+                <th>{t("Condition")}</th>
+                <th>{t("Topology")}</th>
+                <th>{t("Notifies")}</th>
+                <th className={pages.actions} />
+              </tr>
+            </thead>
+            <tbody>
+              {found.results.map((rule) => (
+                <tr key={rule.id} data-testid="alert-rule">
+                  <td>
+                    {rule.name}
+                    {rule.enabled ? null : <span className={pages.faint}> {t("(off)")}</span>}
+                  </td>
+                  <td>{ruleText(rule)}</td>
+                  <td>{rule.topology_name ?? <span className={pages.faint}>{t("all")}</span>}</td>
+                  <td>
+                    <Receivers rule={rule} />
+                  </td>
+                  <td className={pages.actions}>
+                    {operator ? (
+                      <>
+                        <Button
+                          variant="subtle"
+                          disabled={rule.webhook === "" && rule.mail.length === 0}
+                          loading={test.isPending && test.variables.id === rule.id}
+                          onClick={() => test.mutate(rule)}
+                        >
+                          {t("Send a test")}
+                        </Button>
+                        <Button variant="subtle" onClick={() => setEdited(rule)}>
+                          {t("Edit")}
+                        </Button>
+                        <Button
+                          variant="subtle"
+                          color="red"
+                          onClick={() => remove.mutate(rule.id)}
+                          title={t("Its alerts are deleted too.")}
+                        >
+                          {t("Delete")}
+                        </Button>
+                      </>
+                    ) : null}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {pageCount > 1 ? (
+        <div className={pages.pages}>
+          <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+        </div>
+      ) : null}
+      {edited === null ? null : (
+        <RuleDialog
+          ws={ws}
+          rule={edited === "new" ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={() => {
+            setEdited(null);
+            void refresh();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+function Receivers({ rule }: { rule: AlertRule }) {
+  const host = rule.webhook === "" ? [] : [new URL(rule.webhook).host];
+  const all = [...host, ...rule.mail];
+  if (all.length === 0) return <span className={pages.faint}>{t("this page only")}</span>;
+  return <span title={[rule.webhook, ...rule.mail].join("\n")}>{all.join(", ")}</span>;
+}
+
+function Tested({ receivers }: { receivers: readonly TestedReceiver[] }) {
+  const failed = receivers.some((each) => each.error !== null);
+  return (
+    <div style={{ marginBottom: 10 }} data-testid="tested">
+      <Note tone={failed ? "failed" : "running"}>
+        <ul className={classes.results}>
+          {receivers.map((each) => (
+            <li key={`${each.channel} ${each.target}`}>
+              {each.error === null
+                ? t("{target}: the test was accepted.", { target: each.target })
+                : t("{target}: {error}", { target: each.target, error: each.error })}
+            </li>
+          ))}
+        </ul>
+      </Note>
+    </div>
+  );
+}
