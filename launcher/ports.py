@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import psutil
 from launcher.console import Problem
 
 HOST = "127.0.0.1"
+#: names by which other launchers see which ports this process has chosen
+_claims: dict[int, socket.socket] = {}
 
 
 def is_free(port: int) -> bool:
@@ -33,6 +36,24 @@ def answers(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
+def claim(port: int) -> bool:
+    """Whether the port is now this process's among all launchers of the machine, until it ends.
+
+    Between the choice of a port and its server's start lie seconds, in which another installation
+    may start. A claim is an abstract socket, which Linux alone has; elsewhere nothing is claimed.
+    """
+    if port in _claims or not sys.platform.startswith("linux"):
+        return True
+    name = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    try:
+        name.bind(f"\0millrace-port-{port}")
+    except OSError:
+        name.close()
+        return False
+    _claims[port] = name
+    return True
+
+
 def owner(port: int) -> str:
     """Who listens on a port, as far as this user may know."""
     with suppress(psutil.Error, PermissionError):
@@ -51,7 +72,7 @@ def demand(port: int, purpose: str) -> int:
     """This very port. Raises Problem if it is taken."""
     if not 0 < port < 65536:
         raise Problem(f"{port} is no port; one between 1 and 65535 would do.")
-    if not is_free(port):
+    if not (is_free(port) and claim(port)):
         raise Problem(
             f"Port {port}, where {purpose} should listen, is taken by {owner(port)}. "
             f"Stop that, or choose another: ./millrace up --port {port + 1}"
@@ -67,7 +88,7 @@ def choose(notes: Path, wanted: dict[str, int]) -> dict[str, int]:
     chosen: dict[str, int] = {}
     for name, usual in wanted.items():
         for port in (before.get(name, usual), usual):
-            if port not in chosen.values() and is_free(port):
+            if port not in chosen.values() and is_free(port) and claim(port):
                 chosen[name] = port
                 break
         else:
@@ -81,5 +102,5 @@ def _any_free(except_for: set[int]) -> int:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
             probe.bind((HOST, 0))
             port: int = probe.getsockname()[1]
-        if port not in except_for:
+        if port not in except_for and claim(port):
             return port

@@ -46,6 +46,32 @@ def test_an_inner_port_that_is_taken_gives_way_and_the_choice_is_kept(
     assert json.loads(notes.read_text(encoding="utf-8")) == chosen
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="claims are Linux's")
+def test_two_launchers_that_start_at_once_choose_different_ports(
+    tmp_path: Path, free_port: Port
+) -> None:
+    """Neither has a server that listens yet."""
+    wanted = {"analyzer": free_port()}
+    code = (
+        "import json, pathlib, sys; from launcher import ports; "
+        "print(json.dumps(ports.choose(pathlib.Path(sys.argv[1]), json.loads(sys.argv[2]))), "
+        "flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path / "one"), json.dumps(wanted)],
+        cwd=places.REPOSITORY,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert json.loads(other.stdout.readline()) == wanted
+        assert ports.choose(tmp_path / "two", wanted) != wanted
+        other.communicate("")
+    assert ports.choose(tmp_path / "three", wanted) == wanted
+
+
 def test_an_old_java_is_named_and_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
