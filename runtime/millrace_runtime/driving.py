@@ -86,8 +86,9 @@ class Driving:
         ends = self.arguments.available_now or wanted == "drain"
         if self.arguments.real_time:
             # What lies on the broker is taken in the order of its times, and faster.
+            query = self._start("catch up")
             self.report.state("running")
-            if not self._wait(self._start("catch up"), "now", wanted):
+            if not self._wait(query, "now", wanted):
                 return False
             if wanted == "drain":
                 return True

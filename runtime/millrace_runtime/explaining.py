@@ -78,10 +78,20 @@ _CAUSES = (
 )
 
 
+# What Python raises for a call into a JVM that is gone.
+_JVM_GONE = frozenset({"Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError"})
+
+
 def explain(error: BaseException) -> MillraceError:
     """An exception of Spark, Kafka or the operator as an error that a person can act on."""
     if isinstance(error, MillraceError):
         return error
+    if type(error).__name__ in _JVM_GONE:
+        return MillraceError(
+            "spark_lost",
+            "Spark's process (JVM) ended or was killed while the job ran. Check the machine's "
+            "memory, and the log before this.",
+        )
     text = str(error)
     fault = fault_of(text)
     if fault is not None:

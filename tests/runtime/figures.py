@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 import uuid
 from typing import Any
 
@@ -56,8 +57,11 @@ class Run:
         self._settings = topology.settings
         self._folder = tempfile.mkdtemp(prefix="millrace-figures-")
 
-    def read_all(self) -> dict[str, Any]:
-        """Reads what the topics hold now; the last progress event, with `said` about losses."""
+    def read_all(self, during: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+        """Reads what the topics hold now; the last progress event, with `said` about losses.
+
+        `during` gets those before, ten a second.
+        """
         run = uuid.uuid4().hex
         spark = self._figures.spark.newSession()
         kafka = Kafka(spark, self._figures.address, run=run)
@@ -68,6 +72,9 @@ class Run:
         writer = writer.option("checkpointLocation", self._folder)
         query = kafka.into(writer, plan.graph, self._settings).start()
         progress = Progress(spark, query, run, kafka.client)
+        while during is not None and query.isActive:
+            during.append(progress.event())
+            time.sleep(0.1)
         query.awaitTermination()
         columns.gateway().StreamTasks.release(run)
         event: dict[str, Any] = json.loads(json.dumps(progress.event(last=True)))

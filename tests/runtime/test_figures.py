@@ -97,3 +97,22 @@ def test_records_that_the_broker_deleted_before_they_were_read_are_told_and_coun
     topics.delete_before(figures.address, source, 10)
     assert run.read_all()["lost"] == [{"topic": source, "partition": 0, "records": 2}]
     run.close()
+
+
+def test_for_how_long_a_batch_has_been_at_work_is_told_while_it_is(figures: Figures) -> None:
+    source, target = figures.topic(), figures.topic()
+    topology = Topology("slow")
+    lines = topology.stream(source, key=string(), value=string())
+    numbers = "transform(sequence(1, 2000000), x -> x + length(value))"
+    slow = lines.map_values(f"CAST(aggregate({numbers}, 0L, (a, x) -> a + x) AS STRING)")
+    slow.to(target, key=string(), value=string())
+    run = figures.job(topology)
+    topics.produce(figures.address, source, [{"key": "a", "value": str(n)} for n in range(6)])
+    during: list[dict[str, Any]] = []
+    event = run.read_all(during)
+    busy = [each["batch_ms"] for each in during]
+    assert max(busy) > 500
+    rising = busy[: busy.index(max(busy))]
+    assert rising == sorted(rising)
+    assert event["batch_ms"] == 0
+    run.close()

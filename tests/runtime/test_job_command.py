@@ -90,3 +90,8 @@ def test_a_start_tells_how_long_its_parts_took() -> None:
 def test_a_job_says_what_takes_time_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
     Stages().begin("Spark")
     assert capsys.readouterr().err.endswith(" INFO starting Spark\n")
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(111, "refused"), ConnectionResetError()])
+def test_a_jvm_that_is_gone_is_named(error: OSError) -> None:
+    assert explain(error).code == "spark_lost"

@@ -208,6 +208,7 @@ def test_a_batch_that_was_not_done_is_done_with_the_records_that_are_left(
     assert sorted(pair.new()) == [("a", 5), ("a", 10), ("b", 30)]
 
 
+@pytest.mark.long
 def test_a_version_that_reads_a_topic_no_more_leaves_its_offsets_to_the_one_before(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
@@ -229,6 +230,7 @@ def test_a_version_that_reads_a_topic_no_more_leaves_its_offsets_to_the_one_befo
     assert pair.new() == [("a", 23)]
 
 
+@pytest.mark.long
 def test_topics_of_a_pattern_that_were_deleted_are_a_loss(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
@@ -252,7 +254,7 @@ def test_topics_of_a_pattern_that_were_deleted_are_a_loss(
     assert pair.new() == [("a", 3)]
 
 
-@pytest.mark.parametrize("kept", [[], ["stores.json"]])
+@pytest.mark.parametrize("kept", [[], pytest.param(["stores.json"], marks=pytest.mark.long)])
 def test_a_checkpoint_that_is_gone_is_refused_for_a_deployment_that_has_run(
     changing: Changing, pair: Pair, tmp_path: Path, kept: list[str]
 ) -> None:
@@ -273,6 +275,7 @@ def test_a_checkpoint_that_is_gone_is_refused_for_a_deployment_that_has_run(
     assert pair.new() == []
 
 
+@pytest.mark.long
 def test_a_checkpoint_that_is_gone_may_begin_at_the_ends_or_by_a_reset(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:

@@ -208,7 +208,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Restart")}
           </Button>
-          <Menu position="bottom-end" width={260} withinPortal={false}>
+          <Menu position="bottom-start" width={180} withinPortal={false}>
             <Menu.Target>
               <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
                 <IconDots size={16} stroke={1.5} />

@@ -79,7 +79,7 @@ function Runs({ deployment, runs }: { deployment: number; runs: readonly RunReco
               <td>{known(run.version, (n) => t("v{n}", { n }))}</td>
               <td className="m-mono">{known(run.pid, String)}</td>
               <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
-              <td>
+              <td className={classes.end}>
                 {to === null ? t("running") : (run.outcome ?? UNKNOWN)}
                 {run.threads ? (
                   <>
@@ -88,6 +88,7 @@ function Runs({ deployment, runs }: { deployment: number; runs: readonly RunReco
                       href={threadsLink(deployment, run.id)}
                       target="_blank"
                       rel="noreferrer"
+                      className={classes.link}
                       data-testid="threads"
                     >
                       {t("thread dump")}

@@ -1,0 +1,262 @@
+"""A version that cannot start, at many points: the one before runs again, and nothing is lost."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import resource
+import signal
+import struct
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.conftest import unused_port
+from tests.e2e.api import Api
+from tests.e2e.system import System, running_system
+from tests.e2e.topics import Sentence, create_topic, write
+from tests.registry import Registry
+from tests.registry import running as running_registry
+from tests.runtime import topics
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+
+SOURCE, SINK = "failing-numbers", "failing-sums"
+#: from the end of the new driver until the version before runs again
+BACK_SECONDS = 30.0
+TEXT = {"format": "string"}
+PROCESSOR = """
+import package_that_nobody_has
+
+class Broken(Processor):
+    def process(self, record):
+        self.context.forward(record)
+"""
+
+
+def summing(*between: dict[str, Any], **source: Any) -> dict[str, Any]:
+    """Sums of numbers by key, exactly once, perhaps behind other steps."""
+    params = {"type": "BIGINT", "initializer": "0L", "aggregator": "agg + CAST(value AS BIGINT)"}
+    reads = {"topics": [SOURCE], "key": TEXT, "value": TEXT, **source}
+    nodes: list[dict[str, Any]] = [
+        {"id": "numbers", "kind": "source.stream", "params": reads},
+        *between,
+        {"id": "sum", "kind": "aggregate", "params": params},
+        {"id": "out", "kind": "sink.topic", "params": {"topic": SINK}},
+    ]
+    ids = [each["id"] for each in nodes]
+    return {
+        "format": "millrace.topology/1",
+        "name": "failing",
+        "settings": {"processing_guarantee": "exactly_once"},
+        "topics": {SOURCE: {"partitions": 1}, SINK: {"partitions": 1}},
+        "nodes": nodes,
+        "edges": [{"source": a, "target": b} for a, b in itertools.pairwise(ids)],
+    }
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    with running_registry() as found:
+        found.user = "me:right"
+        yield found
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> Iterator[System]:
+    """A system of its own, which has a wrong password for a registry."""
+    machine = {
+        **os.environ,
+        "MILLRACE_SCHEMA_REGISTRIES": registry.url,
+        "MILLRACE_REGISTRY_PASSWORDS": f'{{"{registry.url}": "me:wrong"}}',
+    }
+    folder = tmp_path_factory.mktemp("failing")
+    with running_system(folder, unused_port(), machine) as found:
+        yield found
+
+
+@dataclass
+class Victim:
+    """Version 1 runs; others are deployed in its place."""
+
+    system: System
+    api: Api
+    deployment: int
+    topology: int
+    sent: list[int] = field(default_factory=list)
+    versions: int = 1
+
+    @property
+    def folder(self) -> Path:
+        return self.system.data / "deployments" / str(self.deployment)
+
+    def now(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.api.call("GET", f"/deployments/{self.deployment}")
+        return found
+
+    def send(self, value: int) -> None:
+        write(self.system.bootstrap_servers, SOURCE, [Sentence(0, 1_000, str(value), "a")])
+        self.sent.append(value)
+
+    def sums(self) -> list[int]:
+        """The committed output: each sum once and in order, whatever happened before."""
+        found = topics.consume(self.system.bootstrap_servers, SINK, len(self.sent), seconds=2)
+        return [struct.unpack(">q", each.value())[0] for each in found]
+
+    def until(self, holds: Callable[[], bool], seconds: float, what: str) -> float:
+        began = time.monotonic()
+        while not holds():
+            assert time.monotonic() - began < seconds, f"{what}: {self.now()}"
+            time.sleep(0.05)
+        return time.monotonic() - began
+
+    def deploy(self, document: dict[str, Any] | None, **settings: Any) -> int:
+        """Another document as the next version, or other settings of version 1."""
+        version = 1
+        if document is not None:
+            body = {"document": document, "message": "next", "base_version": self.versions}
+            path = f"/topologies/{self.topology}/versions"
+            version = self.versions = int(self.api.call("POST", path, body)["number"])
+        asked = {"version": version, "settings": settings}
+        self.api.call("POST", f"/deployments/{self.deployment}/redeploy", asked)
+        return version
+
+    def until_other_driver(self, before: int, seconds: float = 90) -> int:
+        """The process of the new version's driver."""
+
+        def other() -> bool:
+            run = self.now()["run"]
+            return run is not None and run["pid"] != before
+
+        self.until(other, seconds, "no new driver")
+        return int(self.now()["run"]["pid"])
+
+    def until_gone(self, pid: int, seconds: float = 120) -> None:
+        self.until(lambda: not psutil.pid_exists(pid), seconds, "the new driver did not end")
+
+    def is_back(self) -> bool:
+        found = self.now()
+        run = found["run"]
+        return bool(found["observed"] == "running" and run is not None and run["version"] == 1)
+
+
+@pytest.fixture(scope="module")
+def victim(system: System) -> Iterator[Victim]:
+    for topic in (SOURCE, SINK):
+        create_topic(system.bootstrap_servers, topic, 1)
+    with Api(system.address, system.link) as api:
+        deployment = api.deploy("Failing", summing())
+        topology = api.call("GET", f"/deployments/{deployment}")["topology"]
+        found = Victim(system, api, deployment, topology)
+        api.until(deployment, "running", 240)
+        found.send(1)
+        found.until(lambda: found.sums() == [1], 120, "nothing came")
+        yield found
+
+
+def no_memory(victim: Victim, pid: int) -> None:
+    """The machine gives its JVM no memory, until it has failed."""
+    state = (victim.system.data / "run" / "state.json").read_text()
+    worker = next(each for each in json.loads(state)["services"] if each["name"] == "worker")
+    parent = psutil.Process(worker["pid"])
+    family = [parent, *parent.children(recursive=True)]
+    alive = [each for each in family if each.status() != psutil.STATUS_ZOMBIE]
+    workers = [each for each in alive if "celery" in each.cmdline()]
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    for each in workers:
+        each.rlimit(psutil.RLIMIT_AS, (1_500_000_000, resource.RLIM_INFINITY))
+    try:
+        victim.deploy(None, memory_mb=4096)
+        victim.until_gone(victim.until_other_driver(pid))
+    finally:
+        for each in workers:
+            each.rlimit(psutil.RLIMIT_AS, unlimited)
+
+
+def broken_jar(victim: Victim, pid: int) -> None:
+    """The staged operator's jar is cut off before the driver opens it."""
+    same = {"id": "same", "kind": "filter", "params": {"predicate": "length(value) > 0"}}
+    version = victim.deploy(summing(same))
+    job = victim.folder / "jobs" / f"v{version}"
+    victim.until((job / "job.py").exists, 60, "it was not staged")
+    jar = job / "millrace_runtime" / "operator" / "millrace-operator.jar"
+    jar.write_bytes(jar.read_bytes()[:1000])
+    victim.until_gone(victim.until_other_driver(pid))
+
+
+def import_error(victim: Victim, pid: int) -> None:
+    """A processor imports what is not installed; the driver, or the check before it, says so."""
+    params = {"code": PROCESSOR, "type": "STRING"}
+    victim.deploy(summing({"id": "broken", "kind": "process_values", "params": params}))
+
+
+def missing_topic(victim: Victim, pid: int) -> None:
+    """The version reads a topic that nobody made and that it may not make."""
+    victim.deploy(summing(topics=[SOURCE, "failing-nowhere"]), create_topics=False)
+
+
+def wrong_password(victim: Victim, pid: int, registry: Registry) -> None:
+    """The registry refuses the password."""
+    value = {"format": "avro", "registry": registry.url, "subject": "failing"}
+    registry.register("failing", '"string"')
+    victim.deploy(summing(value=value))
+
+
+def unreadable_state(victim: Victim, pid: int) -> None:
+    """The state must move, and its files cannot be read while the new driver lives."""
+    spread = {"id": "spread", "kind": "repartition", "params": {"partitions": 3}}
+    before = victim.folder / "checkpoint" / "stream" / "state"
+    hidden = before.with_name("hidden")
+    victim.deploy(summing(spread))
+    driver = victim.until_other_driver(pid)
+    before.rename(hidden)
+    try:
+        victim.until_gone(driver)
+    finally:
+        # Whatever made a folder of that name has nothing in it that anybody needs.
+        if before.exists():
+            before.rename(before.with_name("made"))
+        hidden.rename(before)
+
+
+def killed_half_way(victim: Victim, pid: int) -> None:
+    """kill -9 of the new driver while it starts."""
+    same = {"id": "again", "kind": "filter", "params": {"predicate": "value <> 'x'"}}
+    victim.deploy(summing(same))
+    driver = victim.until_other_driver(pid)
+    with suppress(ProcessLookupError):
+        os.kill(driver, signal.SIGKILL)
+    victim.until_gone(driver)
+
+
+@pytest.mark.parametrize(
+    "fails",
+    [no_memory, broken_jar, import_error, missing_topic, wrong_password, unreadable_state,
+     killed_half_way],
+)  # fmt: skip
+def test_the_version_before_runs_again_within_half_a_minute(
+    victim: Victim, registry: Registry, fails: Callable[..., None]
+) -> None:
+    before = victim.now()
+    pid = before["run"]["pid"]
+    given = (victim, pid, registry) if fails is wrong_password else (victim, pid)
+    fails(*given)
+    victim.send(len(victim.sent) + 1)
+    if fails in {import_error, missing_topic, wrong_password}:
+        # Refused before anything stops, or by the driver: in either case it says why.
+        victim.until(lambda: victim.now()["failure"] is not None, 120, "it did not fail")
+    took = victim.until(victim.is_back, BACK_SECONDS, "version 1 did not come back")
+    after = victim.now()
+    assert after["version"] == 1
+    assert after["settings"] == before["settings"], "settings come back with the version"
+    expected = list(itertools.accumulate(victim.sent))
+    victim.until(lambda: len(victim.sums()) >= len(expected), 60, "sums are missing")
+    assert victim.sums() == expected
+    print(f"{fails.__name__}: back after {took:.1f} s")
