@@ -33,6 +33,8 @@ class System:
     link: str
     data: Path
     bootstrap_servers: str
+    #: from where topologies may read files
+    files: Path
 
 
 def python_alone(folder: Path) -> dict[str, str]:
@@ -73,6 +75,7 @@ def running_system(
     data = folder / "data"
     output = folder / "up.log"
     environment = {**(os.environ if machine is None else machine), "MILLRACE_DATA": str(data)}
+    environment["MILLRACE_READERS"] = str(folder / "files")
     for outside in (
         "KAFKA_BOOTSTRAP_SERVERS",
         "REDIS_URL",
@@ -99,6 +102,7 @@ def running_system(
             link=link,
             data=data,
             bootstrap_servers=f"127.0.0.1:{ports['broker']}",
+            files=folder / "files",
         )
     finally:
         if process.poll() is None:
