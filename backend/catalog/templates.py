@@ -19,6 +19,11 @@ from millrace_backend.errors import ApiError
 from millrace_compiler.needs import topics_of
 
 FOLDER = Path(__file__).with_name("documents")
+#: ids of the templates in the order in which they are offered, the simplest first
+ORDER = (
+    "word-count", "word-count-processor", "purchases-per-hour", "page-views", "fraud-by-session",
+    "iot-sliding", "change-data-join", "deduplicate", "dead-letters",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -91,12 +96,11 @@ def _renamed(made: Template, rename: Callable[[str], str]) -> Template:
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """All templates, by title."""
-    found = []
-    for path in FOLDER.glob("*.json"):
-        content = json.loads(path.read_text(encoding="utf-8"))
-        found.append(Template(id=path.stem, **content))
-    return tuple(sorted(found, key=lambda each: each.title))
+    """All templates in their order."""
+    return tuple(
+        Template(id=name, **json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+        for name in ORDER
+    )
 
 
 def template(name: str) -> Template:

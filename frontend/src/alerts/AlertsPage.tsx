@@ -93,7 +93,7 @@ function Alerts({ ws }: { ws: string }) {
       {found === undefined ? null : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={shown === "firing" ? t("Nothing fires") : t("No alerts")}>
-            {t("An alert is listed here when the condition of a rule held for as long as it says.")}
+            {t("An alert is listed here once the condition of a rule has held for its duration.")}
           </Empty>
         </div>
       ) : (

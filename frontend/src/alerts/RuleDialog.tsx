@@ -106,7 +106,7 @@ export function RuleDialog({ onClose, onSaved, rule, ws }: Asked) {
           )}
           <NumberInput
             label={t("For")}
-            suffix=" s"
+            suffix={` ${t("s")}`}
             value={values.for_seconds}
             onChange={(value) => set({ for_seconds: Number(value) || 0 })}
             min={0}

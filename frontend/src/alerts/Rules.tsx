@@ -63,9 +63,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
       {found === undefined ? null : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={t("No rules")}>
-            {t(
-              "A rule says when to alert whom: about one topology or all, by webhook and by mail.",
-            )}
+            {t("A rule defines when an alert fires, for one topology or all, and who is notified.")}
           </Empty>
         </div>
       ) : (

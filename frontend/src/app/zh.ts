@@ -102,10 +102,10 @@ export const zh: Readonly<Record<string, string>> = {
   "Search alerts": "搜索告警",
   "Nothing fires": "没有触发中的告警",
   "No alerts": "没有告警",
-  "An alert is listed here when the condition of a rule held for as long as it says.":
+  "An alert is listed here once the condition of a rule has held for its duration.":
     "规则的条件持续满足规定的时间后，告警会列在这里。",
   "No rules": "没有规则",
-  "A rule says when to alert whom: about one topology or all, by webhook and by mail.":
+  "A rule defines when an alert fires, for one topology or all, and who is notified.":
     "规则规定何时向谁告警：针对一个或所有拓扑，通过 webhook 和邮件。",
   "Rule not deleted": "规则未删除",
   "No test sent": "测试未发送",

@@ -166,7 +166,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
           })}
         </div>
         {error === null ? null : <Note tone="failed">{error}</Note>}
-        <div className={classes.formEnd}>
+        <div className={classes.stickyEnd}>
           <Button onClick={onClose}>{t("Cancel")}</Button>
           {start.from === "template" && operator ? (
             <Tip

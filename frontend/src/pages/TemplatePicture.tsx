@@ -14,7 +14,7 @@ import { NODE_HEIGHT, NODE_WIDTH, STORE_HEIGHT, STORE_WIDTH } from "../graph/geo
 const WIDTH = 212;
 const HEIGHT = 76;
 /** Around the drawing, in its own units. */
-const MARGIN = 16;
+const MARGIN = 36;
 
 function placed(node: DocumentNode) {
   const store = isStoreKind(node.kind);
@@ -101,6 +101,7 @@ export function TemplatePicture({ template }: { template: Template }) {
 }
 
 function curve(x1: number, y1: number, x2: number, y2: number): string {
-  const reach = Math.max(32, Math.abs(x2 - x1) / 2);
+  // Back to the next row it stays close to both boxes.
+  const reach = x2 > x1 ? Math.max(32, (x2 - x1) / 2) : 48;
   return `M${x1} ${y1}C${x1 + reach} ${y1} ${x2 - reach} ${y2} ${x2} ${y2}`;
 }

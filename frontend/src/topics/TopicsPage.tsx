@@ -80,13 +80,13 @@ export function TopicsPage() {
               }}
             />
           </div>
-          <GeneratorsList ws={ws} operator={operator} />
           <Rows ws={ws} rows={found?.results} search={debounced} />
           {pageCount > 1 ? (
             <div className={pages.pages}>
               <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
             </div>
           ) : null}
+          <GeneratorsList ws={ws} operator={operator} />
         </>
       )}
       {creating ? <CreateTopicDialog ws={ws} onClose={() => setCreating(false)} /> : null}
