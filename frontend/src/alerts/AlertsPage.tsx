@@ -137,7 +137,9 @@ function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
                 <div className={pages.faint}>{ruleText(alert)}</div>
               </td>
               <td>
-                <Link to={`/w/${ws}/t/${alert.topology}?layer=runtime`}>{alert.topology_name}</Link>
+                <Link to={`/w/${ws}/t/${alert.topology}?layer=runtime`} className={pages.link}>
+                  {alert.topology_name}
+                </Link>
               </td>
               <td>{alert.value === null ? "–" : amount(alert.condition, alert.value)}</td>
               <td title={moment(alert.since)}>{ago(alert.since)}</td>

@@ -74,7 +74,9 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
   return (
     <tr>
       <td>
-        <Link to={topicAddress(ws, generator.topic)}>{generator.topic}</Link>
+        <Link to={topicAddress(ws, generator.topic)} className={pages.link}>
+          {generator.topic}
+        </Link>
       </td>
       <td>
         {t(generator.state)}
