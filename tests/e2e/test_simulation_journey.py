@@ -79,6 +79,15 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     panel.get_by_role("button", name="Run all tests").click()
     expect(panel.get_by_text("4 tests · 4 passed · 0 failed")).to_be_visible(timeout=60_000)
 
+    # What the tests leave out is said, and marked on the canvas.
+    coverage = page.get_by_test_id("coverage")
+    expect(coverage).to_contain_text("6 of 6 nodes · 5 of 5 edges · 2 of 3 ways")
+    expect(coverage).to_contain_text("Orders: no timestamp was invalid")
+    expect(designer.node("total").locator("[data-missed]")).to_have_count(0)
+    panel.get_by_role("button", name="Run: Orders without an item").click()
+    expect(coverage).to_contain_text("2 of 6 nodes · 1 of 5 edges", timeout=60_000)
+    expect(designer.node("total").locator("[data-missed]")).to_be_visible()
+
     # A run of all tests can be ended: those that did not run have no verdict.
     panel.get_by_role("button", name="Run all tests").click()
     panel.get_by_role("button", name="Cancel").click()

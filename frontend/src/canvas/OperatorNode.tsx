@@ -99,6 +99,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const at = useSimulated((state) =>
     state.at?.node === id ? (state.at.ended ? "ended" : "here") : undefined,
   );
+  const missed = useSimulated((state) => state.missed?.nodes.has(id));
   const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
   const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
@@ -123,6 +124,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
       data-trouble={failed === null ? trouble : "error"}
       data-lit={lit || undefined}
       data-step={at}
+      data-missed={missed || undefined}
       data-runtime={runtime || undefined}
     >
       <div className="node-body">

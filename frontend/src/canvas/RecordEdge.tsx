@@ -131,6 +131,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   const group = useFlow(source, runtime && data?.store !== true);
   const simulated = useSimulated((state) => state.edges?.[id]);
   const stepped = useSimulated((state) => state.at?.edge === id);
+  const missed = useSimulated((state) => state.missed?.edges.has(id));
 
   if (data?.store === true) {
     const end = targetY - STORE_PORT;
@@ -164,6 +165,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       data-selected={selected || undefined}
       data-near={near || undefined}
       data-step={stepped || undefined}
+      data-missed={missed || undefined}
       data-wire={id}
       ref={group}
       onPointerEnter={() => setHovered(true)}

@@ -13,6 +13,11 @@ interface SimulatedState {
     readonly edge: string | null;
     readonly ended: boolean;
   } | null;
+  /** Nodes and edges (by id) that no test went through; null while tests are not shown. */
+  readonly missed: {
+    readonly nodes: ReadonlySet<string>;
+    readonly edges: ReadonlySet<string>;
+  } | null;
   show(shown: Partial<Omit<SimulatedState, "show">>): void;
 }
 
@@ -20,5 +25,6 @@ export const useSimulated = create<SimulatedState>()((set) => ({
   edges: null,
   drops: {},
   at: null,
+  missed: null,
   show: (shown) => set(shown),
 }));

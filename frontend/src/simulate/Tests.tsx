@@ -12,6 +12,7 @@ import type { TopologyTest } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Empty, Note, Tip } from "../ui";
+import { CoverageNote } from "./CoverageNote";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { type Shown, useSimulation } from "./store";
@@ -33,7 +34,7 @@ function Icon({ verdict }: { verdict: Verdict | undefined }) {
 /** The tests that are kept with the topology, and how their last run ended. */
 export function TestsView({ topology, ws }: { topology: number; ws: string }) {
   const { data, error } = useTestList(topology);
-  const { busy, run, stop, verdicts } = useTests();
+  const { busy, coverage, run, stop, verdicts } = useTests();
   const readOnly = useDesigner((state) => state.readOnly);
   const [removed, setRemoved] = useState<TopologyTest | null>(null);
   if (error !== null) return <Note tone="failed">{(error as Error).message}</Note>;
@@ -57,6 +58,7 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
           })}
         </span>
       </div>
+      {coverage === null ? null : <CoverageNote coverage={coverage} />}
       <ul className={classes.tests}>
         {tests.map((test) => (
           <TestRow

@@ -1,9 +1,10 @@
 /** Runs of the tests that are kept with the topology that is open. */
 
 import { create } from "zustand";
-import type { NewTopologyTest, TopologyTest } from "../api/types";
+import type { NewTopologyTest, SimulationResult, TopologyTest } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { simulated } from "./asking";
+import { type Coverage, covered, NOTHING_COVERED } from "./coverage";
 import type { Shown } from "./store";
 import { t } from "./texts";
 
@@ -16,6 +17,8 @@ export interface Verdict {
 interface TestsState {
   readonly verdicts: Readonly<Record<number, Verdict>>;
   readonly busy: boolean;
+  /** What the tests of the last run went through; null before one. */
+  readonly coverage: Coverage | null;
   /** Runs the tests on the document as it is drawn, one after the other. */
   run(workspace: string, tests: readonly TopologyTest[]): Promise<void>;
   /** Ends the runs; tests that did not get as far have no verdict. */
@@ -27,6 +30,7 @@ let running: AbortController | null = null;
 export const useTests = create<TestsState>()((set, get) => ({
   verdicts: {},
   busy: false,
+  coverage: null,
 
   run: async (workspace, tests) => {
     get().stop();
@@ -35,11 +39,14 @@ export const useTests = create<TestsState>()((set, get) => ({
     const tell = (id: number, verdict: Verdict) =>
       set({ verdicts: { ...get().verdicts, [id]: verdict } });
     const { document } = useDesigner.getState();
-    set({ busy: true });
+    set({ busy: true, coverage: NOTHING_COVERED });
     for (const test of tests) {
       tell(test.id, { state: "running", differences: [] });
-      const differences = await differencesOf(workspace, document, test, controller.signal);
+      const { differences, result } = await ran(workspace, document, test, controller.signal);
       if (controller.signal.aborted) return;
+      if (result !== null) {
+        set({ coverage: covered(get().coverage ?? NOTHING_COVERED, document, result) });
+      }
       tell(test.id, { state: differences.length === 0 ? "passed" : "failed", differences });
     }
     set({ busy: false });
@@ -53,18 +60,19 @@ export const useTests = create<TestsState>()((set, get) => ({
   },
 }));
 
-async function differencesOf(
+async function ran(
   workspace: string,
   document: Shown["document"],
   test: TopologyTest,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<{ differences: readonly string[]; result: SimulationResult | null }> {
   const { expected, inputs } = test;
   try {
     const { answer } = await simulated(workspace, document, inputs, { signal, expected });
-    return answer.result === null ? [t("refused")] : (answer.result.differences ?? []);
+    const { result } = answer;
+    return { differences: result === null ? [t("refused")] : (result.differences ?? []), result };
   } catch (error) {
-    return [(error as Error).message];
+    return { differences: [(error as Error).message], result: null };
   }
 }
 
@@ -72,7 +80,7 @@ async function differencesOf(
 useDesigner.subscribe((state, before) => {
   if (state.topologyId === before.topologyId && state.revision === before.revision) return;
   useTests.getState().stop();
-  useTests.setState({ verdicts: {} });
+  useTests.setState({ verdicts: {}, coverage: null });
 });
 
 /** The test that expects what a simulation gave; null where not all of it was answered. */

@@ -1,0 +1,124 @@
+/** What tests have gone through: nodes, edges (branches), and the ways in which records end. */
+
+import type { SimulationResult } from "../api/types";
+import {
+  type DocumentNode,
+  edgeId,
+  isStoreKind,
+  paramsOf,
+  type TopologyDocument,
+  targetPort,
+} from "../graph/document";
+import { childrenOf, endingOf } from "./steps";
+
+/** Ways in which a record ends at a node that can be told beforehand. */
+export type Way =
+  | "filtered"
+  | "unmatched"
+  | "no_row"
+  | "late"
+  | "null_key"
+  | "skipped_timestamp"
+  | "deserialization";
+
+export interface WayOf {
+  readonly node: string;
+  readonly way: Way;
+}
+
+export interface Coverage {
+  readonly nodes: ReadonlySet<string>;
+  readonly edges: ReadonlySet<string>;
+  /** `node/way`. */
+  readonly ways: ReadonlySet<string>;
+}
+
+export const NOTHING_COVERED: Coverage = { nodes: new Set(), edges: new Set(), ways: new Set() };
+
+const GROUPS = new Set(["count", "reduce", "aggregate"]);
+const LOOKUPS = new Set(["join.stream_table", "join.stream_global_table"]);
+
+function waysAt(document: TopologyDocument, node: DocumentNode): readonly Way[] {
+  const params = paramsOf(node) as Record<string, unknown>;
+  const settings = (document.settings ?? {}) as Record<string, unknown>;
+  const found: Way[] = [];
+  if (node.kind === "filter" || node.kind === "filter_not") found.push("filtered");
+  if (node.kind === "split" && !params.default_port) found.push("unmatched");
+  if (LOOKUPS.has(node.kind) && params.type !== "left") found.push("no_row");
+  const window = params.window as { type?: unknown } | undefined;
+  if (window !== undefined && window !== null && window.type !== "unlimited") found.push("late");
+  const byKey = params.group_by as { key?: unknown } | undefined;
+  if (GROUPS.has(node.kind) && byKey?.key === undefined) found.push("null_key");
+  if (node.kind.startsWith("source.")) {
+    if (params.invalid_timestamp === "skip") found.push("skipped_timestamp");
+    const handler = settings.deserialization_handler ?? "fail";
+    if (handler !== "fail") found.push("deserialization");
+  }
+  return found;
+}
+
+/** The ways in which records can end in a topology. */
+export function waysOf(document: TopologyDocument): readonly WayOf[] {
+  return document.nodes.flatMap((node) =>
+    waysAt(document, node).map((way) => ({ node: node.id, way })),
+  );
+}
+
+function storeNodes(document: TopologyDocument): ReadonlySet<string> {
+  return new Set(document.nodes.filter((node) => isStoreKind(node.kind)).map((node) => node.id));
+}
+
+/** Everything that can be covered: nodes that are no stores, and the edges between them. */
+export function coverable(document: TopologyDocument): Coverage {
+  const stores = storeNodes(document);
+  return {
+    nodes: new Set(document.nodes.map((node) => node.id).filter((id) => !stores.has(id))),
+    edges: new Set(
+      document.edges
+        .filter((edge) => targetPort(edge) !== "store" && !stores.has(edge.source))
+        .map(edgeId),
+    ),
+    ways: new Set(waysOf(document).map(({ node, way }) => `${node}/${way}`)),
+  };
+}
+
+/** What a run went through, beside what others did. */
+export function covered(
+  before: Coverage,
+  document: TopologyDocument,
+  result: SimulationResult,
+): Coverage {
+  const nodes = new Set(before.nodes);
+  const edges = new Set(before.edges);
+  const ways = new Set(before.ways);
+  document.edges.forEach((edge, index) => {
+    if ((result.edges[index] ?? 0) > 0) edges.add(edgeId(edge));
+  });
+  for (const [id, counts] of Object.entries(result.nodes)) {
+    if (counts.in > 0 || counts.out > 0) nodes.add(id);
+    for (const reason of Object.keys(counts.dropped)) {
+      nodes.add(id);
+      ways.add(`${id}/${reason}`);
+    }
+  }
+  const children = childrenOf(result.steps);
+  for (const step of result.steps) {
+    const ending = endingOf(document, step, children);
+    if (ending !== null) ways.add(`${step.node}/${ending.why}`);
+    // Handlers count what they let go on, or send to dead letters, with the reason of the failure.
+    if (step.event === "drop" && step.reason !== undefined) ways.add(`${step.node}/${step.reason}`);
+  }
+  return { nodes, edges, ways };
+}
+
+/** What nothing went through yet, of each kind. */
+export function missed(document: TopologyDocument, by: Coverage): Coverage {
+  const all = coverable(document);
+  const without = (of: ReadonlySet<string>, there: ReadonlySet<string>) =>
+    new Set([...of].filter((each) => !there.has(each)));
+  return {
+    nodes: without(all.nodes, by.nodes),
+    edges: without(all.edges, by.edges),
+    ways: without(all.ways, by.ways),
+  };
+}
