@@ -26,6 +26,18 @@ class Start(models.TextChoices):
     TIME = "time", "From a time"
 
 
+class Compare(models.TextChoices):
+    """How a field of a record is compared with a text."""
+
+    EQUALS = "equals", "Equal to"
+    NOT_EQUALS = "not_equals", "Not equal to"
+    LESS = "less", "Less than"
+    AT_MOST = "at_most", "At most"
+    GREATER = "greater", "Greater than"
+    AT_LEAST = "at_least", "At least"
+    CONTAINS = "contains", "Containing"
+
+
 class Stopped(models.TextChoices):
     """Why a page of records ended."""
 

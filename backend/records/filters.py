@@ -9,6 +9,7 @@ from typing import Any
 
 from millrace_backend.errors import ApiError
 
+from records.choices import Compare
 from records.codecs import Decoded
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
@@ -26,6 +27,8 @@ class Filter:
     part: str = ""
     steps: tuple[str | int, ...] = ()
     equals: str = ""
+    #: how the field is compared with it
+    compare: str = Compare.EQUALS
 
     def __bool__(self) -> bool:
         return bool(self.contains or self.part)
@@ -41,15 +44,15 @@ class Filter:
         found = _at((key if self.part == "key" else value).value, self.steps)
         if found is _MISSING:
             return False
-        return self.equals == found or _same(self.equals, found)
+        return _compared(found, self.compare, self.equals)
 
 
-def read_filter(contains: str, field: str, equals: str) -> Filter:
+def read_filter(contains: str, field: str, equals: str, compare: str = Compare.EQUALS) -> Filter:
     """A filter as a request has it. Raises ApiError for a field that is no path."""
     if not field:
         return Filter(contains.casefold())
     steps = path_steps(field)
-    return Filter(contains.casefold(), str(steps[0]), steps[1:], equals)
+    return Filter(contains.casefold(), str(steps[0]), steps[1:], equals, compare)
 
 
 def path_steps(field: str) -> tuple[str | int, ...]:
@@ -81,6 +84,31 @@ def _at(value: Any, steps: tuple[str | int, ...]) -> Any:
         else:
             return _MISSING
     return value
+
+
+def _compared(found: Any, how: str, text: str) -> bool:
+    """Whether a field compares so with a text; numbers as numbers, texts by their letters."""
+    same = text == found or _same(text, found)
+    if how in {Compare.EQUALS, Compare.NOT_EQUALS}:
+        return same == (how == Compare.EQUALS)
+    if how == Compare.CONTAINS:
+        within = found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+        return text.casefold() in within.casefold()
+    other: Any = text
+    if isinstance(found, bool) or not isinstance(found, int | float | str):
+        return False
+    if not isinstance(found, str):
+        try:
+            other = float(text)
+        except ValueError:
+            return False
+    less, equal = bool(found < other), bool(found == other)
+    return {
+        Compare.LESS: less,
+        Compare.AT_MOST: less or equal,
+        Compare.GREATER: not less and not equal,
+        Compare.AT_LEAST: not less,
+    }[Compare(how)]
 
 
 def _same(text: str, found: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from millrace_backend import kafka
@@ -11,6 +11,7 @@ from millrace_backend.errors import ApiError, NotFound
 
 from records.choices import RecordFormat, Start
 from records.codecs import Decoded, as_base64, cut, decode
+from records.decoding import MOST_DECODED, Reader
 from records.filters import Filter
 from records.reading import Page, Raw, Scan, Take
 from records.topics import Ends, described, ends_of, offsets_at
@@ -34,6 +35,8 @@ class Asked:
     key_format: str = RecordFormat.AUTO
     value_format: str = RecordFormat.AUTO
     filter: Filter = field(default_factory=Filter)
+    #: formats of a topology's node in the place of those two
+    reader: Reader | None = None
     #: from an answer: `partition:offset`, separated by commas
     cursor: str = ""
 
@@ -48,9 +51,20 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
             return None
         return shown(record, key, value)
 
-    page, ends = scanned(topic, asked, take)
+    if asked.reader is None:
+        page, ends = scanned(topic, asked, take)
+        records: list[Any] = [row.content for row in page.rows]
+    else:
+        # They are decoded together, so the filter comes after: it finds some of a full page.
+        page, ends = scanned(topic, replace(asked, limit=MOST_DECODED), lambda record: record)
+        raw: list[Any] = [row.content for row in page.rows]
+        records = [
+            shown(record, key, value)
+            for record, (key, value) in zip(raw, asked.reader.decoded(raw), strict=True)
+            if not asked.filter or asked.filter.accepts(key, value)
+        ]
     return {
-        "records": [row.content for row in page.rows],
+        "records": records,
         "scanned": page.scanned,
         "stopped": page.stopped.value,
         "next": _cursor(_following(page, ends)),
@@ -76,7 +90,13 @@ def scanned(topic: str, asked: Asked, take: Take) -> tuple[Page, dict[int, Ends]
     return page, ends
 
 
-def read_one(topic: str, partition: int, offset: int, formats: tuple[str, str]) -> dict[str, Any]:
+def read_one(
+    topic: str,
+    partition: int,
+    offset: int,
+    formats: tuple[str, str],
+    reader: Reader | None = None,
+) -> dict[str, Any]:
     """A record with its raw bytes. Raises NotFound where the partition has none at the offset."""
     count = len(described(topic).partitions)
     if not 0 <= partition < count:
@@ -104,7 +124,10 @@ def read_one(topic: str, partition: int, offset: int, formats: tuple[str, str]) 
             else "It is empty now: its records were deleted or have expired.",
         )
     record = found[0]
-    key, value = decode(record.key, formats[0]), decode(record.value, formats[1])
+    if reader is None:
+        key, value = decode(record.key, formats[0]), decode(record.value, formats[1])
+    else:
+        ((key, value),) = reader.decoded([record])
     return {
         **shown(record, key, value, most=MOST_BYTES),
         "raw_key": as_base64(record.key, MOST_BYTES),

@@ -395,3 +395,46 @@ def test_a_broker_that_hangs_is_answered_about_in_time(
     deadline = time.monotonic() + 20
     while client.get(f"{base}/records").status_code != 200:
         assert time.monotonic() < deadline
+
+
+def test_fields_are_compared(ask: Any) -> None:
+    assert numbers(ask(field="value.n", compare="less", equals="3")) == [2, 1, 0]
+    assert numbers(ask(field="value.n", compare="at_least", equals="298")) == [299, 298]
+    assert numbers(ask(field="value.n", compare="greater", equals="298")) == [299]
+    assert numbers(ask(field="value.n", compare="at_most", equals="0")) == [0]
+    # Texts by their letters, and what is missing compares with nothing.
+    assert len(numbers(ask(field="value.user.id", compare="greater", equals="u48"))) == 36
+    assert numbers(ask(field="value.none", compare="not_equals", equals="1")) == []
+    assert numbers(ask(field="value.n", compare="not_equals", equals="299", limit=1)) == [298]
+    assert numbers(ask(field="value.tags", compare="contains", equals="2", limit=1)) == [299]
+    assert numbers(ask(field="value.n", compare="less", equals="few")) == []
+
+
+def test_a_reader_decodes_in_the_formats_of_a_topologys_node(
+    ask: Any, people: People, topic: str, simulator: Any
+) -> None:
+    from topologies import actions
+
+    from .conftest import document
+
+    source = {
+        "id": "in",
+        "kind": "source.stream",
+        "params": {"topics": [topic], "key": {"format": "string"}, "value": AVRO},
+    }
+    drawn = {**document(), "nodes": [source]}
+    made = actions.create_topology(people.editor, people.workspace, "Avro", drawn)
+    name = f"{made.pk}:in"
+    assert ask(503, reader=name)["error"]["code"] == "simulator_starting"
+    asked = simulator.asked[0]
+    assert asked["document"]["nodes"][0]["params"]["value"] == AVRO
+    assert len(asked["inputs"]) == 200
+    outputs = [{"after": n, "key": "k", "value": {"n": n}} for n in range(1, 200)]
+    simulator.answer = {"diagnostics": [], "result": {"outputs": outputs}}
+    page = ask(reader=name, field="value.n", equals="17")
+    assert [each["value"]["text"] for each in page["records"]] == ['{"n": 17}']
+    assert (page["records"][0]["value"]["format"], page["scanned"]) == ("avro", 200)
+    assert ask(404, reader=f"{made.pk}:out")["error"]["code"] == "no_such_reader"
+
+
+AVRO = {"format": "avro", "schema": '{"type": "record", "name": "A", "fields": []}'}

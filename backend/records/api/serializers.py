@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from records.choices import GroupState, RecordFormat, Start, Stopped
+from records.choices import Compare, GroupState, RecordFormat, Start, Stopped
 from records.sampling import MOST_SAMPLED
 
 #: the largest offset and timestamp that a request may name
@@ -144,6 +144,13 @@ class FormatsQuerySerializer(serializers.Serializer[Any]):
 
     key_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
     value_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
+    reader = serializers.CharField(
+        max_length=300,
+        default="",
+        allow_blank=True,
+        help_text="`TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, "
+        "Protobuf, schema registries), whatever key_format and value_format say.",
+    )
 
 
 class RecordsQuerySerializer(FormatsQuerySerializer):
@@ -174,6 +181,11 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
     )
     equals = serializers.CharField(
         max_length=LONGEST_FILTER, default="", allow_blank=True, trim_whitespace=False
+    )
+    compare = serializers.ChoiceField(
+        choices=Compare.choices,
+        default=Compare.EQUALS,
+        help_text="How the field is compared with `equals`.",
     )
     cursor = serializers.CharField(
         max_length=100_000, default="", allow_blank=True, help_text="`next` or `ends` of an answer."

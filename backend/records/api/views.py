@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from records import actions, topics
 from records.api import serializers as shapes
+from records.decoding import Reader
 from records.filters import read_filter
 from records.queries import Asked, read_one, read_page
 from records.sampling import Mask, Wish, sample
@@ -51,6 +52,10 @@ class TopicApiView(ApiView):
         found = workspace_for(self.person, workspace, needed)
         topics.check_allowed(found, topic)
         return found
+
+    def reader_of(self, workspace: Workspace, topic: str, name: str) -> Reader | None:
+        """The node whose formats a request wants; none for no name."""
+        return Reader.of(self.person, workspace, topic, name) if name else None
 
 
 class TopicView(TopicApiView):
@@ -90,11 +95,13 @@ class RecordsView(TopicApiView):
     )
     def get(self, request: Request, workspace: str, topic: str) -> Response:
         """One page; what one request scans is limited, and `next` goes on from there."""
-        self.workspace_of(workspace, topic)
+        found = self.workspace_of(workspace, topic)
         given = shapes.RecordsQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         asked = dict(given.validated_data)
-        wanted = read_filter(*(asked.pop(name) for name in ("contains", "field", "equals")))
+        names = ("contains", "field", "equals", "compare")
+        wanted = read_filter(*(asked.pop(name) for name in names))
+        asked["reader"] = self.reader_of(found, topic, asked["reader"])
         page = read_page(topic, Asked(**asked, filter=wanted))
         return Response(shapes.RecordPageSerializer(page).data)
 
@@ -124,13 +131,13 @@ class RecordView(TopicApiView):
         self, request: Request, workspace: str, topic: str, partition: int, offset: int
     ) -> Response:
         """The record at an offset, whole, with its bytes."""
-        self.workspace_of(workspace, topic)
+        found = self.workspace_of(workspace, topic)
         given = shapes.FormatsQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         formats = (given.validated_data["key_format"], given.validated_data["value_format"])
-        return Response(
-            shapes.RawRecordSerializer(read_one(topic, partition, offset, formats)).data
-        )
+        reader = self.reader_of(found, topic, given.validated_data["reader"])
+        record = read_one(topic, partition, offset, formats, reader)
+        return Response(shapes.RawRecordSerializer(record).data)
 
 
 class SamplesView(TopicApiView):

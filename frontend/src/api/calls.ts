@@ -2,7 +2,7 @@
 
 import type { Catalogue } from "../graph/catalogue";
 import { answer, api } from "./client";
-import type { components } from "./schema";
+import type { components, paths } from "./schema";
 import type {
   AccountPage,
   AddedMember,
@@ -200,6 +200,8 @@ export const listGroups = (workspace: string, topic: string): Promise<ConsumerGr
     }),
   );
 
+type RecordsCall = paths["/api/workspaces/{workspace}/topics/{topic}/records"]["get"]["parameters"];
+
 export interface RecordsQuery {
   start?: "latest" | "earliest" | "offset" | "time";
   partition?: number;
@@ -211,6 +213,8 @@ export interface RecordsQuery {
   contains?: string;
   field?: string;
   equals?: string;
+  compare?: NonNullable<NonNullable<RecordsCall["query"]>["compare"]>;
+  reader?: string;
   cursor?: string;
 }
 
@@ -232,7 +236,7 @@ export const getRecord = (
   topic: string,
   partition: number,
   offset: number,
-  formats: { key_format: RecordFormat; value_format: RecordFormat },
+  formats: { key_format: RecordFormat; value_format: RecordFormat; reader: string },
 ): Promise<RawRecord> =>
   answer(
     api.GET("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {

@@ -6558,6 +6558,8 @@ export interface operations {
                  *     * `bytes` - Bytes
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                /** @description `TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, Protobuf, schema registries), whatever key_format and value_format say. */
+                reader?: string;
                 /**
                  * @description `latest`: newest first; the others go forward.
                  *
@@ -6577,6 +6579,18 @@ export interface operations {
                 /** @description A path such as `value.customer.id` that must have the value `equals`. */
                 field?: string;
                 equals?: string;
+                /**
+                 * @description How the field is compared with `equals`.
+                 *
+                 *     * `equals` - Equal to
+                 *     * `not_equals` - Not equal to
+                 *     * `less` - Less than
+                 *     * `at_most` - At most
+                 *     * `greater` - Greater than
+                 *     * `at_least` - At least
+                 *     * `contains` - Containing
+                 */
+                compare?: "equals" | "not_equals" | "less" | "at_most" | "greater" | "at_least" | "contains";
                 /** @description `next` or `ends` of an answer. */
                 cursor?: string;
             };
@@ -6670,6 +6684,8 @@ export interface operations {
                  *     * `bytes` - Bytes
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+                /** @description `TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, Protobuf, schema registries), whatever key_format and value_format say. */
+                reader?: string;
             };
             header?: never;
             path: {

@@ -9,6 +9,7 @@ import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode, type TopologyDocument } from "../graph/document";
 import { simulated } from "./asking";
+import { keyOf } from "./kept";
 import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
 import { dropText, endingText } from "./words";
@@ -43,10 +44,6 @@ export interface SimulationState {
   goTo(step: number): void;
   run(workspace: string): Promise<void>;
   cancel(workspace: string): void;
-}
-
-function keyOf(topology: number): string {
-  return `millrace.simulation.${topology}`;
 }
 
 function load(topology: number): Pick<SimulationState, "rows" | "auto"> {

@@ -1,8 +1,9 @@
 import { Button, NumberInput, Select, TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { type FormEvent, type ReactNode, useState } from "react";
+import type { TopicUse } from "../api/types";
 import { t } from "../app/phrases";
-import { FORMATS, type Question, STARTS, type Start } from "./records";
+import { COMPARES, type Compare, FORMATS, type Question, STARTS, type Start } from "./records";
 import { fieldText } from "./times";
 import classes from "./topics.module.css";
 
@@ -10,6 +11,7 @@ import classes from "./topics.module.css";
 export function Asking(props: {
   question: Question;
   partitions: number;
+  uses: readonly TopicUse[];
   onAsk: (question: Question) => void;
   right: ReactNode;
 }) {
@@ -72,8 +74,25 @@ export function Asking(props: {
         ]}
         w={90}
       />
+      {props.uses.length === 0 ? null : (
+        <Select
+          label={t("Read as")}
+          value={typed.reader}
+          onChange={(reader) => choose({ reader: reader ?? "" })}
+          data={[
+            { value: "", label: t("Formats chosen here") },
+            ...props.uses.map((use) => ({
+              value: `${use.topology}:${use.node}`,
+              label: `${use.name} · ${use.node}`,
+            })),
+          ]}
+          w={190}
+          data-testid="reader"
+        />
+      )}
       <Select
         label={t("Key as")}
+        disabled={typed.reader !== ""}
         value={typed.keyFormat}
         onChange={(value) => choose({ keyFormat: (value ?? "auto") as Question["keyFormat"] })}
         data={formats}
@@ -81,6 +100,7 @@ export function Asking(props: {
       />
       <Select
         label={t("Value as")}
+        disabled={typed.reader !== ""}
         value={typed.valueFormat}
         onChange={(value) => choose({ valueFormat: (value ?? "auto") as Question["keyFormat"] })}
         data={formats}
@@ -104,8 +124,20 @@ export function Asking(props: {
         w={150}
         data-testid="field"
       />
+      <Select
+        label={t("Comparison")}
+        value={typed.compare}
+        onChange={(compare) => type({ compare: (compare ?? "equals") as Compare })}
+        data={[
+          ...COMPARES.map((each) => ({ value: each.value, label: each.label })),
+          { value: "contains", label: t("contains") },
+        ]}
+        disabled={typed.field === ""}
+        w={84}
+        data-testid="compare"
+      />
       <TextInput
-        label={t("equals")}
+        label={t("Compared with")}
         value={typed.equals}
         onChange={(event) => type({ equals: event.currentTarget.value })}
         disabled={typed.field === ""}

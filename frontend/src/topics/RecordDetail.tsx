@@ -3,12 +3,15 @@ import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { useNavigate } from "react-router";
 import { getRecord } from "../api/calls";
-import type { RawRecord, RecordPart } from "../api/types";
+import type { RawRecord, RecordPart, TopicUse } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notify } from "../app/notify";
 import { t } from "../app/phrases";
+import { useView } from "../designer/view";
+import { addInput } from "../simulate/kept";
 import { Chip, Note, Segments } from "../ui";
 import { exact } from "../ui/format";
 import { FORMATS, hexDump, jsonLine, pretty, type Question } from "./records";
@@ -21,11 +24,16 @@ export function RecordDetail(props: {
   topic: string;
   place: string;
   question: Question;
+  uses: readonly TopicUse[];
   onClose: () => void;
 }) {
   const { ws, topic, place, question } = props;
   const [partition = 0, offset = 0] = place.split(":").map(Number);
-  const formats = { key_format: question.keyFormat, value_format: question.valueFormat };
+  const formats = {
+    key_format: question.keyFormat,
+    value_format: question.valueFormat,
+    reader: question.reader,
+  };
   const found = useQuery({
     queryKey: ["record", ws, topic, place, formats],
     queryFn: () => getRecord(ws, topic, partition, offset, formats),
@@ -43,12 +51,26 @@ export function RecordDetail(props: {
       </div>
       {found.isPending ? <Loading /> : null}
       {found.isError ? <Failed error={found.error} retry={() => void found.refetch()} /> : null}
-      {found.data === undefined ? null : <Content topic={topic} record={found.data} />}
+      {found.data === undefined ? null : (
+        <Content ws={ws} topic={topic} record={found.data} uses={props.uses} />
+      )}
     </aside>
   );
 }
 
-function Content({ topic, record }: { topic: string; record: RawRecord }) {
+function Content(props: {
+  ws: string;
+  topic: string;
+  record: RawRecord;
+  uses: readonly TopicUse[];
+}) {
+  const { record, topic, uses, ws } = props;
+  const navigate = useNavigate();
+  const simulate = (use: TopicUse) => {
+    addInput(use.topology, topic, record);
+    useView.getState().openBottom("simulate");
+    void navigate(`/w/${ws}/t/${use.topology}`);
+  };
   const [shown, setShown] = useState<"decoded" | "bytes">("decoded");
   const copy = async () => {
     await navigator.clipboard.writeText(jsonLine(topic, record));
@@ -73,6 +95,18 @@ function Content({ topic, record }: { topic: string; record: RawRecord }) {
         >
           {t("Copy as JSON line")}
         </Button>
+        {uses
+          .filter((use) => use.reads)
+          .map((use) => (
+            <Button
+              key={`${use.topology}:${use.node}`}
+              variant="subtle"
+              onClick={() => simulate(use)}
+              data-testid="simulate-record"
+            >
+              {t("Simulate in {topology}", { topology: use.name })}
+            </Button>
+          ))}
       </div>
       <dl className={classes.facts}>
         <dt>{t("Timestamp")}</dt>

@@ -1,7 +1,9 @@
 import { Button, Loader, Switch } from "@mantine/core";
 import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
+import { topicUses } from "../api/calls";
 import type { RecordPart, TopicRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { t } from "../app/phrases";
@@ -31,6 +33,9 @@ export function RecordsPanel(props: {
   const newest = question.start === "latest";
   const found = useRecords(ws, topic, question, live && newest && !props.paused);
 
+  const uses =
+    useQuery({ queryKey: ["uses", ws, topic], queryFn: () => topicUses(ws, topic) }).data?.uses ??
+    [];
   const ask = (next: Question) => setAddress(addressOf(next), { replace: true });
   const show = (record: string | null) => {
     const next = addressOf(question);
@@ -43,6 +48,7 @@ export function RecordsPanel(props: {
         key={asked}
         question={question}
         partitions={props.partitions}
+        uses={uses}
         onAsk={ask}
         right={
           <>
@@ -87,6 +93,7 @@ export function RecordsPanel(props: {
               topic={topic}
               place={open}
               question={question}
+              uses={uses}
               onClose={() => show(null)}
             />
           )}

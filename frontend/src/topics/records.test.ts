@@ -34,7 +34,8 @@ function record(key: RecordPart, value: RecordPart): TopicRecord {
 
 test("a question survives its address, and defaults leave no trace there", () => {
   expect(addressOf(questionOf(new URLSearchParams())).toString()).toBe("");
-  const text = "start=offset&partition=2&offset=40&value=long&field=value.id&equals=7";
+  const text =
+    "start=offset&partition=2&offset=40&value=long&field=value.id&equals=7&compare=less&reader=3%3Ain";
   const question = questionOf(new URLSearchParams(text));
   expect(addressOf(question).toString()).toBe(text);
   expect(queryOf(question, "2:41")).toEqual({
@@ -45,6 +46,8 @@ test("a question survives its address, and defaults leave no trace there", () =>
     value_format: "long",
     field: "value.id",
     equals: "7",
+    compare: "less",
+    reader: "3:in",
     cursor: "2:41",
   });
   expect(questionOf(new URLSearchParams("start=never&partition=-1&value=x"))).toEqual(

@@ -16,7 +16,22 @@ export interface Question {
   readonly contains: string;
   readonly field: string;
   readonly equals: string;
+  readonly compare: Compare;
+  /** `topology:node` whose formats are used; empty for those above. */
+  readonly reader: string;
 }
+
+export type Compare = NonNullable<RecordsQuery["compare"]>;
+
+/** Besides `contains`, which has a word in each language. */
+export const COMPARES: readonly { value: Compare; label: string }[] = [
+  { value: "equals", label: "=" },
+  { value: "not_equals", label: "≠" },
+  { value: "less", label: "<" },
+  { value: "at_most", label: "≤" },
+  { value: "greater", label: ">" },
+  { value: "at_least", label: "≥" },
+];
 
 export const STARTS: readonly { id: Start; title: string }[] = [
   { id: "latest", title: "Newest first" },
@@ -58,6 +73,11 @@ export function questionOf(address: URLSearchParams): Question {
     contains: address.get("contains") ?? "",
     field: address.get("field") ?? "",
     equals: address.get("equals") ?? "",
+    compare:
+      address.get("compare") === "contains"
+        ? "contains"
+        : (COMPARES.find((each) => each.value === address.get("compare"))?.value ?? "equals"),
+    reader: address.get("reader") ?? "",
   };
 }
 
@@ -74,7 +94,9 @@ export function addressOf(question: Question): URLSearchParams {
   if (question.field !== "") {
     found.set("field", question.field);
     found.set("equals", question.equals);
+    if (question.compare !== "equals") found.set("compare", question.compare);
   }
+  if (question.reader !== "") found.set("reader", question.reader);
   return found;
 }
 
@@ -88,7 +110,10 @@ export function queryOf(question: Question, cursor: string | null): RecordsQuery
     key_format: question.keyFormat,
     value_format: question.valueFormat,
     ...(question.contains === "" ? {} : { contains: question.contains }),
-    ...(question.field === "" ? {} : { field: question.field, equals: question.equals }),
+    ...(question.field === ""
+      ? {}
+      : { field: question.field, equals: question.equals, compare: question.compare }),
+    ...(question.reader === "" ? {} : { reader: question.reader }),
     ...(cursor === null ? {} : { cursor }),
   };
 }
@@ -112,7 +137,7 @@ export const topicAddress = (ws: string, topic: string): string =>
   `/w/${ws}/topics/${encodeURIComponent(topic)}`;
 
 const VALUES: ReadonlySet<string> = new Set([
-  ...["json", "integer", "long", "float", "double", "boolean"],
+  ...["json", "avro", "protobuf", "integer", "long", "float", "double", "boolean"],
 ]);
 
 /** A key or value as JSON has it; hexadecimal digits of bytes. */
@@ -146,7 +171,7 @@ export function jsonLine(topic: string, record: TopicRecord): string {
 /** JSON with indentation; any other text as it is. */
 export function pretty(part: RecordPart): string {
   if (part.text === null) return "null";
-  if (part.format !== "json" || part.cut) return part.text;
+  if (!["json", "avro", "protobuf"].includes(part.format) || part.cut) return part.text;
   try {
     // Numbers are not read and written again: long ones would change.
     return /\d{16}/.test(part.text)

@@ -1,12 +1,13 @@
 /** Pages of a topic's records, and the live ones while somebody looks. */
 
 import { useCallback, useEffect, useReducer, useRef } from "react";
-import { listRecords } from "../api/calls";
+import { listRecords, type RecordsQuery } from "../api/calls";
 import { ApiError } from "../api/client";
 import type { RecordPage, TopicRecord } from "../api/types";
 import { MOST_ROWS, type Question, queryOf } from "./records";
 
 const LIVE_MS = 1000;
+const PATIENCE_MS = 180_000;
 
 interface State {
   readonly rows: readonly TopicRecord[];
@@ -58,6 +59,25 @@ function reduce(state: State, change: Change): State {
 
 const asApiError = (error: unknown) => (error instanceof ApiError ? error : new ApiError(0, null));
 
+/** What reads a topology's formats may have to start first: it is waited for. */
+async function readRecords(
+  ws: string,
+  topic: string,
+  query: RecordsQuery,
+  signal: AbortSignal,
+): Promise<RecordPage> {
+  const until = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await listRecords(ws, topic, query, signal);
+    } catch (error) {
+      const starting = error instanceof ApiError && error.code === "simulator_starting";
+      if (!starting || signal.aborted || Date.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, LIVE_MS));
+    }
+  }
+}
+
 /** `live` asks every second for what arrived, not while the page is hidden. */
 export function useRecords(ws: string, topic: string, question: Question, live: boolean) {
   const [state, change] = useReducer(reduce, NOTHING);
@@ -69,7 +89,7 @@ export function useRecords(ws: string, topic: string, question: Question, live: 
       running.current = own;
       const fresh = cursor === null;
       change({ type: "asked", fresh });
-      listRecords(ws, topic, queryOf(question, cursor), own.signal).then(
+      readRecords(ws, topic, queryOf(question, cursor), own.signal).then(
         (page) => {
           if (!own.signal.aborted) change({ type: "came", page, fresh });
         },

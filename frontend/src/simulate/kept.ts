@@ -1,0 +1,29 @@
+/** The inputs of a topology's simulation, kept in this browser. */
+
+import type { RawRecord } from "../api/types";
+
+export function keyOf(topology: number): string {
+  return `millrace.simulation.${topology}`;
+}
+
+/** Adds a record of a topic behind the inputs of a topology that is not open: its bytes as they are. */
+export function addInput(topology: number, topic: string, record: RawRecord): void {
+  const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
+  const rows = Array.isArray(kept.rows) ? kept.rows : [];
+  const bytes = (raw: string | null) => (raw === null ? "" : `base64:${raw}`);
+  const row = {
+    topic,
+    key: text(record, "key") ?? bytes(record.raw_key),
+    value: text(record, "value") ?? bytes(record.raw_value),
+    timestamp: String(record.timestamp),
+    partition: String(record.partition),
+    headers: "",
+  };
+  localStorage.setItem(keyOf(topology), JSON.stringify({ ...kept, rows: [...rows, row] }));
+}
+
+/** The text of a part that is whole and text; null for others. */
+function text(record: RawRecord, part: "key" | "value"): string | null {
+  const { cut, format, text: found } = record[part];
+  return !cut && (format === "string" || format === "json") ? found : null;
+}
