@@ -59,6 +59,20 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     page.get_by_test_id("stop-generator").click()
     expect(page.get_by_test_id("stop-generator")).to_have_count(0)
 
+    # Read as the topology reads them, and one of them simulated there.
+    topic = page.url
+    page.get_by_test_id("reader").click()
+    page.get_by_role("option", name="Page views by region · views").click()
+    first = page.locator('[data-testid="records"] tbody tr').first
+    expect(first).to_contain_text('"page"', timeout=PATIENCE)
+    first.get_by_role("button").click()
+    page.get_by_test_id("simulate-record").click()
+    Designer(page)
+    inputs = page.get_by_test_id("simulation-inputs").locator("[data-row]")
+    expect(inputs).to_have_count(6)
+    expect(page.get_by_label("Value of record 6")).to_have_value(re.compile('"page"'))
+    page.goto(topic)
+
     # Another one, in the formats that the topology reads, ends by itself.
     page.get_by_test_id("generate").click()
     dialog = page.get_by_role("dialog")
