@@ -3,6 +3,7 @@ export const zh: Readonly<Record<string, string>> = {
   "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
   Templates: "模板",
   "Try it": "试运行",
+  "Simulate the record": "模拟该记录",
   "Read as": "读取方式",
   "Formats chosen here": "此处选择的格式",
   Comparison: "比较",

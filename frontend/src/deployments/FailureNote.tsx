@@ -11,6 +11,7 @@ import { useEditing } from "../pages/editing";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
 import classes from "./deployments.module.css";
+import { simulateRecord } from "./simulateRecord";
 
 /** What failed, at which node, because of which record; with the way there. */
 export function FailureNote({ failure }: { failure: Failure }) {
@@ -20,10 +21,9 @@ export function FailureNote({ failure }: { failure: Failure }) {
   const [all, setAll] = useState(false);
   const node = failure.node === null ? undefined : findNode(document, failure.node);
   const record = recordText(failure.record);
-  const link = recordLink(
-    useEditing((state) => state.ws),
-    failure.record,
-  );
+  const ws = useEditing((state) => state.ws);
+  const topology = useDesigner((state) => state.topologyId);
+  const link = recordLink(ws, failure.record);
   const long = failure.message.length > 240;
   return (
     <Note tone="failed" icon={<IconAlertCircle size={16} stroke={1.5} style={{ flex: "none" }} />}>
@@ -62,6 +62,16 @@ export function FailureNote({ failure }: { failure: Failure }) {
               data-testid="failure-record"
             >
               {t("See the record")}
+            </Button>
+          )}
+          {link === null || topology === null ? null : (
+            <Button
+              variant="subtle"
+              color="red"
+              onClick={() => void simulateRecord(ws, topology, failure.record)}
+              data-testid="failure-simulate"
+            >
+              {t("Simulate the record")}
             </Button>
           )}
           {long ? (

@@ -6,12 +6,10 @@ export function keyOf(topology: number): string {
   return `millrace.simulation.${topology}`;
 }
 
-/** Adds a record of a topic behind the inputs of a topology that is not open: its bytes as they are. */
-export function addInput(topology: number, topic: string, record: RawRecord): void {
-  const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
-  const rows = Array.isArray(kept.rows) ? kept.rows : [];
+/** The cells of a record of a topic: its texts, or its bytes as they are. */
+export function inputOf(topic: string, record: RawRecord) {
   const bytes = (raw: string | null) => (raw === null ? "" : `base64:${raw}`);
-  const row = {
+  return {
     topic,
     key: text(record, "key") ?? bytes(record.raw_key),
     value: text(record, "value") ?? bytes(record.raw_value),
@@ -19,7 +17,13 @@ export function addInput(topology: number, topic: string, record: RawRecord): vo
     partition: String(record.partition),
     headers: "",
   };
-  localStorage.setItem(keyOf(topology), JSON.stringify({ ...kept, rows: [...rows, row] }));
+}
+
+/** Adds a record of a topic behind the inputs of a topology that is not open. */
+export function addInput(topology: number, topic: string, record: RawRecord): void {
+  const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");
+  const rows = [...(Array.isArray(kept.rows) ? kept.rows : []), inputOf(topic, record)];
+  localStorage.setItem(keyOf(topology), JSON.stringify({ ...kept, rows }));
 }
 
 /** The text of a part that is whole and text; null for others. */
