@@ -81,8 +81,8 @@ class Writer:
                 "linger.ms": 20,
                 # A record that could not be delivered for so long is old news.
                 "message.timeout.ms": 30_000,
-                # A topic that is gone is noticed soon; none is young, it was there at the start.
-                "topic.metadata.propagation.max.ms": 3_000,
+                # A topic that is gone is noticed soon.
+                "topic.metadata.propagation.max.ms": 15_000,
                 "topic.metadata.refresh.interval.ms": 5_000,
                 "queue.buffering.max.messages": 20_000,
             }
@@ -100,8 +100,11 @@ class Writer:
             self._producer.poll(0)
             time.sleep(TURN_SECONDS if any(busy) or self._lanes else LOOK_SECONDS / 4)
         self._producer.flush(5)
-        self._keep()
-        self._count(self._lanes)
+        try:
+            self._keep()
+            self._count(self._lanes)
+        except DatabaseError as error:
+            log.warning("what was written last is not kept", reason=str(error))
 
     def _look(self, now: float) -> None:
         """Note what was written, and see which generators are to run."""

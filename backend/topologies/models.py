@@ -146,7 +146,7 @@ class TestPass(models.Model):
     __test__ = False
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="test_passes")
-    #: `hash_of` the document, and of the test's inputs and what it expects
+    #: of the document, and of the test's inputs and what it expects (`topologies.required`)
     document_hash = models.CharField(max_length=64)
     test_hash = models.CharField(max_length=64)
     at = models.DateTimeField()
