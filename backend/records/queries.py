@@ -53,11 +53,13 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
 
     if asked.reader is None:
         page, ends = scanned(topic, asked, take)
+        count = page.scanned
         records: list[Any] = [row.content for row in page.rows]
     else:
         # They are decoded together, so the filter comes after: it finds some of a full page.
         page, ends = scanned(topic, replace(asked, limit=MOST_DECODED), lambda record: record)
         raw: list[Any] = [row.content for row in page.rows]
+        count = len(raw)
         records = [
             shown(record, key, value)
             for record, (key, value) in zip(raw, asked.reader.decoded(raw), strict=True)
@@ -65,7 +67,7 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
         ]
     return {
         "records": records,
-        "scanned": page.scanned,
+        "scanned": count,
         "stopped": page.stopped.value,
         "next": _cursor(_following(page, ends)),
         "ends": _cursor({number: each.latest for number, each in ends.items()}),

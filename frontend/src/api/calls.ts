@@ -354,7 +354,8 @@ export const simulate = (
       body: {
         document: body(document),
         inputs: [...inputs] as never,
-        ...(expected === null ? { steps: MOST_STEPS } : { steps: 0, expected }),
+        steps: MOST_STEPS,
+        ...(expected === null ? {} : { expected }),
       },
       signal,
     }),
