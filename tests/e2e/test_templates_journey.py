@@ -50,6 +50,20 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     expect(rows).to_have_count(5)
     expect(page.get_by_label("Value of record 5")).to_have_value(re.compile("^base64:"))
 
+    # Records of the topic, of which one field never leaves the server.
+    panel.get_by_role("button", name="Sample…").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Records", exact=True).fill("3")
+    dialog.get_by_role("combobox", name="Mask of value.page").click()
+    page.get_by_role("option", name="Replace by").click()
+    dialog.get_by_role("textbox", name="Instead of value.page").fill("hidden")
+    dialog.get_by_role("combobox", name="Mask of key").click()
+    page.get_by_role("option", name="Hash").click()
+    dialog.get_by_role("button", name="Add to the records").click()
+    expect(rows).to_have_count(8)
+    expect(page.get_by_label("Value of record 8")).to_have_value('{"page":"hidden"}')
+    expect(page.get_by_label("Key of record 8")).to_have_value(re.compile("^[0-9a-f]{12}$"))
+
     page.goto(page.url.split("/t/")[0] + "/topics")
     row = page.get_by_test_id("generators").locator("tbody tr")
     expect(row).to_have_count(2)
@@ -69,8 +83,8 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     page.get_by_test_id("simulate-record").click()
     Designer(page)
     inputs = page.get_by_test_id("simulation-inputs").locator("[data-row]")
-    expect(inputs).to_have_count(6)
-    expect(page.get_by_label("Value of record 6")).to_have_value(re.compile('"page"'))
+    expect(inputs).to_have_count(9)
+    expect(page.get_by_label("Value of record 9")).to_have_value(re.compile('"page"'))
     page.goto(topic)
 
     # Another one, in the formats that the topology reads, ends by itself.

@@ -7,7 +7,7 @@ import type { Generator } from "../api/types";
 import { notifyError } from "../app/notify";
 import pages from "../pages/pages.module.css";
 import { topicAddress } from "../topics/records";
-import { ago, count, exact } from "../ui/format";
+import { ago, count, exact, moment } from "../ui/format";
 import classes from "./generate.module.css";
 import { t } from "./texts";
 
@@ -110,5 +110,5 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
 function ending(generator: Generator): string {
   if (generator.ended_at !== null) return ago(generator.ended_at);
   if (generator.ends_at === null) return t("untilStopped");
-  return new Date(generator.ends_at).toLocaleTimeString();
+  return moment(generator.ends_at);
 }

@@ -1,4 +1,4 @@
-import { Checkbox, Modal, Select, TextInput } from "@mantine/core";
+import { Modal, Select, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { sampleTopic } from "../api/calls";
 import { ApiError } from "../api/client";
@@ -91,8 +91,9 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
           onChange={(value) => setStart(value === "earliest" ? "earliest" : "latest")}
         />
         <NumberField label={t("count")} least={1} most={500} value={count} onChange={setCount} />
-        <Checkbox
-          mt={26}
+        <Switch
+          size="xs"
+          mt={28}
           label={t("sampleHeaders")}
           checked={headers}
           onChange={(event) => setHeaders(event.currentTarget.checked)}
