@@ -192,6 +192,7 @@ SPECTACULAR_SETTINGS = {
         "Severity": "topologies.choices.Severity",
         "Blocks": "topologies.choices.Blocks",
         "LogLevel": "deployments.choices.LogLevel",
+        "MoveReason": "monitoring.choices.MoveReason",
         "AlertCondition": "monitoring.choices.Condition",
         "AlertState": "monitoring.choices.AlertState",
         "AlertEvent": "monitoring.choices.AlertEvent",

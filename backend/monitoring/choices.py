@@ -90,3 +90,14 @@ class DeliveryState(models.TextChoices):
     WAITING = "waiting", "Waiting"
     SENT = "sent", "Sent"
     FAILED = "failed", "Failed"
+
+
+class MoveReason(models.TextChoices):
+    """Why a task is where it is."""
+
+    START = "start", "The deployment started"
+    VERSION = "version", "Another version started"
+    CRASH = "crash", "The driver before was lost or failed"
+    OUTAGE = "outage", "The driver before ended in an outage"
+    SCALE = "scale", "Executors came or went"
+    MOVED = "moved", "Spark moved it"

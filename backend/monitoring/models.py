@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from topologies.models import Topology
 
-from monitoring.choices import AlertEvent, Channel, Condition, DeliveryState
+from monitoring.choices import AlertEvent, Channel, Condition, DeliveryState, MoveReason
 
 
 class FigureRow(models.Model):
@@ -60,6 +60,38 @@ class Seen(models.Model):
 
     def __str__(self) -> str:
         return f"seen of {self.deployment_id}"
+
+
+class Placement(models.Model):
+    """Where a task ran, from a move to the next."""
+
+    deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="placements")
+    #: report id of the run
+    run = models.CharField(max_length=100)
+    task = models.CharField(max_length=50)
+    executor = models.CharField(max_length=100)
+    host = models.CharField(max_length=255, blank=True)
+    #: in micro-batches the one that it was seen on first: each batch takes any
+    thread = models.CharField(max_length=255)
+    #: where it was before; empty: nowhere
+    from_executor = models.CharField(max_length=100, blank=True)
+    from_thread = models.CharField(max_length=255, blank=True)
+    reason = models.CharField(max_length=10, choices=MoveReason)
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering: ClassVar = ["-id"]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["deployment", "task"],
+                condition=Q(until__isnull=True),
+                name="one_place_at_a_time",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"task {self.task} on {self.executor}"
 
 
 class AlertRule(models.Model):

@@ -16,6 +16,7 @@ from deployments.runtime import Event, is_progress, is_stale
 from django.db import transaction
 from millrace_backend import redis
 
+from monitoring import placing
 from monitoring.figures import Figures, merged, of_report, pack, unpack
 from monitoring.models import FigureRow, Seen
 
@@ -31,6 +32,7 @@ def record_all() -> int:
     Raises redis.RedisError where Redis does not answer.
     """
     runs = list(Run.objects.filter(ended_at__isnull=True).select_related("deployment"))
+    placing.close_ended([run.report_id for run in runs])
     if not runs:
         return 0
     texts: Any = redis.client().mget([redis.run_snapshot(run.report_id) for run in runs])
@@ -76,6 +78,7 @@ def record(deployment: Deployment, run: str, report: Event) -> bool:
                 "records_at": at if grew else before,
             },
         )
+        placing.note(deployment, run, report)
         for step, kept in RINGS:
             _keep(deployment, step, kept, run, at, figures)
     return True

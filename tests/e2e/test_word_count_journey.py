@@ -82,6 +82,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     assert designer.driver() != first_driver
     expect(page.get_by_text("1 restart")).to_be_visible()
     designer.close_deployment()
+    see_why_the_tasks_moved(designer)
     look_into_the_store(designer, store)
 
     designer.open_deployment()
@@ -213,6 +214,21 @@ def see_the_assignment(designer: Designer) -> None:
     page.get_by_role("radio", name="Matrix").click()
     for task in ("0_0", "0_1", "1_0", "1_1"):
         expect(page.get_by_test_id(f"task-{task}")).to_be_visible()
+
+
+def see_why_the_tasks_moved(designer: Designer) -> None:
+    """Each task was on the driver that was killed, and is on the one that came after it."""
+    page = designer.page
+    designer.open_panel("Assignment")
+    page.get_by_role("radio", name="History").click()
+    moves = page.get_by_test_id("moves").locator("tbody tr")
+    expect(moves.filter(has_text="The driver before was lost or failed")).to_have_count(
+        4, timeout=60_000
+    )
+    expect(moves.filter(has_text="The deployment started")).to_have_count(4)
+    expect(page.get_by_test_id("gantt")).to_contain_text("1_1")
+    page.get_by_label("Search moves").fill("1_1")
+    expect(moves).to_have_count(2)
 
 
 def see_the_charts(designer: Designer) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from monitoring.choices import Figure, Range, Unit
+from monitoring.choices import Figure, MoveReason, Range, Unit
+from monitoring.models import Placement
 from monitoring.queries import MOST_NAMES, MOST_SERIES
 
 
@@ -52,3 +53,30 @@ class FiguresSerializer(serializers.Serializer[Any]):
     names = serializers.ListField(
         child=serializers.CharField(), help_text=f"All that there are, at most {MOST_NAMES}."
     )
+
+
+class PlacementsQuerySerializer(serializers.Serializer[Any]):
+    """How far back."""
+
+    range = serializers.ChoiceField(choices=Range.choices, default=Range.DAY)
+
+
+class PlacementSerializer(serializers.ModelSerializer[Placement]):
+    """Where a task ran, from a move to the next."""
+
+    run = serializers.CharField(help_text="Report id of the run.")
+    reason = serializers.ChoiceField(choices=MoveReason.choices)
+    until = serializers.DateTimeField(allow_null=True, help_text="Null: it is still there.")
+    from_executor = serializers.CharField(help_text="Where it was before; empty: nowhere.")
+    from_thread = serializers.CharField()
+    thread = serializers.CharField(
+        help_text="In micro-batches the one that it was seen on first: each batch takes any."
+    )
+    host = serializers.CharField()
+
+    class Meta:
+        model = Placement
+        fields = (
+            *("id", "run", "task", "executor", "host", "thread"),
+            *("from_executor", "from_thread", "reason", "since", "until"),
+        )

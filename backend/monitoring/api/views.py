@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from deployments.api.views import deployment_of
+from django.db.models import Q
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from millrace_backend.views import ApiView
+from millrace_backend.schema import paged
+from millrace_backend.views import PAGE_PARAMETERS, SEARCH_PARAMETER, ApiView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,3 +36,23 @@ class FiguresView(ApiView):
             row, Figure(values["figure"]), Range(values["range"]), values.get("name") or []
         )
         return Response(shapes.FiguresSerializer(found).data)
+
+
+class PlacementsView(ApiView):
+    """Moves of tasks."""
+
+    @extend_schema(
+        parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER, shapes.PlacementsQuerySerializer],
+        responses=paged(shapes.PlacementSerializer),
+        operation_id="deployment_placements",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """One page of where tasks ran within a range, the last move first."""
+        row = deployment_of(self.person, deployment)
+        given = shapes.PlacementsQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        seconds, _ = queries.RANGES[Range(given.validated_data["range"])]
+        begin = timezone.now() - timedelta(seconds=seconds)
+        rows = row.placements.filter(Q(until__isnull=True) | Q(until__gte=begin))
+        names = ["task", "executor", "host", "thread", "reason"]
+        return self.page(rows, shapes.PlacementSerializer, search=names)

@@ -25,6 +25,7 @@ import type {
   NewTopic,
   NewTopologyTest,
   OldState,
+  PlacementPage,
   RawRecord,
   Recipe,
   RecordFormat,
@@ -668,6 +669,20 @@ export const getFigures = (
         query: { figure, range, ...(name === null ? {} : { name: [name] }) },
       },
       ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+
+/** Where tasks ran within a range, the last move first. */
+export const listPlacements = (
+  deployment: number,
+  range: Figures["range"],
+  search: string,
+  page: number,
+  size: number,
+): Promise<PlacementPage> =>
+  answer(
+    api.GET("/api/deployments/{deployment}/placements", {
+      params: { path: { deployment }, query: { range, search, page, page_size: size } },
     }),
   );
 

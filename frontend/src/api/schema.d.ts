@@ -214,6 +214,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/placements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description One page of where tasks ran within a range, the last move first. */
+        get: operations["deployment_placements"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/plan": {
         parameters: {
             query?: never;
@@ -2097,6 +2114,16 @@ export interface components {
             /** @description As the document says, else as many as the widest of its other topics has. */
             partitions: number;
         };
+        /**
+         * @description * `start` - The deployment started
+         *     * `version` - Another version started
+         *     * `crash` - The driver before was lost or failed
+         *     * `outage` - The driver before ended in an outage
+         *     * `scale` - Executors came or went
+         *     * `moved` - Spark moved it
+         * @enum {string}
+         */
+        MoveReason: "start" | "version" | "crash" | "outage" | "scale" | "moved";
         /** @description What should run. */
         NewDeploymentRequest: {
             settings?: components["schemas"]["SettingsRequest"];
@@ -2370,6 +2397,36 @@ export interface components {
         /** @description A name for a version; an empty name removes it. */
         PatchedVersionNameRequest: {
             name?: string;
+        };
+        /** @description Where a task ran, from a move to the next. */
+        Placement: {
+            executor: string;
+            /** @description Where it was before; empty: nowhere. */
+            from_executor: string;
+            from_thread: string;
+            host: string;
+            readonly id: number;
+            reason: components["schemas"]["MoveReason"];
+            /** @description Report id of the run. */
+            run: string;
+            /** Format: date-time */
+            since: string;
+            task: string;
+            /** @description In micro-batches the one that it was seen on first: each batch takes any. */
+            thread: string;
+            /**
+             * Format: date-time
+             * @description Null: it is still there.
+             */
+            until: string | null;
+        };
+        PlacementPage: {
+            count: number;
+            /** Format: uri */
+            next: string | null;
+            /** Format: uri */
+            previous: string | null;
+            results: components["schemas"]["Placement"][];
         };
         /** @description The physical plan. */
         Plan: {
@@ -4038,6 +4095,52 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_placements: {
+        parameters: {
+            query?: {
+                /** @description 1-based. */
+                page?: number;
+                /** @description At most 200. */
+                page_size?: number;
+                /** @description Words that must all occur. */
+                search?: string;
+                /**
+                 * @description * `15m` - 15 minutes
+                 *     * `1h` - 1 hour
+                 *     * `6h` - 6 hours
+                 *     * `24h` - 24 hours
+                 *     * `7d` - 7 days
+                 *     * `14d` - 14 days
+                 */
+                range?: "15m" | "1h" | "6h" | "24h" | "7d" | "14d";
+            };
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlacementPage"];
                 };
             };
             /** @description Refused */

@@ -67,6 +67,8 @@ export type AlertRule = Schemas["AlertRule"];
 export type AlertRulePage = Schemas["AlertRulePage"];
 export type NewAlertRule = Omit<AlertRule, "id" | "topology_name" | "updated_by" | "updated_at">;
 export type TestedReceiver = Schemas["Tested"];
+export type Placement = Schemas["Placement"];
+export type PlacementPage = Schemas["PlacementPage"];
 export type Figures = Schemas["Figures"];
 
 export type Runtime = Schemas["Runtime"];

@@ -1,10 +1,12 @@
-import { useState } from "react";
+import { Suspense, useState } from "react";
+import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
 import { useShownState } from "../deployments/DeploymentPill";
 import { isMoving, wordOf } from "../deployments/states";
 import { useRuntime } from "../designer/runtime";
 import { Chip, Empty, Segments } from "../ui";
 import { count, exact, rate, span, streamClock } from "../ui/format";
+import { later } from "../ui/later";
 import { AssignmentTable } from "./AssignmentTable";
 import { groupRows } from "./assignment";
 import { exactly, known } from "./figures";
@@ -16,15 +18,34 @@ import { TaskChip } from "./TaskChip";
 import { useNow } from "./useNow";
 import type { RuntimeView } from "./view";
 
-type Shape = "matrix" | "table";
+const HistoryView = later(async () => (await import("./HistoryView")).HistoryView);
+
+const SHAPES = ["matrix", "table", "history"] as const;
+type Shape = (typeof SHAPES)[number];
 const SHAPE = "millrace.assignment";
 
-/** Which task runs on which executor and thread, with its partitions: as a matrix or as a table. */
+/** Which task runs on which executor and thread, with its partitions: as a matrix or as a table, and where it ran before. */
 export function AssignmentPanel() {
   const view = useRunning((state) => state.view);
   const state = useShownState();
-  const [shape, setShape] = useState<Shape>(() =>
-    localStorage.getItem(SHAPE) === "table" ? "table" : "matrix",
+  const id = useLive((live) => live.deployment?.id ?? null);
+  const [shape, setShape] = useState<Shape>(
+    () => SHAPES.find((each) => each === localStorage.getItem(SHAPE)) ?? "matrix",
+  );
+  const choose = (
+    <Segments<Shape>
+      label={t("View")}
+      value={shape}
+      onChange={(next) => {
+        localStorage.setItem(SHAPE, next);
+        setShape(next);
+      }}
+      items={[
+        { id: "matrix", title: t("Matrix") },
+        { id: "table", title: t("Table") },
+        { id: "history", title: t("History") },
+      ]}
+    />
   );
   if (state === null) {
     return (
@@ -35,30 +56,31 @@ export function AssignmentPanel() {
       </Empty>
     );
   }
+  if (shape === "history" && id !== null) {
+    return (
+      <div className={classes.assignment} data-testid="assignment">
+        <Suspense fallback={<Loading />}>
+          <HistoryView key={id} deployment={id} before={choose} />
+        </Suspense>
+      </div>
+    );
+  }
   if (view === null || view.tasks.length === 0) {
     return (
-      <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
-        {state === "stopped" || state === "failed"
-          ? t("Tasks are assigned while the topology runs.")
-          : t("Tasks appear after the driver's first report.")}
-      </Empty>
+      <div className={classes.assignment}>
+        <div className={classes.bar}>{choose}</div>
+        <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
+          {state === "stopped" || state === "failed"
+            ? t("Tasks are assigned while the topology runs.")
+            : t("Tasks appear after the driver's first report.")}
+        </Empty>
+      </div>
     );
   }
   return (
     <div className={classes.assignment} data-testid="assignment" data-stale={view.stale}>
       <div className={classes.bar}>
-        <Segments<Shape>
-          label={t("View")}
-          value={shape}
-          onChange={(next) => {
-            localStorage.setItem(SHAPE, next);
-            setShape(next);
-          }}
-          items={[
-            { id: "matrix", title: t("Matrix") },
-            { id: "table", title: t("Table") },
-          ]}
-        />
+        {choose}
         <AsOf view={view} />
         <span className={classes.space} />
         <Totals view={view} />

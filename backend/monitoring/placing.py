@@ -1,0 +1,124 @@
+"""Which task ran where, from when to when, and why it moved there.
+
+In micro-batches Spark gives a task any free thread of its executor in each batch: only another
+executor or another driver is a move. In real time a task keeps its thread, and another one is a
+move as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from deployments.choices import Outcome
+from deployments.models import Deployment, Run
+from deployments.runtime import Event
+from django.db.models import OuterRef, Subquery
+from django.db.models.functions import Coalesce, Now
+
+from monitoring.choices import MoveReason
+from monitoring.models import Placement
+
+#: placements of a deployment that are kept
+MOST_PLACEMENTS = 5_000
+
+_LOST = frozenset({Outcome.CRASHED, Outcome.KILLED, Outcome.FAILED})
+
+
+def close_ended(live: Sequence[str]) -> None:
+    """End the placements of runs that have ended, at the end of their run."""
+    ended = Run.objects.filter(report_id=OuterRef("run"), deployment=OuterRef("deployment"))
+    Placement.objects.filter(until__isnull=True).exclude(run__in=live).update(
+        until=Coalesce(Subquery(ended.values("ended_at")[:1]), Now())
+    )
+
+
+def note(deployment: Deployment, run: str, report: Event) -> None:
+    """Note where the tasks of a report are; the caller holds the deployment's lock."""
+    tasks = {task["task"]: task for task in report.get("tasks") or []}
+    at = datetime.fromtimestamp(report["at"] / 1000, UTC)
+    rows = Placement.objects.filter(deployment=deployment)
+    places = {row.task: row for row in rows.filter(until__isnull=True)}
+    threads = "real_time_ms" in deployment.settings
+    moved = [
+        task for name, task in tasks.items() if not _is_at(places.get(name), task, run, threads)
+    ]
+    gone = set(places) - set(tasks)
+    if not moved and not gone:
+        return
+    left = [*gone, *(task["task"] for task in moved)]
+    rows.filter(task__in=left, until__isnull=True).update(until=at)
+    last = places if any(row.run == run for row in places.values()) else _before(deployment, places)
+    reason = _reason(deployment, run, tasks, last)
+    Placement.objects.bulk_create(_moved(deployment, run, task, last, reason, at) for task in moved)
+    kept = rows.order_by("-id").values_list("pk", flat=True)[MOST_PLACEMENTS - 1 : MOST_PLACEMENTS]
+    for oldest in kept:
+        rows.filter(pk__lt=oldest, until__isnull=False).delete()
+
+
+def _is_at(row: Placement | None, task: Mapping[str, Any], run: str, threads: bool) -> bool:
+    if row is None or (row.run, row.executor) != (run, task.get("executor", "")):
+        return False
+    return not threads or row.thread == task.get("thread", "")
+
+
+def _before(deployment: Deployment, places: dict[str, Placement]) -> dict[str, Placement]:
+    """Where the tasks were when they last ran."""
+    if places:
+        return places
+    newest = Placement.objects.filter(deployment=deployment).first()
+    if newest is None:
+        return {}
+    rows = Placement.objects.filter(deployment=deployment, run=newest.run).order_by("id")
+    return {row.task: row for row in rows}
+
+
+def _reason(
+    deployment: Deployment,
+    run: str,
+    tasks: Mapping[str, Mapping[str, Any]],
+    last: Mapping[str, Placement],
+) -> MoveReason:
+    if not last:
+        return MoveReason.START
+    before = next(iter(last.values())).run
+    if before == run:
+        executors = {task.get("executor", "") for task in tasks.values()}
+        same = executors == {row.executor for row in last.values()}
+        return MoveReason.MOVED if same else MoveReason.SCALE
+    runs = {
+        each.report_id: each
+        for each in Run.objects.filter(deployment=deployment, report_id__in=[before, run])
+    }
+    old, new = runs.get(before), runs.get(run)
+    if old is not None and old.outcome in _LOST:
+        return MoveReason.CRASH
+    if old is not None and old.outcome == Outcome.OUTAGE:
+        return MoveReason.OUTAGE
+    if old is not None and new is not None and old.version_id != new.version_id:
+        return MoveReason.VERSION
+    return MoveReason.START
+
+
+def _moved(
+    deployment: Deployment,
+    run: str,
+    task: Mapping[str, Any],
+    last: Mapping[str, Placement],
+    reason: MoveReason,
+    at: datetime,
+) -> Placement:
+    before = last.get(task["task"])
+    return Placement(
+        deployment=deployment,
+        run=run,
+        task=task["task"],
+        executor=task.get("executor", ""),
+        host=task.get("host") or "",
+        thread=task.get("thread", ""),
+        from_executor="" if before is None else before.executor,
+        from_thread="" if before is None else before.thread,
+        reason=reason,
+        since=at,
+    )

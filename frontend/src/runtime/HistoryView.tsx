@@ -1,0 +1,170 @@
+import { Pagination, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { listPlacements } from "../api/calls";
+import type { Placement } from "../api/types";
+import { Failed } from "../app/Failed";
+import { Loading } from "../app/Loading";
+import { t } from "../app/phrases";
+import { useRuntime } from "../designer/runtime";
+import { Empty, Segments } from "../ui";
+import { hour, moment } from "../ui/format";
+import { RANGES, type RangeName } from "./charts";
+import { barOf, lanesOf, placeName, REASONS } from "./history";
+import classes from "./history.module.css";
+import { useNow } from "./useNow";
+
+/** What is drawn, and what a page of the list has at most. */
+const PAGE_SIZE = 200;
+
+const SECONDS: Readonly<Record<RangeName, number>> = {
+  "15m": 900,
+  "1h": 3_600,
+  "6h": 21_600,
+  "24h": 86_400,
+  "7d": 604_800,
+  "14d": 1_209_600,
+};
+
+/** Where each task ran over time: as bars by executor and thread, and as a list of moves. */
+export function HistoryView({ before, deployment }: { before: ReactNode; deployment: number }) {
+  const [range, setRange] = useState<RangeName>("1h");
+  const [search, setSearch] = useState("");
+  const [debounced] = useDebouncedValue(search.trim(), 200);
+  const [page, setPage] = useState(1);
+  const now = useNow(5_000);
+  const list = useQuery({
+    queryKey: ["placements", deployment, range, debounced, page],
+    queryFn: () => listPlacements(deployment, range, debounced, page, PAGE_SIZE),
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
+  const found = list.data;
+  const pageCount = Math.ceil((found?.count ?? 0) / PAGE_SIZE);
+  return (
+    <div className={classes.history} data-testid="assignment-history">
+      <div className={classes.bar}>
+        {before}
+        <Segments
+          label={t("Range")}
+          value={range}
+          onChange={(next) => {
+            setRange(next);
+            setPage(1);
+          }}
+          items={RANGES.map(([id, title]) => ({ id, title: t(title) }))}
+        />
+        <TextInput
+          aria-label={t("Search moves")}
+          placeholder={t("Task, executor or thread")}
+          leftSection={<IconSearch size={16} stroke={1.5} />}
+          value={search}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value);
+            setPage(1);
+          }}
+        />
+        <span className={classes.space} />
+        {pageCount > 1 ? (
+          <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+        ) : null}
+      </div>
+      {list.isPending ? <Loading /> : null}
+      {list.isError && found === undefined ? (
+        <Failed error={list.error} retry={() => void list.refetch()} />
+      ) : null}
+      {found === undefined ? null : found.results.length === 0 ? (
+        <Empty title={t("No moves in this time")}>
+          {t("Where each task runs is noted while the deployment runs.")}
+        </Empty>
+      ) : (
+        <div className={`${classes.scroll} m-scroll`}>
+          <Gantt placements={found.results} begin={now - SECONDS[range] * 1000} end={now} />
+          <Moves placements={found.results} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Gantt(props: { placements: readonly Placement[]; begin: number; end: number }) {
+  const { begin, end, placements } = props;
+  const hovered = useRuntime((state) => state.hoveredTask);
+  const setHovered = useRuntime((state) => state.setHoveredTask);
+  return (
+    <div className={classes.gantt} data-testid="gantt">
+      {lanesOf(placements).map((lane) => (
+        <div key={lane.key} className={classes.lane} data-first={lane.first}>
+          <span className={classes.place} title={lane.place}>
+            {lane.first ? lane.place : ""}
+          </span>
+          <span className={classes.task}>{lane.task}</span>
+          <span className={classes.line}>
+            {lane.placements.map((each) => {
+              const { left, width } = barOf(each, begin, end);
+              return (
+                <span
+                  key={each.id}
+                  className={classes.block}
+                  data-lit={hovered === each.task}
+                  style={{
+                    left: `${left}%`,
+                    width: `${width}%`,
+                    background: `var(--m-area-${Number(each.task.split("_")[0]) % 6})`,
+                  }}
+                  title={said(each)}
+                  onPointerEnter={() => setHovered(each.task)}
+                  onPointerLeave={() => setHovered(null)}
+                />
+              );
+            })}
+          </span>
+        </div>
+      ))}
+      <div className={classes.times}>
+        <span>{moment(begin)}</span>
+        <span>{t("now")}</span>
+      </div>
+    </div>
+  );
+}
+
+function said(each: Placement): string {
+  const end = each.until === null ? t("now") : moment(each.until);
+  return [
+    `${each.task} · ${placeName(each.executor, each.thread)}`,
+    `${moment(each.since)} – ${end}`,
+    t(REASONS[each.reason]),
+  ].join("\n");
+}
+
+function Moves({ placements }: { placements: readonly Placement[] }) {
+  return (
+    <table className={classes.moves} data-testid="moves">
+      <thead>
+        <tr>
+          <th>{t("Time")}</th>
+          <th>{t("Task")}</th>
+          <th>{t("From")}</th>
+          <th>{t("To")}</th>
+          <th>{t("Reason")}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {placements.map((each) => (
+          <tr key={each.id}>
+            <td title={moment(each.since)}>{hour(each.since)}</td>
+            <td className="m-mono">{each.task}</td>
+            <td>
+              {each.from_executor === "" ? "–" : placeName(each.from_executor, each.from_thread)}
+            </td>
+            <td>{placeName(each.executor, each.thread)}</td>
+            <td>{t(REASONS[each.reason])}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,64 @@
+/** Where tasks ran over time, as rows of bars. */
+
+import type { Placement } from "../api/types";
+import { byName } from "./assignment";
+
+/** The titles are keys of texts. */
+export const REASONS: Readonly<Record<Placement["reason"], string>> = {
+  start: "The deployment started",
+  version: "Another version started",
+  crash: "The driver before was lost or failed",
+  outage: "The driver before ended in an outage",
+  scale: "Executors came or went",
+  moved: "Spark moved it",
+};
+
+export interface Lane {
+  readonly key: string;
+  readonly place: string;
+  readonly task: string;
+  /** Whether it is the first of its place. */
+  readonly first: boolean;
+  readonly placements: readonly Placement[];
+}
+
+export function placeName(executor: string, thread: string): string {
+  return thread === "" ? executor : `${executor} · ${thread}`;
+}
+
+/** One row for each executor, thread and task. */
+export function lanesOf(placements: readonly Placement[]): Lane[] {
+  const lanes = new Map<string, Placement[]>();
+  for (const each of placements) {
+    const key = JSON.stringify([each.executor, each.thread, each.task]);
+    const lane = lanes.get(key);
+    if (lane === undefined) lanes.set(key, [each]);
+    else lane.push(each);
+  }
+  const sorted = [...lanes].map(([key, all]) => ({ key, all, one: all[0] as Placement }));
+  sorted.sort(
+    ({ one: a }, { one: b }) =>
+      a.executor.localeCompare(b.executor, "en", { numeric: true }) ||
+      a.thread.localeCompare(b.thread, "en", { numeric: true }) ||
+      byName(a.task, b.task),
+  );
+  let before = "";
+  return sorted.map(({ all, key, one }) => {
+    const place = placeName(one.executor, one.thread);
+    const first = place !== before;
+    before = place;
+    return { key, place, task: one.task, first, placements: all };
+  });
+}
+
+/** Where a bar begins and how wide it is, in percent; a short one can still be seen. */
+export function barOf(
+  each: Pick<Placement, "since" | "until">,
+  begin: number,
+  end: number,
+): { left: number; width: number } {
+  const from = Math.max(begin, Date.parse(each.since));
+  const to = Math.min(end, each.until === null ? end : Date.parse(each.until));
+  const left = Math.min(99.6, ((from - begin) / (end - begin)) * 100);
+  return { left, width: Math.max(0.4, ((to - from) / (end - begin)) * 100) };
+}
