@@ -73,6 +73,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     reader.until_counted(words(FIRST + WATCHED), TO_COUNT)
     see_the_assignment(designer)
     see_the_charts(designer)
+    alerts = see_an_alert_fire(designer, system)
 
     os.kill(first_driver, signal.SIGKILL)
     write(system.bootstrap_servers, SOURCE, SECOND)
@@ -83,6 +84,7 @@ def test_a_word_count_is_drawn_deployed_killed_stopped_and_taken_home(
     expect(page.get_by_text("1 restart")).to_be_visible()
     designer.close_deployment()
     see_why_the_tasks_moved(designer)
+    see_the_alert_resolved(alerts)
     look_into_the_store(designer, store)
 
     designer.open_deployment()
@@ -214,6 +216,36 @@ def see_the_assignment(designer: Designer) -> None:
     page.get_by_role("radio", name="Matrix").click()
     for task in ("0_0", "0_1", "1_0", "1_1"):
         expect(page.get_by_test_id(f"task-{task}")).to_be_visible()
+
+
+def see_an_alert_fire(designer: Designer, system: System) -> Page:
+    """A rule about silence, while nothing is written; the page of alerts."""
+    page = designer.page.context.new_page()
+    page.goto(f"{system.address}/w/main/alerts")
+    page.get_by_test_id("new-rule").click()
+    form = page.get_by_test_id("rule-form")
+    form.get_by_label("Name").fill("Quiet")
+    form.get_by_label("Condition").click()
+    page.get_by_role("option", name="Time without a record").click()
+    form.get_by_label("Above").fill("5")
+    form.get_by_label("For", exact=True).fill("1")
+    page.get_by_test_id("save-rule").click()
+    expect(form).to_have_count(0)
+    alert = page.get_by_test_id("alert").filter(has_text="Quiet")
+    expect(alert).to_have_attribute("data-state", "firing", timeout=60_000)
+    expect(alert).to_contain_text("Journey")
+    expect(designer.page.get_by_test_id("alert-mark")).to_contain_text("1", timeout=60_000)
+    return page
+
+
+def see_the_alert_resolved(page: Page) -> None:
+    """The records that the next driver read resolved it, once."""
+    resolved = page.locator('[data-testid="alert"][data-state="resolved"]')
+    expect(resolved.filter(has_text="Quiet").first).to_be_visible(timeout=60_000)
+    rule = page.get_by_test_id("alert-rule").filter(has_text="Quiet")
+    rule.get_by_role("button", name="Delete").click()
+    expect(rule).to_have_count(0)
+    page.close()
 
 
 def see_why_the_tasks_moved(designer: Designer) -> None:
