@@ -51,9 +51,10 @@ def deliver(delivery: int) -> None:
     ).update(due_at=now + timedelta(seconds=CLAIM_SECONDS), attempts=F("attempts") + 1)
     if not claimed:
         return
-    row = Delivery.objects.select_related(
-        "alert__rule__workspace", "alert__deployment__topology"
-    ).get(pk=delivery)
+    rows = Delivery.objects.filter(pk=delivery)
+    row = rows.select_related("alert__rule__workspace", "alert__deployment__topology").first()
+    if row is None:
+        return
     alert = row.alert
     event = AlertEvent(row.event)
     try:
@@ -69,7 +70,8 @@ def deliver(delivery: int) -> None:
         )
     else:
         row.state, row.error = DeliveryState.SENT, ""
-    row.save(update_fields=["state", "error", "due_at"])
+    # Its rule may have been deleted in the meantime.
+    rows.update(state=row.state, error=row.error, due_at=row.due_at)
 
 
 def test(rule: AlertRule) -> list[dict[str, Any]]:

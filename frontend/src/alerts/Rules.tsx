@@ -142,7 +142,8 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
 }
 
 function Receivers({ rule }: { rule: AlertRule }) {
-  const host = rule.webhook === "" ? [] : [new URL(rule.webhook).host];
+  const { webhook } = rule;
+  const host = webhook === "" ? [] : [URL.canParse(webhook) ? new URL(webhook).host : webhook];
   const all = [...host, ...rule.mail];
   if (all.length === 0) return <span className={pages.faint}>{t("this page only")}</span>;
   return <span title={[rule.webhook, ...rule.mail].join("\n")}>{all.join(", ")}</span>;
