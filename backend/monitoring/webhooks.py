@@ -52,6 +52,12 @@ def problem_of(url: str) -> str | None:
     return None
 
 
+def masked(url: str) -> str:
+    """The address without what may be secret in it: scheme, host and port."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}/…" if url else ""
+
+
 def may_reach(address: Address, allowed: Sequence[Network]) -> bool:
     """Whether an address is public, or in a private network that is allowed."""
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:

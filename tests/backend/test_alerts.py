@@ -341,12 +341,19 @@ def test_rules_by_the_api(
         "topology": None,
         "mail": [],
     }
+    again = client.put(f"/api/alert-rules/{rule['id']}", {**values, "webhook": f"{hook.url}&c=d"})
+    assert again.json()["webhook"] == f"{hook.url}&c=d"
+    assert client.get(path).json()["results"][0]["webhook"] == f"{hook.url}&c=d"
+    host = hook.url.partition("/hook")[0]
+    for person in (people.viewer, people.editor):
+        seen: Any = client_of(person).get(path).json()["results"][0]
+        assert seen["webhook"] == f"{host}/…", "the rest may be a secret"
     assert client.get(path).json()["count"] == 1
     assert client.get(f"{path}?search=nothing").json()["count"] == 0
     assert client.delete(f"/api/alert-rules/{rule['id']}").status_code == 204
     actions = AuditEntry.objects.filter(subject="alert_rule").order_by("id")
     assert list(actions.values_list("action", flat=True)) == [
-        f"alert_rule.{each}" for each in ("create", "test", "change", "delete")
+        f"alert_rule.{each}" for each in ("create", "test", "change", "change", "delete")
     ]
 
 
@@ -401,6 +408,7 @@ def test_alerts_are_listed_by_page_with_their_notifications(
         "failed",
     )
     (delivery,) = alert["deliveries"]
+    assert delivery["target"] == "http://127.0.0.1:1/…"
     assert (delivery["state"], delivery["attempts"]) == ("waiting", 1)
     assert "MILLRACE_WEBHOOK_NETWORKS" in delivery["error"]
     resolved: Any = client.get(f"{path}?state=resolved").json()["results"]

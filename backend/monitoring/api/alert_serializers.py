@@ -15,7 +15,7 @@ from monitoring.choices import (
     DeliveryState,
 )
 from monitoring.models import Alert, AlertRule, Delivery
-from monitoring.webhooks import problem_of
+from monitoring.webhooks import masked, problem_of
 
 #: addresses of a rule
 MOST_ADDRESSES = 10
@@ -40,7 +40,10 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
         default=0, min_value=0, max_value=LONGEST_FOR, help_text="For so long before it fires."
     )
     webhook = serializers.CharField(
-        max_length=1_000, allow_blank=True, default="", help_text="Address that gets a POST."
+        max_length=1_000,
+        allow_blank=True,
+        default="",
+        help_text="Address that gets a POST; viewers and editors see its host alone.",
     )
     mail = serializers.ListField(
         child=serializers.EmailField(max_length=254), max_length=MOST_ADDRESSES, default=[]
@@ -50,6 +53,13 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
         source="updated_by.shown_name", read_only=True, allow_null=True
     )
     updated_at = serializers.DateTimeField(read_only=True)
+
+    def to_representation(self, instance: AlertRule) -> dict[str, Any]:
+        """With the whole address for those who may change it (`whole` in the context)."""
+        found: dict[str, Any] = super().to_representation(instance)
+        return (
+            found if self.context.get("whole") else {**found, "webhook": masked(found["webhook"])}
+        )
 
     def validate_webhook(self, value: str) -> str:
         """An address to which a request could be sent."""
@@ -73,11 +83,16 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
     event = serializers.ChoiceField(choices=AlertEvent.choices)
     channel = serializers.ChoiceField(choices=Channel.choices)
     state = serializers.ChoiceField(choices=DeliveryState.choices)
+    target = serializers.SerializerMethodField(help_text="Of a webhook its host alone.")
 
     class Meta:
         model = Delivery
         fields = ("event", "channel", "target", "state", "attempts", "error")
         read_only_fields = ("attempts", "error")
+
+    def get_target(self, delivery: Delivery) -> str:
+        """Where to."""
+        return masked(delivery.target) if delivery.channel == Channel.WEBHOOK else delivery.target
 
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from accounts.choices import Role
 from accounts.models import User
-from accounts.permissions import visible, workspace_for
+from accounts.permissions import role_in, visible, workspace_for
 from drf_spectacular.utils import extend_schema
 from millrace_backend.errors import NotFound
 from millrace_backend.schema import paged
@@ -24,6 +27,10 @@ def rule_of(reader: User, rule: int) -> AlertRule:
     if row is None:
         raise NotFound("not_found", f"There is no alert rule {rule} for this account.")
     return row
+
+
+def _whole(rule: AlertRule) -> Any:
+    return shapes.AlertRuleSerializer(rule, context={"whole": True}).data
 
 
 class AlertsView(ApiView):
@@ -62,7 +69,14 @@ class AlertRulesView(ApiView):
         """One page, by name."""
         found = workspace_for(self.person, workspace)
         rows = AlertRule.objects.filter(workspace=found).select_related("topology", "updated_by")
-        return self.page(rows, shapes.AlertRuleSerializer, search=["name", "topology__name"])
+        role = role_in(self.person, found.pk)
+        whole = role is not None and role.allows(Role.OPERATOR)
+        return self.page(
+            rows,
+            shapes.AlertRuleSerializer,
+            search=["name", "topology__name"],
+            context={"whole": whole},
+        )
 
     @extend_schema(
         request=shapes.AlertRuleSerializer,
@@ -75,7 +89,7 @@ class AlertRulesView(ApiView):
         given = shapes.AlertRuleSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         rule = actions.create_rule(self.person, found, given.validated_data)
-        return Response(shapes.AlertRuleSerializer(rule).data, status=201)
+        return Response(_whole(rule), status=201)
 
 
 class AlertRuleView(ApiView):
@@ -92,7 +106,7 @@ class AlertRuleView(ApiView):
         given = shapes.AlertRuleSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         actions.replace_rule(self.person, row, given.validated_data)
-        return Response(shapes.AlertRuleSerializer(rule_of(self.person, rule)).data)
+        return Response(_whole(rule_of(self.person, rule)))
 
     @extend_schema(responses={204: None}, operation_id="alert_rule_delete")
     def delete(self, request: Request, rule: int) -> Response:

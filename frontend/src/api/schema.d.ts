@@ -1387,7 +1387,7 @@ export interface components {
             readonly updated_at: string;
             readonly updated_by: string | null;
             /**
-             * @description Address that gets a POST.
+             * @description Address that gets a POST; viewers and editors see its host alone.
              * @default
              */
             webhook: string;
@@ -1421,7 +1421,7 @@ export interface components {
             /** @description Null: all deployments. */
             topology?: number | null;
             /**
-             * @description Address that gets a POST.
+             * @description Address that gets a POST; viewers and editors see its host alone.
              * @default
              */
             webhook: string;
@@ -1537,7 +1537,8 @@ export interface components {
             readonly error: string;
             event: components["schemas"]["AlertEvent"];
             state: components["schemas"]["DeliveryState"];
-            target: string;
+            /** @description Of a webhook its host alone. */
+            readonly target: string;
         };
         /**
          * @description * `waiting` - Waiting
