@@ -7,14 +7,14 @@ move as well.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from deployments.choices import Outcome
 from deployments.models import Deployment, Run
 from deployments.runtime import Event
-from django.db.models import OuterRef, Subquery
+from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from monitoring.choices import MoveReason
@@ -49,9 +49,17 @@ def note(deployment: Deployment, run: str, report: Event) -> None:
         return
     left = [*gone, *(task["task"] for task in moved)]
     rows.filter(task__in=left, until__isnull=True).update(until=at)
-    last = places if any(row.run == run for row in places.values()) else _before(deployment, places)
-    reason = _reason(deployment, run, tasks, last)
-    Placement.objects.bulk_create(_moved(deployment, run, task, last, reason, at) for task in moved)
+    last = {**_newest(rows, set(tasks) - set(places)), **places}
+    began = _why_began(deployment, run)
+    executors = {task.get("executor", "") for task in tasks.values()}
+    same = executors == {row.executor for row in places.values() if row.run == run}
+    within = MoveReason.MOVED if same else MoveReason.SCALE
+    made = []
+    for task in moved:
+        before = last.get(task["task"])
+        reason = within if before is not None and before.run == run else began
+        made.append(_moved(deployment, run, task, before, reason, at))
+    Placement.objects.bulk_create(made)
     kept = rows.order_by("-id").values_list("pk", flat=True)[MOST_PLACEMENTS - 1 : MOST_PLACEMENTS]
     for oldest in kept:
         rows.filter(pk__lt=oldest, until__isnull=False).delete()
@@ -63,35 +71,23 @@ def _is_at(row: Placement | None, task: Mapping[str, Any], run: str, threads: bo
     return not threads or row.thread == task.get("thread", "")
 
 
-def _before(deployment: Deployment, places: dict[str, Placement]) -> dict[str, Placement]:
-    """Where the tasks were when they last ran."""
-    if places:
-        return places
-    newest = Placement.objects.filter(deployment=deployment).first()
-    if newest is None:
-        return {}
-    rows = Placement.objects.filter(deployment=deployment, run=newest.run).order_by("id")
-    return {row.task: row for row in rows}
+def _newest(rows: QuerySet[Placement], tasks: Collection[str]) -> dict[str, Placement]:
+    """The last placement of each of these tasks."""
+    newest = rows.filter(task__in=tasks).order_by().values("task").annotate(last=Max("pk"))
+    found = Placement.objects.filter(pk__in=[each["last"] for each in newest])
+    return {row.task: row for row in found}
 
 
-def _reason(
-    deployment: Deployment,
-    run: str,
-    tasks: Mapping[str, Mapping[str, Any]],
-    last: Mapping[str, Placement],
-) -> MoveReason:
-    if not last:
+def _why_began(deployment: Deployment, run: str) -> MoveReason:
+    """Why a run has tasks at all: by the end of the run before it. Tasks appear one by one."""
+    before = Placement.objects.filter(deployment=deployment).exclude(run=run).first()
+    if before is None:
         return MoveReason.START
-    before = next(iter(last.values())).run
-    if before == run:
-        executors = {task.get("executor", "") for task in tasks.values()}
-        same = executors == {row.executor for row in last.values()}
-        return MoveReason.MOVED if same else MoveReason.SCALE
     runs = {
         each.report_id: each
-        for each in Run.objects.filter(deployment=deployment, report_id__in=[before, run])
+        for each in Run.objects.filter(deployment=deployment, report_id__in=[before.run, run])
     }
-    old, new = runs.get(before), runs.get(run)
+    old, new = runs.get(before.run), runs.get(run)
     if old is not None and old.outcome in _LOST:
         return MoveReason.CRASH
     if old is not None and old.outcome == Outcome.OUTAGE:
@@ -105,11 +101,10 @@ def _moved(
     deployment: Deployment,
     run: str,
     task: Mapping[str, Any],
-    last: Mapping[str, Placement],
+    before: Placement | None,
     reason: MoveReason,
     at: datetime,
 ) -> Placement:
-    before = last.get(task["task"])
     return Placement(
         deployment=deployment,
         run=run,

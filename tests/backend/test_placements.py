@@ -76,6 +76,24 @@ def test_a_new_driver_takes_the_tasks_for_a_reason(
     assert moves() == [("0_0", "", "driver", "start"), ("0_0", "driver", "driver", reason)]
 
 
+def test_tasks_that_appear_one_by_one_began_for_the_same_reason(
+    deployment: Deployment, start: int
+) -> None:
+    reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
+    tell(deployment, 1, start, t0_0=("0", "a"))
+    tell(deployment, 1, start + 5_000, t0_0=("0", "a"), t1_0=("0", "b"))
+    reconciling.end_run(deployment.pk, "crashed")
+    reconciling.begin_run(deployment.pk, 2, "here", "boot/2", 2)
+    tell(deployment, 2, start + 30_000, t0_0=("0", "a"))
+    tell(deployment, 2, start + 35_000, t0_0=("0", "a"), t1_0=("0", "b"))
+    assert moves() == [
+        ("0_0", "", "0", "start"),
+        ("1_0", "", "0", "start"),
+        ("0_0", "0", "0", "crash"),
+        ("1_0", "0", "0", "crash"),
+    ]
+
+
 def test_another_version_is_a_reason(deployment: Deployment, start: int) -> None:
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     tell(deployment, 1, start, t0_0=("driver", "a"), t0_1=("driver", "a"))

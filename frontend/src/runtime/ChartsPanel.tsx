@@ -68,7 +68,7 @@ function Charts({ deployment }: { deployment: number }) {
             items: figures.map(([value, label]) => ({ value, label: t(label) })),
           }))}
           maxDropdownHeight={420}
-          w={236}
+          w={212}
           data-testid="chart-figure"
         />
         <Select
@@ -81,7 +81,7 @@ function Charts({ deployment }: { deployment: number }) {
           searchable
           limit={100}
           nothingFoundMessage={t("Nothing of that name")}
-          w={216}
+          w={160}
           data-testid="chart-name"
         />
         <span className={classes.space} />
