@@ -1,0 +1,225 @@
+"""What state costs: the first micro-batch after a restart, later ones, and the heap.
+
+    ./millrace bench state -- --keys 10000 --keys 1000000
+
+A count in windows of a day and a join of two streams get a number of keys from a broker. Then the
+session ends, another one goes on with the checkpoint, and its first micro-batch has 2,000 records:
+*Spark opens* is what Spark takes for reading the state's files from the checkpoint, *first batch*
+the whole of it. Later micro-batches show what a record costs, on two cores. *heap* is what the JVM
+still holds after a collection, less what it held before the state was opened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from millrace_runtime import session
+from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.job import Job
+from millrace_runtime.kafka import Kafka
+
+from bench._broker import Broker
+from bench._documents import chain, document, node
+
+FIRST = 2_000
+LATER = 200_000
+BATCH = 50_000
+SAVED = 6
+TASKS = 4
+_STRING = {"format": "string"}
+_DAY = 86_400_000
+
+
+def documents(prefix: str = "state") -> dict[str, dict[str, Any]]:
+    """What is measured, by name; each reads the topic `PREFIX-NAME`."""
+    counted = [
+        node("in", "source.stream", topics=[f"{prefix}-windows"], key=_STRING, value=_STRING),
+        node("count", "count", window={"type": "tumbling", "size": _DAY, "grace": 0}),
+        node("updates", "to_stream"),
+        node("flat", "select_key", key="key.key"),
+        node("out", "sink.topic", topic="state-out"),
+    ]
+    joined = [
+        node("in", "source.stream", topics=[f"{prefix}-join"], key=_STRING, value=_STRING),
+        node("left", "filter", predicate="value <> 'b'"),
+        node("right", "filter", predicate="value = 'b'"),
+        node("join", "join.stream_stream", type="inner", before=_DAY, after=_DAY,
+             grace=0, joiner="concat(left, right)"),
+        node("out", "sink.topic", topic="state-out"),
+    ]  # fmt: skip
+    return {
+        "windows": document("windows", counted, chain("in", "count", "updates", "flat", "out")),
+        "join": document(
+            "join",
+            joined,
+            [
+                *chain("in", "left", "join.left"),
+                *chain("in", "right", "join.right"),
+                *chain("join", "out"),
+            ],
+        ),
+    }
+
+
+class Input:
+    """The topic of one document, and what has been written to it."""
+
+    def __init__(self, address: str, topic: str) -> None:
+        from confluent_kafka import Producer
+        from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
+
+        self.topic = topic
+        keep = {"retention.ms": "-1"}
+        admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+        topics = [NewTopic(each, TASKS, 1, config=keep) for each in (self.topic, "state-out")]
+        for topic, future in admin.create_topics(topics).items():
+            if topic == self.topic:
+                future.result()
+        self._producer = Producer(
+            {"bootstrap.servers": address, "linger.ms": 20, "queue.buffering.max.messages": 500_000}
+        )
+        self._time = _DAY
+
+    def write(self, keys: Iterator[int], value: str) -> None:
+        """One record for each key, a millisecond apart."""
+        for number in keys:
+            self._time += 1
+            while True:
+                try:
+                    self._producer.produce(
+                        self.topic, value, f"key-{number:08}", timestamp=_DAY + self._time % _DAY
+                    )
+                    break
+                except BufferError:
+                    self._producer.poll(0.1)
+        self._producer.flush(300)
+
+
+@contextmanager
+def spark_session() -> Iterator[Any]:
+    """A session that has opened no state yet."""
+    spark = session.create(
+        "millrace-bench",
+        master="local[2]",
+        settings={
+            "spark.driver.memory": "4g",
+            "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
+            "spark.sql.streaming.numRecentProgressUpdates": "1000",
+            "spark.sql.streaming.metricsEnabled": "true",
+            # Spark saves the state's files this often, by default each minute, and replays the
+            # changes of batches that came after it.
+            "spark.sql.streaming.stateStore.maintenanceInterval": "2s",
+        },
+    )
+    try:
+        yield spark
+    finally:
+        spark._jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
+        spark.stop()
+
+
+def run(spark: Any, address: str, document: dict[str, Any], checkpoint: str) -> list[Any]:
+    """Goes on with a checkpoint until everything was read; the progress of its batches."""
+    graph = compiled(document, session_analyzer(spark)).task_graph or {}
+    name = uuid.uuid4().hex
+    kafka = Kafka(spark, address, run=name, max_records=BATCH)
+    job = Job(spark, kafka, graph, name=document["name"], run=name)
+    spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+    plan = job.query()
+    writer = (
+        plan.rows.writeStream.outputMode("append")
+        .option("checkpointLocation", checkpoint)
+        .trigger(availableNow=True)
+    )
+    query = kafka.into(writer, plan.graph, {}).start()
+    query.awaitTermination()
+    return [each for each in query.recentProgress if each["numInputRows"]]
+
+
+def heap(spark: Any) -> float:
+    """MB of the heap that are in use after a collection."""
+    runtime = spark._jvm.java.lang.Runtime.getRuntime()
+    spark._jvm.java.lang.System.gc()
+    return float(runtime.totalMemory() - runtime.freeMemory()) / 1e6
+
+
+def seconds(progress: list[Any]) -> float:
+    """What batches took, without their commit."""
+    return sum(int(each["durationMs"]["addBatch"]) for each in progress) / 1e3
+
+
+def opened(progress: Any) -> float:
+    """Seconds in which Spark read the state's files, the longest of the tasks."""
+    metrics = progress["stateOperators"][0]["customMetrics"]
+    return float(metrics.get("rocksdbLoadLatencyMs", metrics.get("rocksdbLoadLatency", 0))) / 1e3
+
+
+def measure(address: str, name: str, keys: int) -> dict[str, float]:
+    """Fills the state with so many keys and restarts on it."""
+    document, chosen = documents()[name], random.Random(keys)  # noqa: S311 - the same each time
+    checkpoint = tempfile.mkdtemp(prefix="millrace-bench-", dir=session.local_dir())
+    topic, other = Input(address, f"state-{name}"), Input(address, f"warm-{name}")
+    topic.write(iter(range(keys)), "a")
+
+    def some(count: int) -> Iterator[int]:
+        return (chosen.randrange(keys) for _ in range(count))
+
+    try:
+        with spark_session() as spark:
+            run(spark, address, document, checkpoint)
+            time.sleep(SAVED)
+        with spark_session() as spark:
+            # What a JVM does for the first time is no cost of state.
+            warm = tempfile.mkdtemp(prefix="millrace-bench-", dir=session.local_dir())
+            for value in "ab":
+                other.write(some(FIRST), value)
+                run(spark, address, documents("warm")[name], warm)
+            shutil.rmtree(warm, ignore_errors=True)
+            before = heap(spark)
+            topic.write(some(FIRST), "b")
+            first = run(spark, address, document, checkpoint)
+            after = heap(spark)
+            topic.write(some(LATER), "b")
+            later = run(spark, address, document, checkpoint)[1:]
+    finally:
+        shutil.rmtree(checkpoint, ignore_errors=True)
+    return {
+        "opened": opened(first[0]),
+        "first": seconds(first[:1]),
+        "record": seconds(later) / sum(each["numInputRows"] for each in later) * 1e6,
+        "heap": after - before,
+    }
+
+
+def main() -> int:
+    """Prints a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, action="append", help="default: 10,000 and 1,000,000")
+    parser.add_argument("--only", choices=sorted(documents()))
+    arguments = parser.parse_args()
+    columns = ("keys", 11), ("Spark opens s", 15), ("first batch s", 15), ("µs/record", 11)
+    print(" " * 9 + "".join(f"{title:>{width}}" for title, width in (*columns, ("heap MB", 9))))
+    for name in documents():
+        if arguments.only in (None, name):
+            for keys in arguments.keys or [10_000, 1_000_000]:
+                with Broker() as broker:
+                    found = measure(broker.address, name, keys)
+                print(
+                    f"{name:9}{keys:>11,}{found['opened']:>15.2f}{found['first']:>15.2f}"
+                    f"{found['record']:>11.2f}{found['heap']:>9.0f}",
+                    flush=True,
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
