@@ -231,18 +231,20 @@ class Job:
 
 
 def _limits(environment: Mapping[str, str]) -> dict[str, int]:
-    """What the code of processors may take: MILLRACE_PROCESSOR_TIMEOUT_MS, ..._MEMORY_MB."""
+    """What processors and stores may take: MILLRACE_PROCESSOR_TIMEOUT_MS and the like."""
     found = {}
-    for option, name in (
-        ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS"),
-        ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB"),
+    for option, name, least in (
+        ("python_timeout_ms", "MILLRACE_PROCESSOR_TIMEOUT_MS", 1),
+        ("python_memory_mb", "MILLRACE_PROCESSOR_MEMORY_MB", 1),
+        ("store_memory_mb", "MILLRACE_STORE_MEMORY_MB", 0),
     ):
         text = environment.get(name)
         if text is None:
             continue
-        if not text.isdecimal() or int(text) == 0:
+        if not text.isdecimal() or int(text) < least:
             raise MillraceError(
-                "option_invalid", f"{name} must be a whole number above 0, found {text!r}."
+                "option_invalid",
+                f"{name} must be a whole number of {least} or more, found {text!r}.",
             )
         found[option] = int(text)
     return found

@@ -93,7 +93,9 @@ final class Entry(val value: Any, val timestamp: Long)
 /**
  * A store of one task, keyed by bytes. A touched key is read from the state once and written once per micro-batch.
  * Keys are the Kafka bytes of the key ([[Codec.key]]) so that iteration has Kafka Streams' order: unsigned, lexicographic.
- * `range`, `all`, `last` work only for stores that were asked for as ordered.
+ * All but `get`, `put`, `delete`, `all` and `size` work only for stores that were asked for as ordered.
+ *
+ * A range is a snapshot of its keys: put and delete are safe meanwhile, deleted keys are left out. In bounds, null is an open end.
  */
 trait Store {
   def name: String
@@ -101,11 +103,17 @@ trait Store {
   /** A null value deletes. */
   def put(key: Array[Byte], value: Any, timestamp: Long): Unit
   def delete(key: Array[Byte]): Unit
-  /** Keys in [from, to), null is an open end; a snapshot of the keys: put and delete are safe meanwhile, deleted ones are left out. */
+  /** Keys in [from, to). */
   def range(from: Array[Byte], to: Array[Byte], ascending: Boolean = true): Iterator[(Array[Byte], Entry)]
+  /** Of the keys that are `key` and `tail` more bytes: those in [from, to). Costs less than a range, for which keys of all lengths are compared. */
+  def rangeOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean = true): Iterator[(Array[Byte], Entry)]
   def all: Iterator[(Array[Byte], Entry)] = range(null, null)
-  /** The smallest key at or after `from` and before `to`, or null. */
+  /** The smallest key in [from, to), or null. */
   def first(from: Array[Byte], to: Array[Byte]): Array[Byte]
+  /** The smallest key in [from, to) that is `key` and `tail` more bytes, or null. */
+  def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte]
+  /** Deletes the keys in [from, to) for which `expired` holds, without reading values. */
+  def sweep(from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit
   /** The number of entries. */
   def size: Long
 }

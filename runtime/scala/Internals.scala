@@ -18,6 +18,7 @@ import org.apache.spark.sql.types._
  *   LocalOrder       a sort inside each partition; a plain Sort is refused on streams
  *   salts            which literal lands in which shuffle partition
  *   DirectTasks      in a file of its own: tasks that read their topic-partitions without a shuffle
+ *   RocksDBAccess    in a file of its own: seeks in the state of a MapState
  *   column/expression between Column and Catalyst
  */
 

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.millrace
 
-import java.util.{ArrayList => JArrayList, HashMap => JHashMap}
+import java.util.{HashMap => JHashMap}
 
 import scala.jdk.CollectionConverters._
 
@@ -14,8 +14,8 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
   /** Of each store that is no index: the sub-topology of the node that asked for it first. */
   private val storeSubs = new JHashMap[String, Int]()
   private val clocks = new java.util.LinkedHashMap[String, Clock]()
-  /** Of the stores in the state: their keys when the task was opened. */
-  private val restored = new JHashMap[String, JArrayList[Array[Byte]]]()
+  /** Of the stores in the state: the lengths of their keys when the task was opened. */
+  private val restored = new JHashMap[String, Seq[Int]]()
   /** Of the stores in the state: the type of their values. */
   private val types = new JHashMap[String, String]()
   private val typesNoted = new java.util.HashSet[String]()
@@ -30,18 +30,20 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
 
   // ---- restoration ------------------------------------------------------------------------------------------------------
 
-  /** Clocks and keys of ordered stores come from the state; what was given up since it was written is deleted. */
+  /** Clocks come from the state; what was given up since it was written is deleted. Rows of stores are read when they are needed. */
   def restore(s: StateHandle): Unit = {
     state = s
-    s.all.foreach { case (store, key, value, time) =>
-      if (store == clockStore) { val c = new Clock(new String(key, "UTF-8")); c.set(time); c.dirty = false; clocks.put(c.name, c) }
-      else if (store == tokenStore) token = time
-      else if (store == changeStore) change = time
-      else if (store == typeStore) types.put(new String(key, "UTF-8"), new String(value, "UTF-8"))
-      else restored.computeIfAbsent(store, _ => new JArrayList()).add(key)
-    }
+    s.runs.groupMap(_._1)(_._2).foreach { case (store, lengths) => restored.put(store, lengths) }
+    def noted(store: String)(take: StoredRow => Unit): Unit = { rowsOf(store).foreach(take); restored.remove(store) }
+    noted(clockStore) { r => val c = new Clock(new String(r.key, "UTF-8")); c.set(r.timestamp); c.dirty = false; clocks.put(c.name, c) }
+    noted(tokenStore) { r => token = r.timestamp }
+    noted(changeStore) { r => change = r.timestamp }
+    noted(typeStore) { r => types.put(new String(r.key, "UTF-8"), new String(r.value, "UTF-8")) }
     if (token == 0L) change = options.changes.last else catchUp()
   }
+  private def lengthsOf(name: String): Seq[Int] = restored.getOrDefault(name, Nil)
+  private def rowsOf(name: String): Iterator[StoredRow] = lengthsOf(name).iterator.flatMap(state.all(name, _))
+
   /** The task goes on with the state that it wrote, in another batch. */
   def resume(s: StateHandle): Unit = { state = s; renewed = false }
 
@@ -60,8 +62,8 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
   def forgetDerived(): Unit = restored.keySet.asScala.filter(name => name.contains("$") && !stores.containsKey(name)).toSeq.foreach(forget)
 
   private def forget(name: String): Unit = {
-    val keys = restored.remove(name)
-    if (keys != null) keys.forEach(k => state.delete(name, k))
+    rowsOf(name).foreach(r => state.delete(name, r.key))
+    restored.remove(name)
     if (types.remove(name) != null) { typesNoted.remove(name); state.delete(typeStore, name.getBytes("UTF-8")) }
     written = true
   }
@@ -72,22 +74,18 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     if (was != null && was != now) {
       typesNoted.remove(name)
       val old = DataType.fromJson(was)
-      val keys = restored.get(name)
       val converted = options.changes.conversion(name, old, valueType).getOrElse(
         throw new Refused(name, "", "state_incompatible", s"the state of $name holds values of the type ${old.sql}, which cannot be read as ${valueType.sql}"))
-      if (keys != null) {
-        val (from, to) = (new Packer(old), new Packer(valueType))
-        val before = keys.size
-        keys.removeIf { k =>
-          val found = state.get(name, k)
-          val value = from.unpack(found._1)
-          val made = if (value == null) null else converted(value)
-          if (made == null) state.delete(name, k) else state.put(name, k, to.pack(made), found._2)
-          made == null
-        }
-        if (keys.size < before) clock(s"$$rows/$name").set(keys.size)
+      val (from, to) = (new Packer(old), new Packer(valueType))
+      var deleted = 0
+      rowsOf(name).foreach { r =>
+        val value = from.unpack(r.value)
+        val made = if (value == null) null else converted(value)
+        if (made == null) { state.delete(name, r.key); deleted += 1 } else state.put(name, r.key, to.pack(made), r.timestamp)
         written = true
       }
+      val rows = clock(s"$$rows/$name")
+      if (deleted > 0 && rows.value >= 0) rows.set(rows.value - deleted)
     }
   }
 
@@ -105,12 +103,10 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     } else {
       convert(name, valueType)
       val rows = clock(s"$$rows/$name")
-      val s = new CachedStore(name, valueType, ordered, () => state, rows)
-      val keys = restored.get(name)
-      if (keys != null) {
-        if (rows.value < 0) rows.set(keys.size) // a state that was moved here
-        if (ordered) keys.forEach(k => s.restore(k))
-      }
+      if (rows.value < 0 && restored.containsKey(name)) rows.set(rowsOf(name).size) // a state that was moved here
+      val s =
+        if (ordered) new OrderedStore(name, valueType, () => state, rows, () => written = true, lengthsOf(name), options.storeMemory)
+        else new HashedStore(name, valueType, () => state, rows)
       s.trace = trace
       stores.put(name, s); storeSubs.put(name, sub)
       s
@@ -131,13 +127,24 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
 
   /** Very many distinct keys in one micro-batch: writes what changed before the batch ends, which bounds the memory. */
   def relieve(): Unit =
-    if (stores.values.stream.anyMatch(_.crowded)) stores.values.forEach(s => if (s.flushTo(state)) written = true)
+    if (heap > options.storeMemory || stores.values.stream.anyMatch(_.crowded)) { stores.values.forEach(s => if (s.flushTo(state)) written = true); evict() }
+
+  private def heap: Long = { var sum = 0L; stores.values.forEach(s => sum += s.heap); sum }
+
+  /** After a flush: the largest stores forget what they have in memory until the others fit. */
+  private def evict(): Unit = {
+    var sum = heap
+    if (sum > options.storeMemory) stores.values.asScala.toSeq.sortBy(-_.heap).foreach { s =>
+      if (sum > options.storeMemory) { sum -= s.heap; s.evict() }
+    }
+  }
 
   /** Writes what changed. */
   def flush(): Unit = {
     var any = written
     written = false
     stores.values.forEach(s => if (s.flushTo(state)) any = true)
+    evict()
     clocks.values.forEach { c =>
       if (c.dirty) { state.put(clockStore, c.name.getBytes("UTF-8"), mark, c.value); c.dirty = false; any = true }
     }
@@ -147,6 +154,7 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
       state.put(tokenStore, mark, mark, token)
       noteSchema()
     }
+    if (!options.realTime) state.release()
   }
 
   private def noteSchema(): Unit = {

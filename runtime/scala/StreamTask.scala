@@ -8,10 +8,10 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a simulation the wall clock moves by
- * control rows only; in real time rows come one by one.
+ * control rows only; in real time rows come one by one. `storeMemory`: bytes of heap that the stores of one task may take, an estimate.
  */
 private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions, realTime: Boolean,
-    changes: StateChanges = StateChanges.none) {
+    storeMemory: Long, changes: StateChanges = StateChanges.none) {
   private val salts = Internals.salts(partitions)
   /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
   def salt(index: Int): Int = salts(index)

@@ -11,11 +11,9 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.{Dataset, Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.classic
 import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types._
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The entry point for Python (py4j):
@@ -27,6 +25,7 @@ import org.apache.spark.unsafe.types.UTF8String
  *       call may take, "python_memory_mb": 2048: what the data of its process may take}
  *       real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between them (RealTime.scala)
  *       state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
+ *       store_memory_mb: 64: what the stores of one task may take of the heap, between records
  *       updates: the query's output mode is update, the only one that real time knows; else append
  *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
  *   check(spark, graph)          builds the graph and throws Refused if it cannot run
@@ -42,7 +41,8 @@ object StreamTasks {
     val run = j.path("run").asText("run")
     val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L), j.path("python_memory_mb").asLong(2048L))
     val realTime = j.path("real_time").asBoolean(false)
-    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python, realTime, StateChanges.parse(j.path("state_changes"), spark))
+    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python, realTime,
+      j.path("store_memory_mb").asLong(64L) << 20, StateChanges.parse(j.path("state_changes"), spark))
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
     val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
       j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
@@ -137,7 +137,7 @@ private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = getHandle.getMapState[InternalRow, InternalRow]("stores", Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
+    map = getHandle.getMapState[InternalRow, InternalRow](LevelProcessor.stateName, Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
 
   /** In real time: the task at work since the batch began, and its salt. */
   @transient private var working: StreamTasks.Living = _
@@ -182,19 +182,7 @@ private[millrace] final class Shipped[T <: java.io.Serializable](value: T) exten
 }
 
 private[millrace] object LevelProcessor {
+  val stateName = "stores"
   val keySchema: StructType = new StructType().add("store", StringType, nullable = false).add("key", BinaryType, nullable = false)
   val valueSchema: StructType = new StructType().add("value", BinaryType, nullable = false).add("timestamp", LongType, nullable = false)
-}
-
-private final class MapHandle(map: MapState[InternalRow, InternalRow]) extends StateHandle {
-  private val names = new java.util.HashMap[String, UTF8String]()
-  private def key(store: String, key: Array[Byte]) = new GenericInternalRow(Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key))
-  override def get(store: String, k: Array[Byte]): (Array[Byte], Long) = {
-    val v = map.getValue(key(store, k))
-    if (v == null) null else (v.getBinary(0), v.getLong(1))
-  }
-  override def put(store: String, k: Array[Byte], value: Array[Byte], timestamp: Long): Unit = map.updateValue(key(store, k), new GenericInternalRow(Array[Any](value, timestamp)))
-  override def delete(store: String, k: Array[Byte]): Unit = map.removeKey(key(store, k))
-  override def all: Iterator[(String, Array[Byte], Array[Byte], Long)] =
-    map.iterator().map { case (k, v) => (k.getUTF8String(0).toString, k.getBinary(1), v.getBinary(0), v.getLong(1)) }
 }

@@ -49,15 +49,6 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
     }
 }
 
-/** State as Spark holds it, in memory: bytes under bytes. */
-private[millrace] final class HeldState extends StateHandle {
-  private val rows = new java.util.HashMap[(String, Bytes), (Array[Byte], Long)]()
-  override def get(store: String, key: Array[Byte]): (Array[Byte], Long) = rows.get((store, new Bytes(key)))
-  override def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit = rows.put((store, new Bytes(key.clone())), (value.clone(), timestamp))
-  override def delete(store: String, key: Array[Byte]): Unit = rows.remove((store, new Bytes(key)))
-  override def all: Iterator[(String, Array[Byte], Array[Byte], Long)] = rows.asScala.iterator.map { case ((store, key), (value, time)) => (store, key.array, value, time) }
-}
-
 object Unbatched {
   /** The levels on a DataFrame that is no stream: works at once. */
   private[millrace] def attach(source: classic.Dataset[Row], levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator): Dataset[Row] = {

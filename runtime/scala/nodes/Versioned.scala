@@ -53,12 +53,7 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
   private def timeOf(row: Array[Byte]): Long = Long.MaxValue - Bytes.getLong(row, row.length - 8)
 
   /** The row of the newest version at or before `asOf`, or null. */
-  private def floor(key: Array[Byte], asOf: Long): Array[Byte] = {
-    val end = Bytes.next(at(key, 0L))
-    var k = store.first(at(key, asOf), end)
-    while (k != null && k.length != key.length + 8) k = store.first(Bytes.next(k), end)
-    k
-  }
+  private def floor(key: Array[Byte], asOf: Long): Array[Byte] = store.firstOf(key, 8, at(key, asOf), Bytes.next(at(key, 0L)))
 
   private def read(row: Array[Byte]): Entry =
     if (row == null) null
@@ -97,7 +92,11 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
     val horizon = clock.value - history
     if (horizon > 0) {
       val valid = floor(key, horizon)
-      if (valid != null) RetainedStore.delete(store, Bytes.next(valid), Bytes.next(at(key, 0L)))(_.length == key.length + 8)
+      if (valid != null) {
+        def after(row: Array[Byte]) = store.firstOf(key, 8, Bytes.next(row), Bytes.next(at(key, 0L)))
+        var old = after(valid)
+        while (old != null) { store.delete(old); old = after(old) }
+      }
     }
   }
 

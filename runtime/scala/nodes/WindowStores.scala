@@ -56,14 +56,6 @@ private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, sett
 private[millrace] object RetainedStore {
   /** Writes between two sweeps, at least. */
   private[millrace] val rest = 1000
-  /** Deletes the keys of [from, to) for which `expired` holds, without reading values. */
-  def delete(s: Store, from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
-    var k = s.first(from, to)
-    while (k != null) {
-      if (expired(k)) s.delete(k)
-      k = s.first(Bytes.next(k), to)
-    }
-  }
   def bigEndian(v: Long): Array[Byte] = { val b = new Array[Byte](8); Bytes.putLong(b, 0, v); b }
 }
 
@@ -106,7 +98,7 @@ private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: 
   def all: Iterator[WindowEntry] = fetchAll(0L, Long.MaxValue)
 
   override protected def sweep(done: Long, before: Long): Unit =
-    RetainedStore.delete(store, RetainedStore.bigEndian(done), RetainedStore.bigEndian(before))(_ => true)
+    store.sweep(RetainedStore.bigEndian(done), RetainedStore.bigEndian(before))(_ => true)
 }
 
 /**
@@ -156,8 +148,8 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
   def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
     val actual = math.max(math.max(from, visibleFrom), 0L)
     if (to < actual) Iterator.empty
-    else store.range(at(key, actual, 0), Bytes.next(at(key, to, Int.MaxValue)), ascending).collect {
-      case (k, e) if k.length == key.length + tail => new WindowEntry(key, Bytes.getLong(k, key.length), e)
+    else store.rangeOf(key, tail, at(key, actual, 0), Bytes.next(at(key, to, Int.MaxValue)), ascending).map { case (k, e) =>
+      new WindowEntry(key, Bytes.getLong(k, key.length), e)
     }
   }
 
@@ -183,8 +175,8 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
   def scan(from: Long, to: Long): Iterator[WindowEntry] = all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
   override protected def sweep(done: Long, before: Long): Unit = {
-    RetainedStore.delete(store, null, null)(k => Bytes.getLong(k, k.length - tail) < before)
-    if (times != null) RetainedStore.delete(times, null, RetainedStore.bigEndian(before))(_ => true)
+    store.sweep(null, null)(k => Bytes.getLong(k, k.length - tail) < before)
+    if (times != null) times.sweep(null, RetainedStore.bigEndian(before))(_ => true)
   }
 }
 
@@ -216,8 +208,8 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
   /** Sessions of a key that end at `earliestEnd` or later and start at `latestStart` or earlier, by end. */
   def find(key: Array[Byte], earliestEnd: Long, latestStart: Long): Iterator[SessionEntry] = {
     val from = math.max(math.max(earliestEnd, visibleFrom), 0L)
-    store.range(Bytes.concat(key, from, 0L), Bytes.next(Bytes.concat(key, Long.MaxValue, Long.MaxValue))).collect {
-      case (k, e) if k.length == key.length + 16 && Bytes.getLong(k, key.length + 8) <= latestStart =>
+    store.rangeOf(key, 16, Bytes.concat(key, from, 0L), Bytes.next(Bytes.concat(key, Long.MaxValue, Long.MaxValue))).collect {
+      case (k, e) if Bytes.getLong(k, key.length + 8) <= latestStart =>
         new SessionEntry(key, Bytes.getLong(k, key.length + 8), Bytes.getLong(k, key.length), e.value)
     }
   }
@@ -260,7 +252,7 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
     // Closing sessions may still be fetched until their whole segment is gone.
     val segment = math.max(retention / 2, 60000L)
     val gone = if (times == null || !settings.persistent) before else math.max(0L, clock.value - retention) / segment * segment
-    RetainedStore.delete(store, null, null)(k => Bytes.getLong(k, k.length - 16) < gone)
-    if (times != null) RetainedStore.delete(times, null, RetainedStore.bigEndian(gone))(_ => true)
+    store.sweep(null, null)(k => Bytes.getLong(k, k.length - 16) < gone)
+    if (times != null) times.sweep(null, RetainedStore.bigEndian(gone))(_ => true)
   }
 }

@@ -1,0 +1,264 @@
+package org.apache.spark.sql.millrace
+
+import java.util.{ArrayList => JArrayList, NavigableMap, TreeMap, TreeSet}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.spark.sql.types.DataType
+
+/**
+ * A store with ranges in the order of its keys. What is in memory is a part of the state: keys with or without their values, and the intervals in which
+ * no other keys exist. Outside of these, a lookup reads one row and a range reads a piece of the state, whose interval is known from then on. Ranges of many
+ * rows are read piece by piece and not kept.
+ *
+ * In the state only keys of one length are in order: `lengths` has those that occur. A range merges them, [[rangeOf]] needs only one.
+ *
+ * `room`: bytes of heap, an estimate. A store that is new, or small enough to be read in a moment, is kept as a whole until it takes more.
+ */
+private[millrace] final class OrderedStore(name: String, valueType: DataType, state: () => StateHandle, counted: Clock, written: () => Unit, runs: Seq[Int], room: Long)
+  extends CachedStore(name, valueType, state, counted) {
+  private val memory = new TreeMap[Array[Byte], Slot](Bytes.order)
+  private val lengths = new TreeSet[Integer]()
+  runs.foreach(lengths.add(_))
+  /** All keys are in memory. */
+  private var whole = runs.isEmpty
+  private val known = new Intervals
+  /** By length of the keys: where no other keys of that length exist. */
+  private val knownOf = new TreeMap[Integer, Intervals]()
+
+  override def ordered: Boolean = true
+  override protected def slots: Long = memory.size.toLong + known.size + knownOf.values.asScala.map(_.size.toLong).sum
+
+  private def knows(key: Array[Byte]): Boolean = whole || known.covers(key) || { val own = knownOf.get(key.length); own != null && own.covers(key) }
+
+  // ---- one key --------------------------------------------------------------------------------------------------------------
+
+  override def get(key: Array[Byte]): Entry = { val s = slot(key); if (s == null) null else load(key, s) }
+
+  /** Null only where it is known that the key has no row. */
+  private def slot(key: Array[Byte]): Slot = {
+    var s = memory.get(key)
+    if (s == null && !knows(key)) {
+      s = new Slot(null, 0L)
+      load(key, s)
+      memory.put(key, s)
+    }
+    s
+  }
+
+  override protected def write(key: Array[Byte], e: Entry): Unit = {
+    var s = slot(key)
+    if (s == null) { s = new Slot(null, 0L); memory.put(key, s); lengths.add(key.length); changeRows(1) }
+    else if (s.absent) { lengths.add(key.length); changeRows(1) }
+    if (!s.loaded) { s.loaded = true; s.packed = null; loaded += 1 }
+    s.entry = e
+    note(key, s)
+  }
+
+  /** Where all keys are known, a deleted one leaves the memory at once; its slot waits among the changes until the deletion is written. */
+  override def delete(key: Array[Byte]): Unit = {
+    val s = slot(key)
+    if (s != null && !s.absent) {
+      changeRows(-1)
+      if (!s.loaded) { s.loaded = true; s.packed = null; loaded += 1 }
+      s.entry = null
+      if (knows(key)) { memory.remove(key); loaded -= 1 }
+      note(key, s)
+    }
+  }
+
+  override protected def flushed(key: Array[Byte], s: Slot): Unit = if (s.entry == null && memory.remove(key, s)) loaded -= 1
+  override protected def forgetValues(): Unit = {
+    val all = memory.values.iterator
+    while (all.hasNext) { val s = all.next(); if (s.absent) all.remove() else { s.entry = null; s.packed = null; s.loaded = false } }
+  }
+  override private[millrace] def evict(): Unit = {
+    memory.clear(); known.clear(); knownOf.clear()
+    whole = lengths.isEmpty
+    loaded = 0
+  }
+
+  // ---- what is known ----------------------------------------------------------------------------------------------------------
+
+  /** Of keys of one length, or of all with `length` -1: the end of the known interval that `from` is in. If need be a piece is read, which ends at `to` at most. */
+  private def reach(length: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = {
+    if (!whole && rows <= OrderedStore.small && rows * CachedStore.slotBytes < room) readWhole()
+    if (whole) Bytes.end
+    else {
+      var at = known.endOf(from)
+      if (at == null && length >= 0) { val own = knownOf.get(length); if (own != null) at = own.endOf(from) }
+      if (at == null) {
+        val own = if (length < 0) known else knownOf.computeIfAbsent(length, _ => new Intervals)
+        val piece = read(length, from, Bytes.min(to, own.startAfter(from)))
+        piece.rows.forEach(keep(_))
+        own.add(from, piece.end)
+        at = piece.end
+      }
+      at
+    }
+  }
+  private def keep(r: StoredRow): Unit = if (!memory.containsKey(r.key) && !knows(r.key)) memory.put(r.key, new Slot(r.value, r.timestamp))
+
+  private def readWhole(): Unit = {
+    lengths.forEach(n => state().all(name, n).foreach { r => see(r.key, r.value); keep(r) })
+    known.clear(); knownOf.clear()
+    whole = true
+  }
+
+  /** Rows of the state in order, all that there are before `end`. */
+  private final class Piece(val rows: JArrayList[StoredRow], val end: Array[Byte])
+  private def read(length: Int, from: Array[Byte], to: Array[Byte]): Piece = {
+    val rows = new JArrayList[StoredRow]()
+    var end = to
+    if (Bytes.before(from, to)) {
+      val which = if (length >= 0) Seq(length) else lengths.asScala.toSeq.map(_.intValue)
+      val most = math.max(OrderedStore.fewest, OrderedStore.piece / math.max(1, which.size))
+      which.foreach { n =>
+        val found = state().read(name, n, from, end, most)
+        found.foreach { r => see(r.key, r.value); rows.add(r) }
+        if (found.size == most) end = Bytes.min(end, Bytes.next(found.last.key))
+      }
+      rows.removeIf(r => !Bytes.before(r.key, end))
+      if (which.size > 1) rows.sort((a: StoredRow, b: StoredRow) => Bytes.compare(a.key, b.key))
+    }
+    new Piece(rows, end)
+  }
+
+  // ---- ranges ---------------------------------------------------------------------------------------------------------------------
+
+  override def range(from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = between(-1, low(from), high(to), ascending)
+
+  override def rangeOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = {
+    val length = key.length + tail
+    // Mostly a key has few rows: with all of them known, the next range of the key reads nothing.
+    if (!whole) reach(length, key, high(Bytes.after(key)))
+    between(length, low(from), high(to), ascending)
+  }
+
+  private def low(from: Array[Byte]): Array[Byte] = if (from == null) Bytes.first else from
+  private def high(to: Array[Byte]): Array[Byte] = if (to == null) Bytes.end else to
+
+  private def between(length: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] =
+    if (!Bytes.before(from, to)) Iterator.empty
+    else {
+      var at = from
+      var pieces = 0
+      while (Bytes.before(at, to) && pieces < OrderedStore.pieces) { at = reach(length, at, to); pieces += 1 }
+      if (!Bytes.before(at, to)) {
+        val view = within(from, to)
+        val keys = (if (ascending) view.keySet else view.descendingKeySet.asInstanceOf[java.util.Set[Array[Byte]]]).toArray(new Array[Array[Byte]](0))
+        keys.iterator.filter(k => length < 0 || k.length == length).map(k => (k, present(k))).filter(_._2 != null)
+      } else {
+        val found = merged(length, from, to)
+        (if (ascending) found else found.map { case (k, _) => (k, null) }.toArray[(Array[Byte], StoredRow)].reverseIterator)
+          .map { case (k, r) => (k, entry(k, r)) }.filter(_._2 != null)
+      }
+    }
+  private def within(from: Array[Byte], to: Array[Byte]): NavigableMap[Array[Byte], Slot] =
+    if (to eq Bytes.end) memory.tailMap(from, true) else memory.subMap(from, true, to, false)
+  private def present(key: Array[Byte]): Entry = { val s = memory.get(key); if (s == null) null else load(key, s) }
+
+  /** Keys of a range that is not known as a whole, in order, as the memory has them now and the state; those of the state with their rows. */
+  private def merged(only: Int, low: Array[Byte], high: Array[Byte]): Iterator[(Array[Byte], StoredRow)] = new Iterator[(Array[Byte], StoredRow)] {
+    private val here = within(low, high).keySet.toArray(new Array[Array[Byte]](0)).filter(k => only < 0 || k.length == only)
+    private var i = 0
+    private var piece = read(only, low, high)
+    private var j = 0
+    private def refill(): Unit = while (j >= piece.rows.size && Bytes.before(piece.end, high)) { piece = read(only, piece.end, high); j = 0 }
+    override def hasNext: Boolean = { refill(); i < here.length || j < piece.rows.size }
+    override def next(): (Array[Byte], StoredRow) = {
+      refill()
+      val c = if (j >= piece.rows.size) -1 else if (i >= here.length) 1 else Bytes.compare(here(i), piece.rows.get(j).key)
+      if (c < 0) { i += 1; (here(i - 1), null) }
+      else {
+        if (c == 0) i += 1
+        j += 1
+        val r = piece.rows.get(j - 1)
+        (r.key, r)
+      }
+    }
+  }
+  /** What a key has now; `r`: its row in the state, where that was read. */
+  private def entry(key: Array[Byte], r: StoredRow): Entry = {
+    val s = memory.get(key)
+    if (s != null) load(key, s) else if (knows(key)) null else if (r == null) get(key) else new Entry(packer.unpack(r.value), r.timestamp)
+  }
+
+  override def first(from: Array[Byte], to: Array[Byte]): Array[Byte] = first(-1, low(from), high(to))
+  override def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = first(key.length + tail, low(from), high(to))
+
+  private def first(length: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = {
+    var at = from
+    var found: Array[Byte] = null
+    while (found == null && Bytes.before(at, to)) {
+      val end = Bytes.min(reach(length, at, to), to)
+      var next = memory.ceilingEntry(at)
+      while (found == null && next != null && Bytes.before(next.getKey, end)) {
+        if (!next.getValue.absent && (length < 0 || next.getKey.length == length)) found = next.getKey else next = memory.higherEntry(next.getKey)
+      }
+      at = end
+    }
+    found
+  }
+
+  /** Deletes from the state at once: the keys are read once and not kept. */
+  override def sweep(from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
+    val (low, high) = (this.low(from), this.high(to))
+    val keys = if (whole) within(low, high).keySet.toArray(new Array[Array[Byte]](0)).iterator else merged(-1, low, high).map(_._1)
+    keys.filter(expired).foreach { k =>
+      val s = memory.get(k)
+      if (if (s == null) !knows(k) else !s.absent) {
+        changeRows(-1)
+        if (s != null) {
+          if (s.loaded) loaded -= 1
+          memory.remove(k)
+          // If it waits to be written, the deletion is written in its place.
+          s.entry = null; s.packed = null; s.loaded = true
+        }
+        state().delete(name, k)
+        written()
+        show(k, null)
+      }
+    }
+  }
+}
+
+private[millrace] object OrderedStore {
+  /** Rows that are read at once; of each length, at least so many. */
+  private val piece = 512
+  private val fewest = 4
+  /** Pieces that a range may read into the memory. */
+  private val pieces = 2
+  /** Rows of a store that is read as a whole. */
+  private val small = 10000L
+}
+
+/** Disjoint intervals of keys, [start, end). */
+private[millrace] final class Intervals {
+  private val ends = new TreeMap[Array[Byte], Array[Byte]](Bytes.order)
+  def size: Int = ends.size
+  def clear(): Unit = ends.clear()
+
+  /** The end of the interval that has the key, or null. */
+  def endOf(key: Array[Byte]): Array[Byte] = {
+    val e = ends.floorEntry(key)
+    if (e != null && Bytes.before(key, e.getValue)) e.getValue else null
+  }
+  def covers(key: Array[Byte]): Boolean = endOf(key) != null
+  /** The start of the next interval after the key, or the end. */
+  def startAfter(key: Array[Byte]): Array[Byte] = { val k = ends.higherKey(key); if (k == null) Bytes.end else k }
+
+  /** Joins what it touches. */
+  def add(start: Array[Byte], end: Array[Byte]): Unit = if (Bytes.before(start, end)) {
+    var (low, high) = (start, end)
+    val before = ends.floorEntry(start)
+    if (before != null && !Bytes.before(before.getValue, start)) { low = before.getKey; high = Bytes.max(high, before.getValue) }
+    var next = ends.higherEntry(low)
+    while (next != null && !Bytes.before(high, next.getKey)) {
+      high = Bytes.max(high, next.getValue)
+      ends.remove(next.getKey)
+      next = ends.higherEntry(low)
+    }
+    ends.put(low, high)
+  }
+}

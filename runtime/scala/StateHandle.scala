@@ -1,0 +1,140 @@
+package org.apache.spark.sql.millrace
+
+import java.util.{Arrays, HashMap => JHashMap}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.execution.streaming.state.RocksDBAccess
+import org.apache.spark.sql.streaming.MapState
+import org.apache.spark.unsafe.types.UTF8String
+
+/** A row as it is in the state. */
+private[millrace] final class StoredRow(val key: Array[Byte], val value: Array[Byte], val timestamp: Long)
+
+/**
+ * Spark's state of one level and task: (store, key) -> (value, timestamp). The handle changes with every micro-batch.
+ *
+ * Rows of one store whose keys have the same length are ordered by their keys; these are the runs of a store.
+ */
+private[millrace] trait StateHandle {
+  def get(store: String, key: Array[Byte]): (Array[Byte], Long)
+  def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit
+  def delete(store: String, key: Array[Byte]): Unit
+  /** All runs in the state: store and length of the keys. Costs one seek for each. */
+  def runs: Seq[(String, Int)]
+  /** Rows of a run in the order of their keys, from `from` on and before `to`, at most `most`. */
+  def read(store: String, length: Int, from: Array[Byte], to: Array[Byte], most: Int): Seq[StoredRow]
+  /** The end of the batch is near: nothing is read any more. */
+  def release(): Unit = ()
+
+  /** All rows of a run, read piece by piece: rows that were read may be written meanwhile. */
+  final def all(store: String, length: Int): Iterator[StoredRow] = Iterator.unfold(Bytes.first) { from =>
+    if (from == null) None
+    else {
+      val rows = read(store, length, from, Bytes.end, StateHandle.page)
+      if (rows.isEmpty) None else Some((rows, if (rows.size < StateHandle.page) null else Bytes.next(rows.last.key)))
+    }
+  }.flatten
+}
+
+private[millrace] object StateHandle { private val page = 1024 }
+
+/** A MapState of Spark, which keeps it in RocksDB. */
+private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow]) extends StateHandle {
+  private val names = new JHashMap[String, UTF8String]()
+  private val access = new RocksDBAccess(map, LevelProcessor.stateName)
+  private def row(store: String, key: Array[Byte]) = new GenericInternalRow(Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key))
+
+  override def get(store: String, k: Array[Byte]): (Array[Byte], Long) = {
+    val v = map.getValue(row(store, k))
+    if (v == null) null else (v.getBinary(0), v.getLong(1))
+  }
+  override def put(store: String, k: Array[Byte], value: Array[Byte], timestamp: Long): Unit = {
+    map.updateValue(row(store, k), new GenericInternalRow(Array[Any](value, timestamp)))
+    access.written()
+  }
+  override def delete(store: String, k: Array[Byte]): Unit = { map.removeKey(row(store, k)); access.written() }
+
+  private val prefixes = new JHashMap[(String, Int), Array[Byte]]()
+  /**
+   * The bytes in RocksDB with which the keys of a run begin. Spark writes a row's fields of variable size last, filled up to 8 bytes, and their sizes before
+   * them: what stands before a key is the same for all keys of its length.
+   */
+  private def prefix(store: String, length: Int): Array[Byte] = prefixes.computeIfAbsent((store, length), _ => {
+    val key = new Array[Byte](length)
+    Arrays.fill(key, 0x5a.toByte)
+    val encoded = access.encoded(row(store, key))
+    val at = encoded.length - (length + 7) / 8 * 8
+    if (at < 0 || !Arrays.equals(encoded, at, at + length, key, 0, length))
+      throw new IllegalStateException("this version of Spark writes keys of the state in another format: rows cannot be read in their order")
+    Arrays.copyOf(encoded, at)
+  })
+  private def within(prefix: Array[Byte]): Boolean = {
+    val k = access.keyBytes
+    k.length >= prefix.length && Arrays.equals(k, 0, prefix.length, prefix, 0, prefix.length)
+  }
+
+  override def runs: Seq[(String, Int)] = {
+    val found = Seq.newBuilder[(String, Int)]
+    var at = access.start
+    while (at != null) {
+      access.seek(at)
+      if (access.next() && within(access.start)) {
+        val k = access.key
+        val run = (k.getUTF8String(0).toString, k.getBinary(1).length)
+        found += run
+        at = Bytes.after(prefix(run._1, run._2))
+      } else at = null
+    }
+    found.result()
+  }
+
+  override def read(store: String, length: Int, from: Array[Byte], to: Array[Byte], most: Int): Seq[StoredRow] = {
+    val p = prefix(store, length)
+    val shared = math.min(length, from.length)
+    val at = Arrays.copyOf(p, p.length + shared)
+    System.arraycopy(from, 0, at, p.length, shared)
+    val rows = Seq.newBuilder[StoredRow]
+    var n = 0
+    access.seek(at)
+    while (n < most && access.next() && within(p)) {
+      val k = Arrays.copyOfRange(access.keyBytes, p.length, p.length + length)
+      if (Bytes.before(k, to)) {
+        // A bound that is longer than the keys lies behind the key that it begins with.
+        if (!Bytes.before(k, from)) { val v = access.value; rows += new StoredRow(k, v.getBinary(0), v.getLong(1)); n += 1 }
+      } else n = most
+    }
+    rows.result()
+  }
+  override def release(): Unit = access.close()
+}
+
+/** State in memory, for tests of the operator: bytes under bytes. */
+private[millrace] final class HeldState extends StateHandle {
+  private type Run = java.util.TreeMap[Array[Byte], StoredRow]
+  private val held = new java.util.TreeMap[(String, Int), Run](Ordering[(String, Int)])
+  private def run(store: String, length: Int): Run = held.computeIfAbsent((store, length), _ => new java.util.TreeMap[Array[Byte], StoredRow](Bytes.order))
+
+  override def get(store: String, key: Array[Byte]): (Array[Byte], Long) = {
+    val found = run(store, key.length).get(key)
+    if (found == null) null else (found.value, found.timestamp)
+  }
+  override def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit =
+    run(store, key.length).put(key.clone(), new StoredRow(key.clone(), value.clone(), timestamp))
+  override def delete(store: String, key: Array[Byte]): Unit = run(store, key.length).remove(key)
+  override def runs: Seq[(String, Int)] = {
+    val found = Seq.newBuilder[(String, Int)]
+    held.forEach((run, rows) => if (!rows.isEmpty) found += run)
+    found.result()
+  }
+  override def read(store: String, length: Int, from: Array[Byte], to: Array[Byte], most: Int): Seq[StoredRow] = {
+    val rows = Seq.newBuilder[StoredRow]
+    val found = run(store, length).tailMap(from, true).values.iterator
+    var n = 0
+    while (n < most && found.hasNext) {
+      val r = found.next()
+      if (Bytes.before(r.key, to)) { rows += r; n += 1 } else n = most
+    }
+    rows.result()
+  }
+}
