@@ -1,0 +1,446 @@
+"""Random faults while purchases are counted exactly once under load, and what readers see of them.
+
+    ./millrace bench chaos -- --minutes 10 --rate 2000
+
+A system of its own is started as a person does it. Parts of it are killed (-9) or stopped
+(SIGSTOP) at random, the topology is deployed in two versions in turns, and the driver is
+restarted. A reader of committed records checks that the counts of each item come once and in order;
+at the end the output and the store are compared with what was written. Shown are the faults, and
+for each kind the time until everything that was written before it had its update ("recovered").
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import signal
+import statistics
+import struct
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import psutil
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from bench._broker import free_ports
+from bench._documents import chain, document, node
+from tests.e2e.api import Api
+from tests.e2e.system import System, running_system
+from tests.e2e.topics import create_topic
+
+SOURCE, SINK = "chaos-purchases", "chaos-counts"
+PARTITIONS, ITEMS = 4, 500
+SERVICES = ("worker", "beat", "backend", "redis", "broker", "analyzer")
+#: whatever happened, everything is well again within this time
+PATIENCE_SECONDS = 240.0
+WINDOW_START = 1_767_225_600_000
+
+
+def counting(*, checked: bool) -> dict[str, Any]:
+    """Purchases per item and hour; the other version has one more step before the store."""
+    text = {"format": "string"}
+    nodes = [
+        node("purchases", "source.stream", topics=[SOURCE], key=text, value=text),
+        *([node("checked", "filter", predicate="value <> ''")] if checked else []),
+        node("by-item", "select_key", key="value"),
+        node("count", "count", window={"type": "tumbling", "size": "1 hour", "grace": "1 day"}),
+        node("updates", "to_stream"),
+        node("named", "map", key="key.key", value="value"),
+        node("out", "sink.topic", topic=SINK),
+    ]
+    made = document("chaos", nodes, chain(*(each["id"] for each in nodes)))
+    made["topics"] = {name: {"partitions": PARTITIONS} for name in (SOURCE, SINK)}
+    made["settings"] = {"processing_guarantee": "exactly_once"}
+    return made
+
+
+class Writer(threading.Thread):
+    """Writes so many purchases a second until it is stopped, also over outages of the broker."""
+
+    def __init__(self, servers: str, rate: int, seed: int) -> None:
+        super().__init__(name="writer", daemon=True)
+        self._producer = Producer(
+            {
+                "bootstrap.servers": servers,
+                "enable.idempotence": True,
+                "message.timeout.ms": 0,
+                "linger.ms": 20,
+                "log_level": 0,
+            }
+        )
+        self._rate, self._random = rate, random.Random(seed)  # noqa: S311
+        self._ended = threading.Event()
+        #: by item, those that the broker has
+        self.written: Counter[str] = Counter()
+        self.total = 0
+
+    def run(self) -> None:
+        """Write at the rate; what could not be written in time is written later."""
+        began, asked = time.monotonic(), 0
+        while not self._ended.is_set():
+            while asked < (time.monotonic() - began) * self._rate and not self._ended.is_set():
+                item = f"item-{self._random.randrange(ITEMS)}"
+                try:
+                    self._producer.produce(
+                        SOURCE, item, f"c{asked % 97}", on_delivery=self._done,
+                        timestamp=WINDOW_START + asked % 3_600_000,
+                    )  # fmt: skip
+                except BufferError:
+                    self._producer.poll(0.1)
+                    continue
+                asked += 1
+            self._producer.poll(0.01)
+        while self._producer.flush(5) > 0:
+            pass
+
+    def _done(self, error: Any, message: Any) -> None:
+        if error is not None:
+            raise RuntimeError(f"a purchase was not written: {error}")
+        self.written[message.value().decode()] += 1
+        self.total += 1
+
+    def stop(self) -> None:
+        """Write no more, and wait until the broker has all."""
+        self._ended.set()
+        self.join(PATIENCE_SECONDS)
+
+
+class Reader(threading.Thread):
+    """Reads committed counts: those of each item must be 1, 2, 3 …"""
+
+    def __init__(self, servers: str) -> None:
+        super().__init__(name="reader", daemon=True)
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": servers,
+                "group.id": "chaos",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "error",
+                "log_level": 0,
+            }
+        )
+        self._consumer.assign([TopicPartition(SINK, n, 0) for n in range(PARTITIONS)])
+        self._ended = threading.Event()
+        self.counts: Counter[str] = Counter()
+        self.total = 0
+        self.wrong: list[str] = []
+        self.heard = time.monotonic()
+        #: longest time without a record since it was last reset
+        self.gap = 0.0
+
+    def run(self) -> None:
+        """Read until it is stopped."""
+        while not self._ended.is_set():
+            for message in self._consumer.consume(1_000, 0.2):
+                if message.error() is not None:
+                    continue  # the broker is away
+                key, value = message.key(), message.value()
+                if key is None or value is None:
+                    raise RuntimeError("a count without an item")
+                item = key.decode()
+                count = struct.unpack(">q", value)[0]
+                if count != self.counts[item] + 1:
+                    place = f"{message.partition()}@{message.offset()}"
+                    self.wrong.append(f"{item}: {count} after {self.counts[item]} at {place}")
+                self.counts[item] = count
+                self.total += 1
+                now = time.monotonic()
+                self.gap = max(self.gap, now - self.heard)
+                self.heard = now
+
+    def stop(self) -> None:
+        """Read no more."""
+        self._ended.set()
+        self.join(30)
+        self._consumer.close()
+
+
+@dataclass
+class Fault:
+    """One fault: what it was, and how long until all was well; None if it never was."""
+
+    kind: str
+    at: float
+    recovered: float | None = None
+    #: the longest time without output
+    gap: float = 0.0
+
+
+@dataclass
+class Chaos:
+    """A system under load, and ways to disturb it."""
+
+    system: System
+    api: Api
+    writer: Writer
+    reader: Reader
+    deployment: int
+    chosen: random.Random
+    stop_seconds: float
+    faults: list[Fault] = field(default_factory=list)
+    _version: int = 1
+
+    # -- what is there --------------------------------------------------------------------------
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """The API's answer, asked again while the backend or what it needs is away."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self.api.call(method, path, body)
+            except (httpx.TransportError, AssertionError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)
+
+    def services(self) -> dict[str, dict[str, Any]]:
+        """The services by name as the supervisor knows them."""
+        while True:
+            with suppress(ValueError, OSError):
+                state = json.loads((self.system.data / "run" / "state.json").read_text())
+                return {one["name"]: one for one in state["services"]}
+            time.sleep(0.05)
+
+    def family(self, who: str) -> list[psutil.Process]:
+        """The living processes of a service (not its drivers), or of the driver; parent first."""
+        if who in {"driver", "JVM"}:
+            run = self.ask("GET", f"/deployments/{self.deployment}")["run"]
+            pid = None if run is None else run["pid"]
+        else:
+            pid = self.services()[who]["pid"]
+        with suppress(psutil.NoSuchProcess):
+            parent = psutil.Process(pid)
+            every = [parent, *parent.children(recursive=True)]
+            return [each for each in every if pid is not None and _belongs(each, who)]
+        return []
+
+    # -- faults ---------------------------------------------------------------------------------
+    def kill(self, *names: str) -> None:
+        """kill -9 of each, at once."""
+        for process in [first for who in names for first in self.family(who)[:1]]:
+            with suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGKILL)
+
+    def stop(self, who: str) -> None:
+        """SIGSTOP for a while, of all its processes."""
+        family = self.family(who)
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                process.suspend()
+        time.sleep(self.stop_seconds)
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                process.resume()
+
+    def redeploy(self) -> None:
+        """The other version takes the place of the one that runs."""
+        self._version = 3 - self._version
+        body = {"version": self._version}
+        self.ask("POST", f"/deployments/{self.deployment}/redeploy", body)
+
+    def everything(self) -> None:
+        """kill -9 of the driver and all services."""
+        self.kill("driver", *SERVICES)
+
+    def kinds(self) -> dict[str, Callable[[], None]]:
+        """The faults by name."""
+        killed = {f"kill {who}": lambda who=who: self.kill(who) for who in
+                  ("driver", "JVM", *SERVICES)}  # fmt: skip
+        held = {f"stop {who}": lambda who=who: self.stop(who) for who in
+                ("driver", "JVM", "worker", "backend", "redis", "broker", "analyzer")}  # fmt: skip
+        restart = f"/deployments/{self.deployment}/restart"
+        return {
+            **killed,
+            **held,
+            "kill everything": self.everything,
+            "redeploy": self.redeploy,
+            "restart": lambda: self.ask("POST", restart),
+        }
+
+    def disturb(self, kind: str) -> Fault:
+        """One fault, and the time until what was written before has its updates."""
+        before = self.writer.total
+        self.reader.gap, self.reader.heard = 0.0, time.monotonic()
+        fault = Fault(kind, time.monotonic())
+        self.faults.append(fault)
+        self.kinds()[kind]()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            if self.reader.total >= before and self._well():
+                fault.recovered = time.monotonic() - fault.at
+                fault.gap = max(self.reader.gap, time.monotonic() - self.reader.heard)
+                return fault
+            time.sleep(0.2)
+        return fault
+
+    def _well(self) -> bool:
+        try:
+            found = self.api.call("GET", f"/deployments/{self.deployment}")
+        except (httpx.TransportError, AssertionError):
+            return False
+        if found["observed"] == "failed":
+            raise RuntimeError(f"the deployment failed: {found['failure']}")
+        run = found["run"]
+        # Until its first batch, a version that is disturbed gives way to the one before.
+        right = run is not None and run["version"] == self._version and found["fallback"] is None
+        return (
+            right
+            and found["observed"] == "running"
+            and all(self.services()[who]["state"] == "running" for who in SERVICES)
+        )
+
+    def run(self, seconds: float) -> None:
+        """Disturb until the time is over: every kind once in a random order, then again."""
+        deadline = time.monotonic() + seconds
+        for kind in self._order():
+            if time.monotonic() > deadline:
+                return
+            fault = self.disturb(kind)
+            took = "NEVER" if fault.recovered is None else f"{fault.recovered:6.1f} s"
+            print(f"{kind:16} recovered {took}, longest pause {fault.gap:5.1f} s", flush=True)
+            if fault.recovered is None:
+                raise RuntimeError(f"{kind} was not recovered from: {self._situation()}")
+            time.sleep(self.chosen.uniform(0.5, 3.0))
+
+    def _order(self) -> Iterator[str]:
+        for _ in itertools.count():
+            kinds = list(self.kinds())
+            self.chosen.shuffle(kinds)
+            yield from kinds
+
+    def _situation(self) -> str:
+        found = self.ask("GET", f"/deployments/{self.deployment}")
+        keep = {name: found[name] for name in ("observed", "desired", "failure", "outage", "run")}
+        return f"{keep}; written {self.writer.total}, read {self.reader.total}; {self.services()}"
+
+    def check(self) -> None:
+        """All is as in a run without faults. Raises RuntimeError for what is not."""
+        self.writer.stop()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self.reader.total < self.writer.total and time.monotonic() < deadline:
+            time.sleep(0.2)
+        time.sleep(3)
+        self.reader.stop()
+        wrong = self.reader.wrong[:5]
+        if wrong or self.reader.counts != self.writer.written:
+            missing = self.writer.written - self.reader.counts
+            raise RuntimeError(
+                f"{len(self.reader.wrong)} updates out of order: {wrong}; missing at the end: "
+                f"{sum(missing.values())}; {self._situation()}"
+            )
+        stored = self._stored()
+        if stored != self.writer.written:
+            raise RuntimeError(f"the store has {sum(stored.values())} of {self.writer.total}")
+
+    def _stored(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        path = f"/deployments/{self.deployment}/stores/count?limit=1000"
+        after = ""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            page = self.ask("GET", path + after)["page"]
+            if page is None:  # the process that reads stores is starting
+                time.sleep(1)
+                continue
+            rows = page["rows"]
+            found.update({row["key"]["text"]: int(row["value"]["text"]) for row in rows})
+            if page["next"] is None:
+                return found
+            after = f"&after={quote(page['next'], safe='')}"
+        raise RuntimeError("the store could not be read")
+
+
+def _belongs(process: psutil.Process, who: str) -> bool:
+    """Whether it is alive, and a process of that part: drivers are children of workers."""
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        if who == "JVM":
+            return process.name() == "java"
+        return who != "worker" or "celery" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to."""
+
+    faults: list[Fault]
+    records: int
+    seconds: float
+
+
+def run(folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float) -> Outcome:
+    """A whole run. Raises RuntimeError for a wrong result, or what was not recovered from."""
+    with running_system(folder, free_ports(1)[0]) as system, Api(
+        system.address, system.link
+    ) as api:  # fmt: skip
+        for topic in (SOURCE, SINK):
+            create_topic(system.bootstrap_servers, topic, PARTITIONS)
+        deployment = api.deploy("Chaos", counting(checked=False))
+        topology = api.call("GET", f"/deployments/{deployment}")["topology"]
+        version = {"document": counting(checked=True), "message": "checked", "base_version": 1}
+        api.call("POST", f"/topologies/{topology}/versions", version)
+        writer, reader = Writer(system.bootstrap_servers, rate, seed), Reader(
+            system.bootstrap_servers
+        )  # fmt: skip
+        api.until(deployment, "running", PATIENCE_SECONDS)
+        reader.start()
+        writer.start()
+        began = time.monotonic()
+        chosen = random.Random(seed)  # noqa: S311
+        chaos = Chaos(system, api, writer, reader, deployment, chosen, stop_seconds)
+        while reader.total < rate and time.monotonic() < began + PATIENCE_SECONDS:
+            time.sleep(0.2)
+        chaos.run(seconds)
+        chaos.check()
+        return Outcome(chaos.faults, writer.total, time.monotonic() - began)
+
+
+def main() -> int:
+    """Prints each fault, then a table by kind."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--rate", type=int, default=1_000, help="purchases a second")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    parser.add_argument("--stop-seconds", type=float, default=20.0, help="length of a SIGSTOP")
+    asked = parser.parse_args()
+    print(f"seed {asked.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="millrace-chaos-") as folder:
+        try:
+            found = run(
+                Path(folder), asked.minutes * 60, asked.rate, asked.seed, asked.stop_seconds
+            )
+        except RuntimeError as error:
+            print(f"FAILED: {error}", flush=True)
+            for log in Path(folder).glob("data/deployments/*/driver.log"):
+                print("\n".join(log.read_text(errors="replace").splitlines()[-40:]))
+            return 1
+    rate = found.records / found.seconds
+    print(f"\n{len(found.faults)} faults in {found.seconds:.0f} s; {found.records:,} purchases, ")
+    print(f"{rate:,.0f} a second; each counted once and in order\n")
+    print(f"{'fault':16} {'times':>5} {'recovered, median':>18} {'worst':>8} {'worst pause':>12}")
+    for kind in sorted({each.kind for each in found.faults}):
+        mine = [each for each in found.faults if each.kind == kind]
+        took = [each.recovered or 0.0 for each in mine]
+        print(f"{kind:16} {len(mine):5} {statistics.median(took):16.1f} s {max(took):6.1f} s "
+              f"{max(each.gap for each in mine):10.1f} s")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
