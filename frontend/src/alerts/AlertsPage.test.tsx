@@ -184,6 +184,6 @@ test("every condition has words, and a duration where there is one", () => {
   expect(CONDITIONS).toHaveLength(9);
   expect(ruleText({ condition: "failed", threshold: null })).toBe("The deployment failed");
   expect(ruleText({ condition: "silence", threshold: 60, for_seconds: 30 })).toBe(
-    "Time without a record above 60 s for 30 s",
+    "Time without a record above 1 min for 30 s",
   );
 });

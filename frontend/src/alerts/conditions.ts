@@ -27,10 +27,12 @@ export function conditionOf(id: Condition) {
   return CONDITIONS.find((each) => each.id === id) ?? { id, title: id };
 }
 
-/** `1,200 records`, `12.5 s`. */
+/** `1,200 records`, `2.5 records/s`, `5 min`. */
 export function amount(id: Condition, value: number): string {
   const { unit } = conditionOf(id);
-  return unit === undefined ? exact(value) : `${exact(value)} ${t(unit)}`;
+  if (unit === "s") return span(value * 1000);
+  const rounded = exact(Math.round(value * 10) / 10);
+  return unit === undefined ? rounded : `${rounded} ${t(unit)}`;
 }
 
 /** What a rule waits for: `Lag in records above 1,000 records for 5 min`. */
