@@ -2,8 +2,8 @@ import { Button, Modal, NumberInput, Select, Switch, Textarea, TextInput } from 
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createAlertRule, replaceAlertRule } from "../api/alertCalls";
-import { listTopologies } from "../api/calls";
 import { ApiError } from "../api/client";
+import { listTopologies } from "../api/topologyCalls";
 import type { AlertRule, NewAlertRule } from "../api/types";
 import { t } from "../app/phrases";
 import pages from "../pages/pages.module.css";

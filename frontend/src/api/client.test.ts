@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { getSession, signOut } from "./calls";
+import { getSession, signOut } from "./accountCalls";
 import { ApiError, cookie, whenSignedOut } from "./client";
 
 function answering(status: number, body: unknown) {

@@ -9,7 +9,7 @@ import IconSettings from "@tabler/icons-react/dist/esm/icons/IconSettings.mjs";
 import IconSun from "@tabler/icons-react/dist/esm/icons/IconSun.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
-import { signOut } from "../api/calls";
+import { signOut } from "../api/accountCalls";
 import { LANGUAGES, type Language, setLanguage, useLanguage } from "../ui/i18n";
 import { notifyError } from "./notify";
 import { fetchTexts, t } from "./phrases";

@@ -1,7 +1,7 @@
 /** The cache of server responses. */
 
 import { QueryClient } from "@tanstack/react-query";
-import { getSession } from "../api/calls";
+import { getSession } from "../api/accountCalls";
 import { ApiError, whenSignedOut } from "../api/client";
 import type { Session } from "../api/types";
 import { NOBODY, noteEnd, SESSION_KEY } from "./session";

@@ -1,7 +1,7 @@
 /** Who is signed in, and what their role lets them do. */
 
 import { useQuery } from "@tanstack/react-query";
-import { getSession } from "../api/calls";
+import { getSession } from "../api/accountCalls";
 import type { Role, Session, Workspace } from "../api/types";
 
 export const SESSION_KEY = ["session"] as const;

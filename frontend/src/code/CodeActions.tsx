@@ -2,7 +2,7 @@ import { Button, CopyButton, SegmentedControl } from "@mantine/core";
 import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import { useState } from "react";
-import { downloadExport } from "../api/calls";
+import { downloadExport } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { save } from "../pages/files";

@@ -5,7 +5,7 @@ import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mj
 import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
 import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
 import { useEffect, useRef, useState } from "react";
-import type { DeploymentAction } from "../api/calls";
+import type { DeploymentAction } from "../api/deploymentCalls";
 import type { Deployment, Observed } from "../api/types";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { deleteOldState } from "../api/calls";
+import { deleteOldState } from "../api/deploymentCalls";
 import type { OldState } from "../api/types";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { listOldState, listRuns, threadsLink } from "../api/calls";
+import { listOldState, listRuns, threadsLink } from "../api/deploymentCalls";
 import type { RunRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

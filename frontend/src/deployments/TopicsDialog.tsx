@@ -1,7 +1,7 @@
 import { Button, Modal, NumberInput, Select } from "@mantine/core";
 import { useState } from "react";
-import { createTopics } from "../api/calls";
 import { ApiError } from "../api/client";
+import { createTopics } from "../api/topicCalls";
 import type { MissingTopic } from "../api/types";
 import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";

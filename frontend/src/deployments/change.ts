@@ -1,6 +1,6 @@
 import { create } from "zustand";
-import { getPlan, getStartPlan, redeploy } from "../api/calls";
 import { ApiError } from "../api/client";
+import { getPlan, getStartPlan, redeploy } from "../api/deploymentCalls";
 import type {
   Deployment,
   DeploymentSettings,

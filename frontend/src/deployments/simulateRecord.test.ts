@@ -4,9 +4,11 @@ import { useSimulation } from "../simulate/store";
 import { simulateRecord } from "./simulateRecord";
 
 const asked = vi.fn();
-vi.mock("../api/calls", () => ({
+vi.mock("../api/topologyCalls", () => ({
   sampleInputs: async () => ({ inputs: [{ topic: "orders", value: 1 }] }),
-  cancelSimulation: async () => undefined,
+}));
+vi.mock("../api/compileCalls", () => ({ cancelSimulation: async () => undefined }));
+vi.mock("../api/topicCalls", () => ({
   getRecord: async (...call: unknown[]) => {
     asked(...call);
     const part = { text: "x", cut: false, size: 1, error: null, schema_id: null };

@@ -1,4 +1,4 @@
-import { getRecord } from "../api/calls";
+import { getRecord } from "../api/topicCalls";
 import type { Failure } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useView } from "../designer/view";

@@ -1,8 +1,8 @@
 /** Topics that a version names and the cluster lacks: nothing is created without asking. */
 
 import { create } from "zustand";
-import { missingTopics } from "../api/calls";
 import { ApiError } from "../api/client";
+import { missingTopics } from "../api/deploymentCalls";
 import type { DeploymentSettings, MissingTopic, NewTopic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
-import { listGenerators, stopGenerator } from "../api/calls";
+import { listGenerators, stopGenerator } from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { notifyError } from "../app/notify";
 import pages from "../pages/pages.module.css";

@@ -1,8 +1,8 @@
 import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { startGenerator, topicUses } from "../api/calls";
 import { ApiError } from "../api/client";
+import { startGenerator, topicUses } from "../api/topicCalls";
 import type { TopicUse } from "../api/types";
 import { notify } from "../app/notify";
 import { Note } from "../ui";

@@ -3,7 +3,7 @@ import IconCloudOff from "@tabler/icons-react/dist/esm/icons/IconCloudOff.mjs";
 import IconEyeOff from "@tabler/icons-react/dist/esm/icons/IconEyeOff.mjs";
 import IconHeartbeat from "@tabler/icons-react/dist/esm/icons/IconHeartbeat.mjs";
 import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
-import { getVersion } from "../api/calls";
+import { getVersion } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { FailureNote } from "../deployments/FailureNote";

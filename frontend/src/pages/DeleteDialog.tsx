@@ -1,8 +1,8 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { deleteTopology } from "../api/calls";
 import { ApiError } from "../api/client";
+import { deleteTopology } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
 import { notify } from "../app/notify";
 import { t } from "../app/phrases";

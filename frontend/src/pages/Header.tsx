@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link } from "react-router";
 import { AlertMark } from "../alerts/AlertMark";
-import { changeTopology } from "../api/calls";
+import { changeTopology } from "../api/topologyCalls";
 import { Mark } from "../app/Mark";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";

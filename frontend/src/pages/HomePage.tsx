@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "react-router";
-import { listTopologies } from "../api/calls";
+import { listTopologies } from "../api/topologyCalls";
 import classes from "../app/app.module.css";
 import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";

@@ -2,7 +2,7 @@ import { Button, Pagination, TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/calls";
+import { accountLink, listAccounts, listWorkspaces, setTopicPrefixes } from "../api/accountCalls";
 import type { AccountPage, WorkspaceSettings } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Link, Navigate, useParams } from "react-router";
-import { signInByLink } from "../api/calls";
+import { signInByLink } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import { Loading } from "../app/Loading";
 import { Mark } from "../app/Mark";

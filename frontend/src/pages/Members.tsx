@@ -1,7 +1,13 @@
 import { Button, Modal, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { addMember, changeMember, listMembers, memberLink, removeMember } from "../api/calls";
+import {
+  addMember,
+  changeMember,
+  listMembers,
+  memberLink,
+  removeMember,
+} from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import type { Member, Role } from "../api/types";
 import { Failed } from "../app/Failed";

@@ -1,7 +1,7 @@
 import { Button, PasswordInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { setPassword } from "../api/calls";
+import { setPassword } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import { t } from "../app/phrases";
 import { SESSION_KEY, useSession } from "../app/session";

@@ -1,6 +1,6 @@
 import { Switch } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRules, setRules } from "../api/calls";
+import { getRules, setRules } from "../api/accountCalls";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import classes from "./pages.module.css";

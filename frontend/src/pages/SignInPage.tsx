@@ -2,7 +2,7 @@ import { Alert, Button, PasswordInput, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Navigate, useNavigate, useSearchParams } from "react-router";
-import { signIn } from "../api/calls";
+import { signIn } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import { Mark } from "../app/Mark";
 import { t } from "../app/phrases";

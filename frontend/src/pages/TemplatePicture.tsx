@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getCatalogue } from "../api/calls";
+import { getCatalogue } from "../api/topologyCalls";
 import type { Template } from "../api/types";
 import { hueOf } from "../designer/derived";
 import {

@@ -1,7 +1,7 @@
 import { Button, CopyButton, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { createToken, deleteToken, listTokens } from "../api/calls";
+import { createToken, deleteToken, listTokens } from "../api/accountCalls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";

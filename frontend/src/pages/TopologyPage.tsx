@@ -1,15 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useMemo, useState } from "react";
 import { useParams, useSearchParams } from "react-router";
-import {
-  compileDocument,
-  getCatalogue,
-  getDraft,
-  getTopology,
-  getVersion,
-  listTopics,
-} from "../api/calls";
+import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
+import { listTopics } from "../api/topicCalls";
+import { getCatalogue, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";

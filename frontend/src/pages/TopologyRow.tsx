@@ -5,7 +5,7 @@ import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "react-router";
-import { createTopology, getDraft } from "../api/calls";
+import { createTopology, getDraft } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";

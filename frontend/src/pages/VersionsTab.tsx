@@ -6,7 +6,7 @@ import IconGitCompare from "@tabler/icons-react/dist/esm/icons/IconGitCompare.mj
 import IconRocket from "@tabler/icons-react/dist/esm/icons/IconRocket.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { downloadExport, listVersions } from "../api/calls";
+import { downloadExport, listVersions } from "../api/topologyCalls";
 import type { VersionSummary } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

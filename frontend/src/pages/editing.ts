@@ -1,15 +1,9 @@
 /** The open topology between draft, versions and deployment: what is saved, what is not, what collides. */
 
 import { create } from "zustand";
-import {
-  actOnDeployment,
-  createDeployment,
-  createVersion,
-  type DeploymentAction,
-  getVersion,
-  putDraft,
-} from "../api/calls";
 import { ApiError } from "../api/client";
+import { actOnDeployment, createDeployment, type DeploymentAction } from "../api/deploymentCalls";
+import { createVersion, getVersion, putDraft } from "../api/topologyCalls";
 import type {
   Deployment,
   DeploymentSettings,

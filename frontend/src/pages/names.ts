@@ -1,6 +1,6 @@
 /** Names of topologies, of which a workspace has each only once. */
 
-import { listTopologies } from "../api/calls";
+import { listTopologies } from "../api/topologyCalls";
 
 /** Characters that a name may have. */
 export const LONGEST_NAME = 150;

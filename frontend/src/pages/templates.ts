@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { listTemplates } from "../api/calls";
+import { listTemplates } from "../api/topologyCalls";
 import type { Template } from "../api/types";
 import { language } from "../ui/i18n";
 

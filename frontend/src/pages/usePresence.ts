@@ -1,7 +1,7 @@
 /** Reports the node that is edited here, and marks the nodes that other people edit on the canvas. */
 
 import { useEffect } from "react";
-import { sendPresence } from "../api/calls";
+import { sendPresence } from "../api/topologyCalls";
 import { usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";

@@ -1,7 +1,7 @@
 import { Select, useComputedColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Suspense, useState } from "react";
-import { getFigures } from "../api/calls";
+import { getFigures } from "../api/deploymentCalls";
 import type { Figures } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

@@ -3,7 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { listPlacements } from "../api/calls";
+import { listPlacements } from "../api/deploymentCalls";
 import type { Placement } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

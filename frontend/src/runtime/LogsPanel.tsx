@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
-import { getLogs } from "../api/calls";
+import { getLogs } from "../api/deploymentCalls";
 import type { LogLine } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

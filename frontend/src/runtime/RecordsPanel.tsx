@@ -5,8 +5,8 @@ import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mj
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Link } from "react-router";
-import { getEdgeRecords } from "../api/calls";
 import { ApiError } from "../api/client";
+import { getEdgeRecords } from "../api/deploymentCalls";
 import type { EdgeRecord, EdgeRecords } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

@@ -35,7 +35,7 @@ async function type(label: string, typed: string) {
 }
 
 const asked = vi.fn();
-vi.mock("../api/calls", () => ({
+vi.mock("../api/topicCalls", () => ({
   generateRecords: async (_ws: string, request: unknown) => {
     asked(request);
     return { lines: [{ topic: "in", key: "a", value: "b", timestamp: 5 }] };

@@ -1,6 +1,6 @@
 import { Button, Modal, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
-import { generateRecords } from "../api/calls";
+import { generateRecords } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
 import { complete, recipeOf, type Shape, USUAL } from "../generate/recipe";
 import { DurationInput, NumberField, ShapeForm } from "../generate/ShapeForm";

@@ -1,7 +1,7 @@
 import { Modal, Select, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { sampleTopic } from "../api/calls";
 import { ApiError } from "../api/client";
+import { sampleTopic } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";

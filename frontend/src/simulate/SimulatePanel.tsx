@@ -1,6 +1,6 @@
 import { Button, Switch } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
-import { prepareSimulator } from "../api/calls";
+import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { GenerateDialog, PasteDialog } from "./Adding";

@@ -1,6 +1,6 @@
 /** One simulation, with the wait for a simulator that is starting. */
 
-import { simulate } from "../api/calls";
+import { simulate } from "../api/compileCalls";
 import type { Simulation, TopologyTest } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "./texts";

@@ -1,8 +1,9 @@
 /** The simulation of the topology that is open: its inputs, kept in this browser, and its result. */
 
 import { create } from "zustand";
-import { cancelSimulation, sampleInputs } from "../api/calls";
 import { ApiError } from "../api/client";
+import { cancelSimulation } from "../api/compileCalls";
+import { sampleInputs } from "../api/topologyCalls";
 import type { Diagnostic, SimulationResult } from "../api/types";
 import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";

@@ -1,8 +1,8 @@
 /** Pages of a store's rows, one below the other. */
 
 import { useCallback, useEffect, useRef, useState } from "react";
-import { readStore } from "../api/calls";
 import { ApiError } from "../api/client";
+import { readStore } from "../api/deploymentCalls";
 import type { StateStore, StoreAnswer, StorePage } from "../api/types";
 import { queryOf, type StoreQuestion } from "./query";
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { listStores } from "../api/calls";
+import { listStores } from "../api/deploymentCalls";
 import { useLive } from "../runtime/store";
 
 /** The stores of the deployment that is shown; asked again when its version or its state changes. */

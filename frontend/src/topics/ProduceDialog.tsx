@@ -1,7 +1,7 @@
 import { Button, Modal, Select, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { produceRecord } from "../api/calls";
 import { ApiError } from "../api/client";
+import { produceRecord } from "../api/topicCalls";
 import type { NewRecord } from "../api/types";
 import { notify } from "../app/notify";
 import { t } from "../app/phrases";

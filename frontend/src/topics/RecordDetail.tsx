@@ -4,7 +4,7 @@ import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useNavigate } from "react-router";
-import { getRecord } from "../api/calls";
+import { getRecord } from "../api/topicCalls";
 import type { RawRecord, RecordPart, TopicUse } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

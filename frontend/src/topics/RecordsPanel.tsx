@@ -3,7 +3,7 @@ import IconRefresh from "@tabler/icons-react/dist/esm/icons/IconRefresh.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
-import { topicUses } from "../api/calls";
+import { topicUses } from "../api/topicCalls";
 import type { RecordPart, TopicRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { t } from "../app/phrases";

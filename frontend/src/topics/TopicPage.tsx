@@ -5,7 +5,7 @@ import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useParams } from "react-router";
-import { getTopic } from "../api/calls";
+import { getTopic } from "../api/topicCalls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";

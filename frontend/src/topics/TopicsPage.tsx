@@ -5,7 +5,7 @@ import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Link, useParams } from "react-router";
-import { listTopicFigures } from "../api/calls";
+import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
 import { Failed } from "../app/Failed";
 import { t } from "../app/phrases";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { listGroups } from "../api/calls";
+import { listGroups } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";

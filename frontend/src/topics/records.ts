@@ -1,6 +1,6 @@
 /** What is asked of a topic's records, as the page's address has it, and records as text. */
 
-import type { RecordsQuery } from "../api/calls";
+import type { RecordsQuery } from "../api/topicCalls";
 import type { RecordFormat, RecordPart, TopicRecord } from "../api/types";
 
 export type Start = "latest" | "earliest" | "offset" | "time";

@@ -1,8 +1,8 @@
 /** Pages of a topic's records, and the live ones while somebody looks. */
 
 import { useCallback, useEffect, useReducer, useRef } from "react";
-import { listRecords, type RecordsQuery } from "../api/calls";
 import { ApiError } from "../api/client";
+import { listRecords, type RecordsQuery } from "../api/topicCalls";
 import type { RecordPage, TopicRecord } from "../api/types";
 import { MOST_ROWS, type Question, queryOf } from "./records";
 

@@ -1,0 +1,103 @@
+/** The API's operations on sessions, accounts and workspaces. */
+
+import { answer, api } from "./client";
+import type {
+  AccountPage,
+  AddedMember,
+  CreatedToken,
+  Member,
+  NewMember,
+  Role,
+  Session,
+  Token,
+  WorkspaceRules,
+  WorkspaceSettings,
+} from "./types";
+
+export const getSession = (): Promise<Session> => answer(api.GET("/api/session"));
+
+export const signIn = (username: string, password: string): Promise<Session> =>
+  answer(api.POST("/api/session", { body: { username, password } }));
+
+export const signInByLink = (token: string): Promise<Session> =>
+  answer(api.POST("/api/session/link", { body: { token } }));
+
+export const signOut = () => api.DELETE("/api/session");
+
+export const setPassword = (current: string, next: string): Promise<Session> =>
+  answer(api.PUT("/api/account/password", { body: { current, new: next } }));
+
+export const listTokens = (): Promise<readonly Token[]> => answer(api.GET("/api/tokens"));
+
+export const createToken = (name: string, days: number): Promise<CreatedToken> =>
+  answer(api.POST("/api/tokens", { body: { name, days } }));
+
+export const deleteToken = (token: number) =>
+  api.DELETE("/api/tokens/{token}", { params: { path: { token } } });
+
+export const getRules = (workspace: string): Promise<WorkspaceRules> =>
+  answer(api.GET("/api/workspaces/{workspace}/rules", { params: { path: { workspace } } }));
+
+export const setRules = (workspace: string, rules: WorkspaceRules): Promise<WorkspaceRules> =>
+  answer(
+    api.PUT("/api/workspaces/{workspace}/rules", {
+      params: { path: { workspace } },
+      body: rules,
+    }),
+  );
+
+export const listMembers = (workspace: string): Promise<readonly Member[]> =>
+  answer(api.GET("/api/workspaces/{workspace}/members", { params: { path: { workspace } } }));
+
+export const addMember = (workspace: string, member: NewMember): Promise<AddedMember> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/members", {
+      params: { path: { workspace } },
+      body: member,
+    }),
+  );
+
+export const changeMember = (workspace: string, member: number, role: Role): Promise<Member> =>
+  answer(
+    api.PATCH("/api/workspaces/{workspace}/members/{member}", {
+      params: { path: { workspace, member } },
+      body: { role },
+    }),
+  );
+
+export const removeMember = (workspace: string, member: number) =>
+  api.DELETE("/api/workspaces/{workspace}/members/{member}", {
+    params: { path: { workspace, member } },
+  });
+
+/** A new one-time sign-in link for a member; earlier ones become invalid. */
+export const memberLink = (workspace: string, member: number): Promise<{ sign_in_link: string }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/members/{member}/link", {
+      params: { path: { workspace, member } },
+    }),
+  );
+
+export const listWorkspaces = (): Promise<readonly WorkspaceSettings[]> =>
+  answer(api.GET("/api/installation/workspaces"));
+
+export const setTopicPrefixes = (
+  workspace: string,
+  prefixes: string[],
+): Promise<WorkspaceSettings> =>
+  answer(
+    api.PUT("/api/installation/workspaces/{workspace}", {
+      params: { path: { workspace } },
+      body: { topic_prefixes: prefixes },
+    }),
+  );
+
+export const listAccounts = (search: string, page: number, size: number): Promise<AccountPage> =>
+  answer(
+    api.GET("/api/installation/accounts", {
+      params: { query: { search, page, page_size: size } },
+    }),
+  );
+
+export const accountLink = (account: number): Promise<{ sign_in_link: string }> =>
+  answer(api.POST("/api/installation/accounts/{account}/link", { params: { path: { account } } }));

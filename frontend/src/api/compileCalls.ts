@@ -1,0 +1,93 @@
+/** The API's operations that compile and simulate documents, and on tests. */
+
+import { answer, api } from "./client";
+import { body } from "./topologyCalls";
+import type {
+  CompileResult,
+  NewTopologyTest,
+  Simulation,
+  TopologyDocument,
+  TopologyTest,
+  TopologyTestPage,
+} from "./types";
+
+/** Steps of records that the answer of a simulation has at most. */
+const MOST_STEPS = 20_000;
+
+export const compileDocument = (
+  workspace: string,
+  document: TopologyDocument,
+  revision: number,
+  signal?: AbortSignal,
+  dialect: "exact" | "plain" = "exact",
+): Promise<CompileResult> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/compile", {
+      params: { path: { workspace } },
+      body: { document: body(document), revision, dialect },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+
+/**
+ * Runs a document on input lines; its state is `starting` while a simulator starts. With `expected`
+ * the result says what differs, and has no steps.
+ */
+export const simulate = (
+  workspace: string,
+  document: TopologyDocument,
+  inputs: readonly unknown[],
+  expected: TopologyTest["expected"] | null,
+  signal: AbortSignal,
+): Promise<Simulation> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/simulations", {
+      params: { path: { workspace } },
+      body: {
+        document: body(document),
+        inputs: [...inputs] as never,
+        steps: MOST_STEPS,
+        ...(expected === null ? {} : { expected }),
+      },
+      signal,
+    }),
+  );
+
+/** Whether a simulation would run at once; starts a simulator where there is none. */
+export const prepareSimulator = (workspace: string) =>
+  answer(api.GET("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } }));
+
+export const cancelSimulation = (workspace: string) =>
+  api.DELETE("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } });
+
+/** All tests: there are never more than a page of 200. */
+export const listTests = (topology: number): Promise<TopologyTestPage> =>
+  answer(
+    api.GET("/api/topologies/{topology}/tests", {
+      params: { path: { topology }, query: { page_size: 200 } },
+    }),
+  );
+
+export const createTest = (topology: number, test: NewTopologyTest): Promise<TopologyTest> =>
+  answer(
+    api.POST("/api/topologies/{topology}/tests", { params: { path: { topology } }, body: test }),
+  );
+
+export const replaceTest = (
+  topology: number,
+  id: number,
+  test: NewTopologyTest,
+): Promise<TopologyTest> =>
+  answer(
+    api.PUT("/api/topologies/{topology}/tests/{test}", {
+      params: { path: { topology, test: id } },
+      body: test,
+    }),
+  );
+
+export const deleteTest = (topology: number, id: number) =>
+  answer(
+    api.DELETE("/api/topologies/{topology}/tests/{test}", {
+      params: { path: { topology, test: id } },
+    }),
+  );

@@ -1,0 +1,169 @@
+/** The API's operations on topics, their records and generators. */
+
+import { answer, api } from "./client";
+import type { paths } from "./schema";
+import type {
+  ConsumerGroups,
+  Generator,
+  GeneratorPage,
+  NewGenerator,
+  NewRecord,
+  NewTopic,
+  RawRecord,
+  Recipe,
+  RecordFormat,
+  RecordPage,
+  SampleRequest,
+  TopicDetail,
+  TopicFiguresPage,
+  TopicUse,
+} from "./types";
+
+export const listTopics = (workspace: string) =>
+  answer(api.GET("/api/workspaces/{workspace}/topics", { params: { path: { workspace } } }));
+
+export const listTopicFigures = (
+  workspace: string,
+  search: string,
+  page: number,
+  size: number,
+): Promise<TopicFiguresPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topic-figures", {
+      params: { path: { workspace }, query: { search, page, page_size: size } },
+    }),
+  );
+
+const topicAt = (workspace: string, topic: string) => ({ path: { workspace, topic } });
+
+export const getTopic = (workspace: string, topic: string): Promise<TopicDetail> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}", { params: topicAt(workspace, topic) }),
+  );
+
+export const deleteTopic = (workspace: string, topic: string) =>
+  api.DELETE("/api/workspaces/{workspace}/topics/{topic}", { params: topicAt(workspace, topic) });
+
+export const listGroups = (workspace: string, topic: string): Promise<ConsumerGroups> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/groups", {
+      params: topicAt(workspace, topic),
+    }),
+  );
+
+type RecordsCall = paths["/api/workspaces/{workspace}/topics/{topic}/records"]["get"]["parameters"];
+
+export interface RecordsQuery {
+  start?: "latest" | "earliest" | "offset" | "time";
+  partition?: number;
+  offset?: number;
+  time?: number;
+  limit?: number;
+  key_format?: RecordFormat;
+  value_format?: RecordFormat;
+  contains?: string;
+  field?: string;
+  equals?: string;
+  compare?: NonNullable<NonNullable<RecordsCall["query"]>["compare"]>;
+  reader?: string;
+  cursor?: string;
+}
+
+export const listRecords = (
+  workspace: string,
+  topic: string,
+  query: RecordsQuery,
+  signal?: AbortSignal,
+): Promise<RecordPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/records", {
+      params: { ...topicAt(workspace, topic), query },
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  );
+
+export const getRecord = (
+  workspace: string,
+  topic: string,
+  partition: number,
+  offset: number,
+  formats: { key_format: RecordFormat; value_format: RecordFormat; reader: string },
+): Promise<RawRecord> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/records/{partition}/{offset}", {
+      params: { path: { workspace, topic, partition, offset }, query: formats },
+    }),
+  );
+
+export const topicUses = (
+  workspace: string,
+  topic: string,
+): Promise<{ readonly uses: readonly TopicUse[] }> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topics/{topic}/uses", {
+      params: topicAt(workspace, topic),
+    }),
+  );
+
+/** Records of a topic as input lines of a simulation, with masked fields. */
+export const sampleTopic = (
+  workspace: string,
+  topic: string,
+  asked: SampleRequest,
+): Promise<{ readonly lines: readonly Record<string, unknown>[]; readonly skipped: number }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topics/{topic}/samples", {
+      params: topicAt(workspace, topic),
+      body: asked,
+    }),
+  );
+
+export const listGenerators = (workspace: string, search: string): Promise<GeneratorPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/generators", {
+      params: { path: { workspace }, query: { search, page_size: 100 } },
+    }),
+  );
+
+export const startGenerator = (workspace: string, made: NewGenerator): Promise<Generator> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/generators", {
+      params: { path: { workspace } },
+      body: made,
+    }),
+  );
+
+export const stopGenerator = (generator: number): Promise<Generator> =>
+  answer(api.POST("/api/generators/{generator}/stop", { params: { path: { generator } } }));
+
+/** Random records as input lines of a simulation; nothing is written. */
+export const generateRecords = (
+  workspace: string,
+  asked: { topic: string; recipe: Recipe; count: number; every: number },
+): Promise<{ readonly lines: readonly Record<string, unknown>[] }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/generated-records", {
+      params: { path: { workspace } },
+      body: asked,
+    }),
+  );
+
+export const produceRecord = (
+  workspace: string,
+  topic: string,
+  record: NewRecord,
+): Promise<{ partition: number; offset: number }> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topics/{topic}/records", {
+      params: topicAt(workspace, topic),
+      body: record,
+    }),
+  );
+
+export const createTopics = (workspace: string, topics: readonly NewTopic[]) =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topics", {
+      params: { path: { workspace } },
+      body: { topics: [...topics] },
+    }),
+  );

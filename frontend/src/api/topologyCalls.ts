@@ -1,0 +1,161 @@
+/** The API's operations on topologies, their versions and templates. */
+
+import type { Catalogue } from "../graph/catalogue";
+import { answer, api } from "./client";
+import type { components } from "./schema";
+import type {
+  Draft,
+  Template,
+  TopologyDocument,
+  TopologyPage,
+  TopologySummary,
+  Tried,
+  Version,
+  VersionSummary,
+} from "./types";
+
+/** The page's documents are read-only; the client's types, made for any caller, are not. */
+export function body(document: TopologyDocument): components["schemas"]["DocumentRequest"] {
+  return document as unknown as components["schemas"]["DocumentRequest"];
+}
+
+export const getCatalogue = (): Promise<Catalogue> =>
+  answer(api.GET("/api/catalog")) as Promise<Catalogue>;
+
+export const sampleInputs = (
+  topology: number,
+): Promise<{ readonly inputs: readonly Record<string, unknown>[] }> =>
+  answer(api.GET("/api/topologies/{topology}/sample-inputs", { params: { path: { topology } } }));
+
+export const listTemplates = (): Promise<readonly Template[]> => answer(api.GET("/api/templates"));
+
+/** The topology of a template, its topics and its generators; the title in a language. */
+export const tryTemplate = (
+  workspace: string,
+  template: string,
+  language: string,
+): Promise<Tried> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/templates/{template_id}/try", {
+      params: { path: { workspace, template_id: template } },
+      headers: { "Accept-Language": language },
+    }),
+  );
+
+export interface TopologyQuery {
+  search?: string;
+  ordering?: string;
+  page?: number;
+  page_size?: number;
+}
+
+export const listTopologies = (workspace: string, query: TopologyQuery): Promise<TopologyPage> =>
+  answer(
+    api.GET("/api/workspaces/{workspace}/topologies", {
+      params: { path: { workspace }, query: query as never },
+    }),
+  );
+
+export interface NewTopology {
+  name: string;
+  description?: string;
+  document?: TopologyDocument;
+  template?: string;
+}
+
+export const createTopology = (workspace: string, made: NewTopology): Promise<TopologySummary> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/topologies", {
+      params: { path: { workspace } },
+      body: {
+        name: made.name,
+        description: made.description ?? "",
+        ...(made.document === undefined ? {} : { document: body(made.document) }),
+        ...(made.template === undefined ? {} : { template: made.template }),
+      },
+    }),
+  );
+
+const topologyAt = (topology: number) => ({ params: { path: { topology } } });
+
+export const versionAt = (topology: number, number: number) => ({
+  params: { path: { topology, number } },
+});
+
+export const getTopology = (topology: number): Promise<TopologySummary> =>
+  answer(api.GET("/api/topologies/{topology}", topologyAt(topology)));
+
+export const changeTopology = (
+  topology: number,
+  change: { name?: string; description?: string },
+): Promise<TopologySummary> =>
+  answer(api.PATCH("/api/topologies/{topology}", { ...topologyAt(topology), body: change }));
+
+export const deleteTopology = (topology: number) =>
+  api.DELETE("/api/topologies/{topology}", topologyAt(topology));
+
+export const getDraft = (topology: number): Promise<Draft> =>
+  answer(
+    api.GET("/api/topologies/{topology}/draft", topologyAt(topology)),
+  ) as Promise<unknown> as Promise<Draft>;
+
+export const putDraft = (
+  topology: number,
+  draft: Pick<Draft, "document" | "base_version" | "revision">,
+): Promise<Draft> =>
+  answer(
+    api.PUT("/api/topologies/{topology}/draft", {
+      ...topologyAt(topology),
+      body: { ...draft, document: body(draft.document) },
+    }),
+  ) as Promise<unknown> as Promise<Draft>;
+
+export const discardDraft = (topology: number) =>
+  api.DELETE("/api/topologies/{topology}/draft", topologyAt(topology));
+
+/** The person in this page edits a node (or none): the others see it. */
+export const sendPresence = (topology: number, node: string | null) =>
+  api.PUT("/api/topologies/{topology}/presence", { ...topologyAt(topology), body: { node } });
+
+export const listVersions = async (topology: number): Promise<readonly VersionSummary[]> => {
+  const page = await answer(
+    api.GET("/api/topologies/{topology}/versions", {
+      params: { path: { topology }, query: { page_size: 200 } },
+    }),
+  );
+  return page.results;
+};
+
+export const getVersion = (topology: number, number: number): Promise<Version> =>
+  answer(
+    api.GET("/api/topologies/{topology}/versions/{number}", versionAt(topology, number)),
+  ) as Promise<unknown> as Promise<Version>;
+
+export const createVersion = (
+  topology: number,
+  version: {
+    document: TopologyDocument;
+    message: string;
+    base_version: number | null;
+    draft_revision: string | null;
+  },
+): Promise<Version> =>
+  answer(
+    api.POST("/api/topologies/{topology}/versions", {
+      ...topologyAt(topology),
+      body: { ...version, document: body(version.document) },
+    }),
+  ) as Promise<unknown> as Promise<Version>;
+
+/** The zip with the job of a version. */
+export const downloadExport = (
+  topology: number,
+  number: number,
+  dialect: "exact" | "plain" = "exact",
+): Promise<Blob> =>
+  answer(
+    api.GET("/api/topologies/{topology}/versions/{number}/export", {
+      params: { ...versionAt(topology, number).params, query: { dialect } },
+      parseAs: "blob",
+    }),
+  ) as Promise<unknown> as Promise<Blob>;
