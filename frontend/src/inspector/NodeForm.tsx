@@ -1,3 +1,4 @@
+import "./widgets/ofNodes";
 import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
 import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
 import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";

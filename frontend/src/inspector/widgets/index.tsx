@@ -1,10 +1,4 @@
 import type { ComponentType } from "react";
-import { CodeWidget } from "./code";
-import { ExpressionWidget } from "./expression";
-import { FormatWidget } from "./format";
-import { GroupByWidget } from "./groupBy";
-import { BranchesWidget, CogroupInputsWidget, KeyValuesWidget, OutputsWidget } from "./lists";
-import { OutputTypesWidget } from "./outputTypes";
 import {
   BooleanWidget,
   ChoiceWidget,
@@ -16,9 +10,8 @@ import {
   TypeWidget,
 } from "./simple";
 import type { WidgetProps } from "./widget";
-import { WindowWidget } from "./window";
 
-const WIDGETS: Readonly<Record<string, ComponentType<WidgetProps>>> = {
+const WIDGETS: Record<string, ComponentType<WidgetProps>> = {
   text: TextWidget,
   number: NumberWidget,
   duration: DurationWidget,
@@ -27,17 +20,12 @@ const WIDGETS: Readonly<Record<string, ComponentType<WidgetProps>>> = {
   topic: TopicWidget,
   topics: TopicsWidget,
   type: TypeWidget,
-  expression: ExpressionWidget,
-  format: FormatWidget,
-  branches: BranchesWidget,
-  cogroup_inputs: CogroupInputsWidget,
-  outputs: OutputsWidget,
-  output_types: OutputTypesWidget,
-  key_values: KeyValuesWidget,
-  group_by: GroupByWidget,
-  window: WindowWidget,
-  code: CodeWidget,
 };
+
+/** Adds the widgets of a chunk that is fetched later. */
+export function addWidgets(more: Readonly<Record<string, ComponentType<WidgetProps>>>): void {
+  Object.assign(WIDGETS, more);
+}
 
 /** The widget that the catalogue names; plain text for one that this page does not know. */
 export function widgetFor(name: string): ComponentType<WidgetProps> {

@@ -1,0 +1,239 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
+import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
+import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import IconPlayerStop from "@tabler/icons-react/dist/esm/icons/IconPlayerStop.mjs";
+import IconReload from "@tabler/icons-react/dist/esm/icons/IconReload.mjs";
+import { useEffect, useRef, useState } from "react";
+import type { DeploymentAction } from "../api/deploymentCalls";
+import type { Deployment, Observed } from "../api/types";
+import { notifyError } from "../app/notify";
+import { t } from "../app/phrases";
+import { useView } from "../designer/view";
+import { act } from "../pages/editing";
+import { known, millis } from "../runtime/figures";
+import { useLive } from "../runtime/store";
+import { useNow } from "../runtime/useNow";
+import { ago, hour, moment, span } from "../ui/format";
+import { DeploymentSteps } from "./DeploymentSteps";
+import classes from "./deployments.module.css";
+import { StatePill } from "./StatePill";
+import { isMoving } from "./states";
+import { askStart, hideSteps, totalOf } from "./steps";
+
+/** What the deployment does, and what can be done with it. */
+export function DeploymentCard(props: {
+  deployment: Deployment;
+  state: Observed;
+  operator: boolean;
+}) {
+  const { deployment, state } = props;
+  const connection = useLive((live) => live.connection);
+  const total = totalOf(deployment);
+  return (
+    <>
+      <div className={classes.cardHead}>
+        <StatePill
+          state={state}
+          version={deployment.version}
+          waiting={deployment.outage !== null}
+        />
+        <span className={classes.cardNote}>
+          {state === "unknown" && deployment.observed === "unknown"
+            ? t("since {time}", { time: hour(deployment.since) })
+            : total === null || deployment.observed !== "running"
+              ? t("on this machine")
+              : t("on this machine · up in {time}", { time: span(total) })}
+        </span>
+      </div>
+      {connection === "lost" ? (
+        <p className={classes.cardLine}>
+          {t(
+            "The server cannot be reached, so the current state is unknown. Retrying automatically.",
+          )}
+        </p>
+      ) : null}
+      {deployment.draining ? (
+        <p className={classes.cardLine} data-testid="draining">
+          {t("Reads up to the ends of its topics, then stops.")}
+        </p>
+      ) : null}
+      {state === "paused" ? (
+        <p className={classes.cardLine}>
+          {t("The driver is ready and reads nothing until it is resumed.")}
+        </p>
+      ) : null}
+      <DeploymentSteps deployment={deployment} />
+      {deployment.run === null ? null : <RunLine deployment={deployment} />}
+      {props.operator ? <Actions deployment={deployment} /> : null}
+    </>
+  );
+}
+
+function RunLine({ deployment }: { deployment: Deployment }) {
+  const now = useNow(1_000);
+  const { run } = deployment;
+  if (run === null) return null;
+  const started = millis(run.started_at);
+  return (
+    <dl className={classes.run}>
+      <dt>{t("Driver")}</dt>
+      <dd className="m-mono" data-testid="driver-pid">
+        {known(run.pid, (pid) => t("process {pid}", { pid }))}
+        {run.host === null ? null : ` · ${run.host}`}
+      </dd>
+      <dt>{t("Started")}</dt>
+      <dd title={started === null ? undefined : moment(started)}>
+        {known(started, (at) => ago(at, now))}
+        {run.restarts > 0 ? (
+          <span className={classes.restarts}>
+            {" · "}
+            {run.restarts === 1 ? t("1 restart") : t("{n} restarts", { n: run.restarts })}
+          </span>
+        ) : null}
+      </dd>
+    </dl>
+  );
+}
+
+function Actions({ deployment }: { deployment: Deployment }) {
+  const [busy, setBusy] = useState<string | null>(null);
+  const alive = useRef(true);
+  useEffect(() => {
+    alive.current = true;
+    return () => {
+      alive.current = false;
+    };
+  }, []);
+  const run = async (action: DeploymentAction) => {
+    setBusy(action);
+    try {
+      await act(action);
+    } catch (error) {
+      notifyError(error);
+    } finally {
+      if (alive.current) setBusy(null);
+    }
+  };
+  const up = deployment.desired === "running";
+  return (
+    <div className={classes.actions}>
+      {up && deployment.observed !== "failed" ? (
+        <>
+          <Button
+            leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+            loading={busy === "stop"}
+            onClick={() => void run("stop")}
+            data-testid="stop"
+          >
+            {t("Stop")}
+          </Button>
+          {deployment.paused ? (
+            <Button
+              leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+              loading={busy === "resume"}
+              onClick={() => void run("resume")}
+              data-testid="resume"
+            >
+              {t("Resume")}
+            </Button>
+          ) : (
+            <Button
+              leftSection={<IconPlayerPause size={16} stroke={1.5} />}
+              loading={busy === "pause"}
+              onClick={() => void run("pause")}
+              data-testid="pause"
+            >
+              {t("Pause")}
+            </Button>
+          )}
+          <Button
+            leftSection={<IconReload size={16} stroke={1.5} />}
+            loading={busy === "restart"}
+            disabled={isMoving(deployment.observed)}
+            onClick={() => void run("restart")}
+            data-testid="restart"
+          >
+            {t("Restart")}
+          </Button>
+          <Menu position="bottom-start" width={180} withinPortal={false}>
+            <Menu.Target>
+              <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
+                <IconDots size={16} stroke={1.5} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                onClick={() => void run("drain")}
+                data-testid="drain"
+              >
+                {t("Drain and stop")}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </>
+      ) : deployment.draining ? (
+        <Button
+          leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+          loading={busy === "stop"}
+          onClick={() => void run("stop")}
+          data-testid="stop"
+        >
+          {t("Stop now")}
+        </Button>
+      ) : (
+        <Button
+          leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
+          loading={busy === "start"}
+          disabled={deployment.observed === "stopping"}
+          onClick={() => void run("start")}
+          data-testid="start"
+        >
+          {t("Start v{n}", { n: deployment.version })}
+        </Button>
+      )}
+      {up && deployment.observed !== "failed" ? null : (
+        <Button
+          disabled={deployment.observed === "stopping"}
+          onClick={() => {
+            hideSteps();
+            askStart(true);
+          }}
+          data-testid="start-from"
+        >
+          {t("Start from…")}
+        </Button>
+      )}
+      {up && deployment.fallback !== null ? (
+        <Button
+          loading={busy === "cancel"}
+          onClick={() => void run("cancel")}
+          data-testid="cancel-change"
+        >
+          {t("Go on with v{n}", { n: deployment.fallback })}
+        </Button>
+      ) : null}
+      <span className={classes.space} />
+      <Button
+        variant="subtle"
+        onClick={() => {
+          hideSteps();
+          useView.getState().openBottom("logs");
+        }}
+      >
+        {t("Logs")}
+      </Button>
+      <Button
+        variant="subtle"
+        onClick={() => {
+          hideSteps();
+          useView.getState().openBottom("runs");
+        }}
+      >
+        {t("Runs")}
+      </Button>
+    </div>
+  );
+}
