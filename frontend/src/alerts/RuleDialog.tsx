@@ -6,8 +6,8 @@ import { ApiError } from "../api/client";
 import { listTopologies } from "../api/topologyCalls";
 import type { AlertRule, NewAlertRule } from "../api/types";
 import { t } from "../app/phrases";
-import pages from "../pages/pages.module.css";
 import { Note } from "../ui";
+import pages from "../ui/pages.module.css";
 import classes from "./alerts.module.css";
 import { CONDITIONS, type Condition, conditionOf } from "./conditions";
 

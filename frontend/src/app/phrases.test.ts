@@ -8,6 +8,7 @@ const ROOMS = [
   "api",
   "app",
   "pages",
+  "versions",
   "code",
   "plan",
   "problems",

@@ -5,8 +5,8 @@ import { useState } from "react";
 import { downloadExport } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import { save } from "../pages/files";
 import { Tip } from "../ui";
+import { save } from "../ui/files";
 import { useDialect, useJob } from "./dialect";
 
 interface CodeActionsProps {

@@ -2,10 +2,10 @@ import { Button, Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
 import { t } from "../app/phrases";
-import { useEditing } from "../pages/editing";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { bytes, exact } from "../ui/format";
+import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
 

@@ -7,9 +7,9 @@ import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { type Catalogue, kindOf } from "../graph/catalogue";
 import { type DocumentNode, findNode, labelOf } from "../graph/document";
-import { useEditing } from "../pages/editing";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
+import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
 import { simulateRecord } from "./simulateRecord";
 

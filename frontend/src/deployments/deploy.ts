@@ -3,7 +3,7 @@ import { notify, notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
-import { deployDrawing } from "../pages/editing";
+import { deployDrawing } from "./acting";
 import { noneMissing } from "./topics";
 
 /** Errors of the drawing that keep it from being compiled or deployed. */

@@ -5,9 +5,9 @@ import { Link } from "react-router";
 import { listGenerators, stopGenerator } from "../api/topicCalls";
 import type { Generator } from "../api/types";
 import { notifyError } from "../app/notify";
-import pages from "../pages/pages.module.css";
 import { topicAddress } from "../topics/records";
 import { ago, count, exact, moment } from "../ui/format";
+import pages from "../ui/pages.module.css";
 import classes from "./generate.module.css";
 import { t } from "./texts";
 

@@ -20,6 +20,14 @@ test("the document model knows no framework and no other room", () => {
   expect([...new Set(foreign("graph"))].sort()).toEqual(["../api/schema", "elkjs/lib/elk-api"]);
 });
 
+test("pages are imported by the application alone", () => {
+  const below = readdirSync(SOURCE, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !["app", "pages"].includes(entry.name))
+    .map((entry) => entry.name);
+  expect(below.filter((room) => foreign(room).some((from) => /\/pages\//.test(from)))).toEqual([]);
+  expect(foreign("versions").filter((from) => /\/deployments\//.test(from))).toEqual([]);
+});
+
 test("small parts and the theme know no room that uses them", () => {
   const rooms = /^\.\.\/(?!theme|ui)/;
   expect([...foreign("ui"), ...foreign("theme")].filter((from) => rooms.test(from))).toEqual([]);

@@ -12,7 +12,7 @@ import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
-import { resolveDraft, takeTheirs, useEditing } from "./editing";
+import { resolveDraft, takeTheirs, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
 
 /** What concerns the whole topology and cannot wait: a failure, someone's newer version, a draft that is not saved. */

@@ -11,8 +11,8 @@ import { t } from "../app/phrases";
 import { reading } from "../code/editor";
 import { useDesigner } from "../designer/store";
 import { Segments } from "../ui";
-import { changesBetween } from "./changes";
-import { useEditing } from "./editing";
+import { changesBetween } from "../versions/changes";
+import { useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
 
 type What = "document" | "code";

@@ -6,9 +6,9 @@ import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { Note, Segments } from "../ui";
 import { ago } from "../ui/format";
+import { type Conflict, saveVersion, takeTheirs, useEditing } from "../versions/editing";
+import { canonical, differences, merged, type NodeDifference, type Side } from "../versions/merge";
 import classes from "./conflict.module.css";
-import { type Conflict, saveVersion, takeTheirs, useEditing } from "./editing";
-import { canonical, differences, merged, type NodeDifference, type Side } from "./merge";
 
 /** Someone saved meanwhile: both sides, node by node, and the three ways out. Nothing is overwritten. */
 export function ConflictDialog({ conflict }: { conflict: Conflict }) {

@@ -12,8 +12,8 @@ import { may, useWorkspace } from "../app/session";
 import { readDocument, type TopologyDocument } from "../graph/document";
 import { Note, Tip } from "../ui";
 import { language } from "../ui/i18n";
+import classes from "../ui/pages.module.css";
 import { freeName, LONGEST_NAME } from "./names";
-import classes from "./pages.module.css";
 import { TemplatePicture } from "./TemplatePicture";
 import { textsOf, useTemplates } from "./templates";
 

@@ -7,7 +7,7 @@ import type { TopologySummary } from "../api/types";
 import { notify } from "../app/notify";
 import { t } from "../app/phrases";
 import { Note } from "../ui";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 
 /** Deletes only after its name was typed. */
 export function DeleteDialog(props: {

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { t } from "../app/phrases";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 import { TemplatePicture } from "./TemplatePicture";
 import { textsOf, useTemplates } from "./templates";
 

@@ -17,7 +17,7 @@ import { colourOf, initialsOf, type Person, usePresence } from "../designer/pres
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Chip, Tip } from "../ui";
-import { openSave, useEditing } from "./editing";
+import { openSave, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
 import { LONGEST_NAME } from "./names";
 

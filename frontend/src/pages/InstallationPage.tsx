@@ -10,7 +10,7 @@ import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { ago } from "../ui/format";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 
 /** What the installation's admin sets: topics of workspaces, sign-in links of accounts. */

@@ -8,8 +8,8 @@ import { Loading } from "../app/Loading";
 import { Mark } from "../app/Mark";
 import { t } from "../app/phrases";
 import { SESSION_KEY, useSession } from "../app/session";
+import classes from "../ui/pages.module.css";
 import { PasswordForm } from "./Password";
-import classes from "./pages.module.css";
 
 /** Signs in with the one-time link that `./millrace up` prints. */
 export function LinkPage() {

@@ -16,7 +16,7 @@ import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { useSession } from "../app/session";
 import { Note } from "../ui";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 
 export const ROLES: readonly { role: Role; title: string; about: string }[] = [

@@ -6,7 +6,7 @@ import { ApiError } from "../api/client";
 import { t } from "../app/phrases";
 import { SESSION_KEY, useSession } from "../app/session";
 import { Note } from "../ui";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 
 /** Sets or changes one's own password; an account that has one must send it. */
 export function PasswordForm(props: { onSkip?: () => void }) {

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRules, setRules } from "../api/accountCalls";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 
 /** What must be true of a version before it is deployed. */
 export function Rules({ ws, admin }: { ws: string; admin: boolean }) {

@@ -5,9 +5,9 @@ import { notify } from "../app/notify";
 import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { Note } from "../ui";
-import { changesBetween } from "./changes";
-import { proposedMessage, saveVersion, useEditing } from "./editing";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
+import { changesBetween } from "../versions/changes";
+import { proposedMessage, saveVersion, useEditing } from "../versions/editing";
 
 /** Asks for a message and saves an immutable version. Errors in the drawing do not keep it from being saved. */
 export function SaveDialog() {

@@ -3,9 +3,9 @@ import { useParams } from "react-router";
 import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { useWorkspace } from "../app/session";
+import classes from "../ui/pages.module.css";
 import { Members } from "./Members";
 import { Password } from "./Password";
-import classes from "./pages.module.css";
 import { Rules } from "./Rules";
 import { Tokens } from "./Tokens";
 

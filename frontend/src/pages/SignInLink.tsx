@@ -1,6 +1,6 @@
 import { Button, CopyButton, Modal } from "@mantine/core";
 import { t } from "../app/phrases";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 
 /** A one-time sign-in link, shown this once. */
 export function SignInLink(props: { title: string; link: string; onClose: () => void }) {

@@ -7,7 +7,7 @@ import { ApiError } from "../api/client";
 import { Mark } from "../app/Mark";
 import { t } from "../app/phrases";
 import { forgetEnd, hasEnded, SESSION_KEY, useSession } from "../app/session";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 
 /** Only addresses of this page: a link must not lead anywhere else after the sign-in. */
 export function safeNext(next: string | null): string {

@@ -8,7 +8,7 @@ import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { Empty, Note } from "../ui";
 import { ago, moment } from "../ui/format";
-import classes from "./pages.module.css";
+import classes from "../ui/pages.module.css";
 
 const KEY = ["tokens"];
 

@@ -12,11 +12,11 @@ import { Failed } from "../app/Failed";
 import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { may, useSession, useWorkspace } from "../app/session";
+import classes from "../ui/pages.module.css";
 import { CreateDialog } from "./CreateDialog";
 import { DeleteDialog } from "./DeleteDialog";
 import { FirstSteps } from "./FirstSteps";
 import { rememberWorkspace } from "./HomePage";
-import classes from "./pages.module.css";
 import { TopologyRow } from "./TopologyRow";
 
 const PAGE_SIZE = 25;

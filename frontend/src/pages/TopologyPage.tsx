@@ -20,8 +20,6 @@ import { useLive } from "../runtime/store";
 import { topicAddress } from "../topics/records";
 import { useLanguage } from "../ui/i18n";
 import { later, useRest } from "../ui/later";
-import { Banner } from "./Banner";
-import { bottomTabs } from "./bottomTabs";
 import {
   beginEditing,
   draftIsDirty,
@@ -29,7 +27,9 @@ import {
   flushDraft,
   lastFlush,
   useEditing,
-} from "./editing";
+} from "../versions/editing";
+import { Banner } from "./Banner";
+import { bottomTabs } from "./bottomTabs";
 import { HeaderLeft, HeaderRight } from "./Header";
 import { rememberWorkspace } from "./HomePage";
 import { usePageCommands } from "./pageCommands";

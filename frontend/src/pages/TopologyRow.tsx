@@ -10,10 +10,10 @@ import type { TopologySummary } from "../api/types";
 import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import { StatePill } from "../deployments/StatePill";
+import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
-import { save } from "./files";
+import classes from "../ui/pages.module.css";
 import { freeName } from "./names";
-import classes from "./pages.module.css";
 
 interface TopologyRowProps {
   ws: string;

@@ -17,9 +17,9 @@ import { useShownState } from "../deployments/DeploymentPill";
 import { StatePill } from "../deployments/StatePill";
 import { useLive } from "../runtime/store";
 import { Empty } from "../ui";
+import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
-import { openSave, restoreVersion, useEditing } from "./editing";
-import { save } from "./files";
+import { openSave, restoreVersion, useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
 
 const CompareDialog = lazy(() => import("./CompareDialog"));

@@ -1,7 +1,7 @@
 import { t } from "../app/phrases";
 import { ProblemsBadge, ProblemsPanel } from "../problems/ProblemsPanel";
 import { later } from "../ui/later";
-import { useEditing } from "./editing";
+import { useEditing } from "../versions/editing";
 
 const CodeActions = later(async () => (await import("../code/CodeActions")).CodeActions);
 const CodePanel = later(async () => (await import("../code/CodePanel")).CodePanel);

@@ -6,12 +6,13 @@ import { notifyError } from "../app/notify";
 import { t } from "../app/phrases";
 import type { Command } from "../commands/command";
 import { registerCommand } from "../commands/registry";
+import { act } from "../deployments/acting";
 import { deployNow } from "../deployments/deploy";
 import { useSimulated } from "../designer/simulated";
 import { useView } from "../designer/view";
 import { useLive } from "../runtime/store";
 import type { Move } from "../simulate/moves";
-import { act, openSave, useEditing } from "./editing";
+import { openSave, useEditing } from "../versions/editing";
 
 const PANELS = [
   ["problems", "Show problems"],

@@ -6,8 +6,8 @@ import { ApiError } from "../api/client";
 import { createTopics, listTopicFigures } from "../api/topicCalls";
 import { t } from "../app/phrases";
 import { newTopic, RETENTIONS } from "../deployments/topics";
-import pages from "../pages/pages.module.css";
 import { Note } from "../ui";
+import pages from "../ui/pages.module.css";
 import { topicAddress } from "./records";
 
 /** Asks for a name, partitions and retention, and opens the topic. */

@@ -7,9 +7,9 @@ import { deleteTopic } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
 import { notify } from "../app/notify";
 import { t } from "../app/phrases";
-import pages from "../pages/pages.module.css";
 import { Note } from "../ui";
 import { exact } from "../ui/format";
+import pages from "../ui/pages.module.css";
 
 /** Deletes only after its name was typed. */
 export function DeleteTopicDialog(props: { ws: string; topic: TopicDetail; onClose: () => void }) {

@@ -5,8 +5,8 @@ import { produceRecord } from "../api/topicCalls";
 import type { NewRecord } from "../api/types";
 import { notify } from "../app/notify";
 import { t } from "../app/phrases";
-import pages from "../pages/pages.module.css";
 import { Note } from "../ui";
+import pages from "../ui/pages.module.css";
 import { FORMATS } from "./records";
 import classes from "./topics.module.css";
 

@@ -12,9 +12,9 @@ import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { GeneratorsList } from "../generate/GeneratorsList";
-import pages from "../pages/pages.module.css";
 import { Empty } from "../ui";
 import { count, exact } from "../ui/format";
+import pages from "../ui/pages.module.css";
 import { CreateTopicDialog } from "./CreateTopicDialog";
 import { topicAddress } from "./records";
 

@@ -4,9 +4,9 @@ import type { TopicDetail } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { t } from "../app/phrases";
-import pages from "../pages/pages.module.css";
 import { Empty, Note } from "../ui";
 import { count, exact } from "../ui/format";
+import pages from "../ui/pages.module.css";
 import classes from "./topics.module.css";
 
 const LIST = `${pages.list} ${pages.plain}`;

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { aDeployment, aTopology } from "../api/samples";
 import { useLive } from "../runtime/store";
-import { knownDeployment } from "./editing";
+import { knownDeployment } from "./acting";
 
 afterEach(() => useLive.getState().reset());
 
