@@ -22,7 +22,9 @@ from tests.runtime import topics
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.spark, pytest.mark.long]
 
-PROGRAM = places.REPOSITORY / "examples" / "priced_orders.py"
+EXAMPLE = places.REPOSITORY / "examples" / "priced_orders.py"
+#: other journeys on this system have topics of the example's names
+PRICES, REVENUE = "journey-prices", "journey-revenue"
 SCHEMA = "id STRING, item STRING, quantity INT, at TIMESTAMP"
 HOUR = 3_600
 
@@ -42,18 +44,22 @@ def test_a_program_over_parquet_and_a_topic_is_opened_on_the_canvas_and_deployed
     """`document`, *Import a document…*, *Deploy*: the results are those of the program."""
     orders = system.files / "orders"
     orders.mkdir(parents=True)
+    program = tmp_path / "priced_orders.py"
+    text = EXAMPLE.read_text(encoding="utf-8")
+    text = text.replace('"prices"', f'"{PRICES}"').replace('"revenue-per-hour"', f'"{REVENUE}"')
+    program.write_text(text, encoding="utf-8")
     document = tmp_path / "priced-orders.json"
     subprocess.run(
-        [sys.executable, "millrace", "document", str(PROGRAM), "-o", str(document)],
+        [sys.executable, "millrace", "document", str(program), "-o", str(document)],
         cwd=places.REPOSITORY,
         env={**os.environ, "ORDERS": str(orders)},
         check=True,
         timeout=120,
     )
-    topics.create(system.bootstrap_servers, {"prices": 3, "revenue-per-hour": 1})
+    topics.create(system.bootstrap_servers, {PRICES: 3, REVENUE: 1})
     price = struct.pack(">d", 2.5)
     topics.produce(
-        system.bootstrap_servers, "prices", [{"key": "tea", "value": price, "timestamp": 1}]
+        system.bootstrap_servers, PRICES, [{"key": "tea", "value": price, "timestamp": 1}]
     )
     add_orders(spark, orders, ("1", "tea", 2, HOUR), ("2", "tea", 4, HOUR + 60))
 
@@ -62,7 +68,7 @@ def test_a_program_over_parquet_and_a_topic_is_opened_on_the_canvas_and_deployed
     page.get_by_test_id("topology-name").fill("Priced orders")
     page.get_by_test_id("create-topology").click()
     designer = Designer(page)
-    assert set(designer.nodes()) >= {"orders", "prices", "with-price", "revenue"}
+    assert set(designer.nodes()) >= {"orders", PRICES, "with-price", "revenue"}
     expect(designer.node("with-price")).to_contain_text("Add the price")
 
     page.get_by_test_id("deploy").click()
@@ -87,7 +93,7 @@ def revenue(system: System, last: float) -> list[float]:
     while True:
         found = [
             float(struct.unpack(">d", each.value())[0])
-            for each in topics.consume(system.bootstrap_servers, "revenue-per-hour", 1)
+            for each in topics.consume(system.bootstrap_servers, REVENUE, 1)
         ]
         if found[-1:] == [last]:
             return found

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.api import Api
+from tests.e2e.designer import Designer
 from tests.e2e.system import System
 from tests.e2e.test_start_journey import summing
 from tests.e2e.topics import Sentence, create_topic, write
@@ -102,7 +103,7 @@ def test_a_deployment_is_paused_survives_a_driver_that_hangs_and_settles_lost_of
         assert not psutil.pid_exists(stopped)
         send(3)
         until_sum(6)
-        page.get_by_role("tab", name="Runs").click()
+        Designer(page).open_panel("Runs")
         with page.expect_popup() as opened:
             page.get_by_test_id("threads").click()
         expect(opened.value.locator("body")).to_contain_text("Full thread dump")

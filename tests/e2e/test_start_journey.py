@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.api import Api
+from tests.e2e.designer import Designer
 from tests.e2e.system import System
 from tests.e2e.topics import Sentence, create_topic, write
 from tests.runtime import topics
@@ -132,8 +133,8 @@ def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
         while len(api.call("GET", f"/deployments/{deployment}/old-state")) < 3:
             assert time.monotonic() < deadline, "the reset was not noted"
             time.sleep(0.3)
-        page.get_by_role("tab", name="Runs").click()
+        Designer(page).open_panel("Runs")
         kept = page.get_by_test_id("old-state").locator("tbody tr")
-        expect(kept).to_have_count(3)
+        expect(kept).to_have_count(3, timeout=20_000)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 90)
