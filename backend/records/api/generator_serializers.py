@@ -17,7 +17,7 @@ MOST_KEYS = 1_000_000_000
 MOST_VALUES, LONGEST_TEXT = 1_000, 1_000
 
 
-class FormatSerializer(serializers.Serializer[Any]):
+class DocumentFormatSerializer(serializers.Serializer[Any]):
     """A format of the topology document."""
 
     format = serializers.CharField(max_length=20)
@@ -72,8 +72,8 @@ def _share(help_text: str) -> serializers.FloatField:
 class RecipeSerializer(serializers.Serializer[Any]):
     """What generated records look like; the same seed gives the same records."""
 
-    key = FormatSerializer()
-    value = FormatSerializer()
+    key = DocumentFormatSerializer()
+    value = DocumentFormatSerializer()
     time_field = serializers.CharField(
         max_length=255,
         allow_null=True,

@@ -1637,6 +1637,16 @@ export interface components {
                 [key: string]: components["schemas"]["TopicAssumption"];
             };
         };
+        /** @description A format of the topology document. */
+        DocumentFormat: {
+            format: string;
+            schema?: string;
+        };
+        /** @description A format of the topology document. */
+        DocumentFormatRequest: {
+            format: string;
+            schema?: string;
+        };
         /** @description A topology document, format millrace.topology/1. Unknown fields are preserved. */
         DocumentRequest: {
             description?: string;
@@ -1913,11 +1923,6 @@ export interface components {
          * @enum {string}
          */
         FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
-        /** @description A format of the topology document. */
-        FormatRequest: {
-            format: string;
-            schema?: string;
-        };
         /** @description A Spark SQL function. */
         Function: {
             description: string;
@@ -2512,7 +2517,7 @@ export interface components {
             fields?: {
                 [key: string]: components["schemas"]["FieldRule"];
             };
-            key: components["schemas"]["Format"];
+            key: components["schemas"]["DocumentFormat"];
             /**
              * @description Different keys.
              * @default 10
@@ -2554,7 +2559,7 @@ export interface components {
             skew: number;
             /** @description The field of the value that holds the record's time. */
             time_field?: string | null;
-            value: components["schemas"]["Format"];
+            value: components["schemas"]["DocumentFormat"];
         };
         /** @description What generated records look like; the same seed gives the same records. */
         RecipeRequest: {
@@ -2562,7 +2567,7 @@ export interface components {
             fields?: {
                 [key: string]: components["schemas"]["FieldRuleRequest"];
             };
-            key: components["schemas"]["FormatRequest"];
+            key: components["schemas"]["DocumentFormatRequest"];
             /**
              * @description Different keys.
              * @default 10
@@ -2604,7 +2609,7 @@ export interface components {
             skew: number;
             /** @description The field of the value that holds the record's time. */
             time_field?: string | null;
-            value: components["schemas"]["FormatRequest"];
+            value: components["schemas"]["DocumentFormatRequest"];
         };
         /** @description A record of a topic. */
         Record: {

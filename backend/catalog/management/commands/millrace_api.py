@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from millrace_backend.environment import REPOSITORY
@@ -14,10 +15,12 @@ PATH = REPOSITORY / "backend" / "openapi.json"
 
 
 def description() -> str:
-    """The OpenAPI document as text."""
+    """The OpenAPI document as text. Raises CommandError where shapes are ambiguous."""
     generator: Any = SchemaGenerator
     validate: Any = validate_schema
     schema = generator().get_schema(request=None, public=True)
+    if GENERATOR_STATS:
+        raise CommandError("The description is not exact: see the warnings above.")
     validate(schema)
     return json.dumps(schema, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
