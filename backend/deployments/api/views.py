@@ -21,6 +21,7 @@ from rest_framework.response import Response
 from topologies.models import Topology
 
 from deployments import actions
+from deployments.api import plan_serializers as plans
 from deployments.api import serializers as shapes
 from deployments.api.runtime_serializers import (
     RuntimeSerializer,
@@ -174,7 +175,7 @@ class StartView(ApiView):
     """Have it run."""
 
     @extend_schema(
-        request=shapes.StartSerializer,
+        request=plans.StartSerializer,
         responses=shapes.DeploymentSerializer,
         operation_id="deployment_start",
     )
@@ -184,7 +185,7 @@ class StartView(ApiView):
         409 for a beginning of its own while the deployment runs: redeploy it with that.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.StartSerializer(data=request.data)
+        given = plans.StartSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
         actions.request_start(self.person, row, Beginning.of(values), values.get("name", ""))
@@ -195,7 +196,7 @@ class StopView(ApiView):
     """Have it not run."""
 
     @extend_schema(
-        request=shapes.StopSerializer,
+        request=plans.StopSerializer,
         responses=shapes.DeploymentSerializer,
         operation_id="deployment_stop",
     )
@@ -205,7 +206,7 @@ class StopView(ApiView):
         409 for a drain where no driver runs.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.StopSerializer(data=request.data)
+        given = plans.StopSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         actions.request_stop(self.person, row, drain=given.validated_data["drain"])
         return shown(row.pk)
@@ -270,7 +271,7 @@ class RedeployView(ApiView):
     """Have another version run."""
 
     @extend_schema(
-        request=shapes.RedeploySerializer,
+        request=plans.RedeploySerializer,
         responses=shapes.DeploymentSerializer,
         operation_id="deployment_redeploy",
     )
@@ -280,7 +281,7 @@ class RedeployView(ApiView):
         409 with the plan of the change where a store needs a decision that ``stores`` lacks.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.RedeploySerializer(data=request.data)
+        given = plans.RedeploySerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
         actions.request_redeploy(
@@ -302,20 +303,20 @@ class PlanView(ApiView):
         parameters=[
             OpenApiParameter("version", int, required=True, description="The version to deploy.")
         ],
-        responses=shapes.StatePlanSerializer,
+        responses=plans.StatePlanSerializer,
         operation_id="deployment_plan",
     )
     def get(self, request: Request, deployment: int) -> Response:
         """Each store kept, migrated, incompatible, new or lost, and why; nothing is touched."""
         row = deployment_of(self.person, deployment)
-        given = shapes.PlanQuerySerializer(data=request.query_params)
+        given = plans.PlanQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
         plan = actions.plan_redeploy(row, given.validated_data["version"])
-        return Response(shapes.StatePlanSerializer(plan).data)
+        return Response(plans.StatePlanSerializer(plan).data)
 
     @extend_schema(
-        request=shapes.PlanRequestSerializer,
-        responses=shapes.StatePlanSerializer,
+        request=plans.PlanRequestSerializer,
+        responses=plans.StatePlanSerializer,
         operation_id="deployment_plan_start",
     )
     def post(self, request: Request, deployment: int) -> Response:
@@ -324,11 +325,11 @@ class PlanView(ApiView):
         503 where Kafka does not respond.
         """
         row = deployment_of(self.person, deployment)
-        given = shapes.PlanRequestSerializer(data=request.data)
+        given = plans.PlanRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
         plan = actions.plan_redeploy(row, values["version"], Beginning.of(values))
-        return Response(shapes.StatePlanSerializer(plan).data)
+        return Response(plans.StatePlanSerializer(plan).data)
 
 
 class RunsView(ApiView):

@@ -1,0 +1,217 @@
+"""Shapes of starts, changes and their plans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from deployments.api.serializers import SettingsSerializer
+from deployments.choices import (
+    Position,
+    Reset,
+    SourceVerdict,
+    StartWarning,
+    StoreDecision,
+    StoreVerdict,
+)
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "enum": StoreDecision.values},
+            {
+                "type": "object",
+                "properties": {"convert": {"type": "string", "maxLength": 20_000}},
+                "required": ["convert"],
+                "additionalProperties": False,
+            },
+        ]
+    }
+)
+class StoreDecisionField(serializers.Field[Any, Any, Any, Any]):
+    """`reset`, `drop`, or `{"convert": "<SQL expression over old>"}`."""
+
+    def to_internal_value(self, data: Any) -> str | dict[str, str]:
+        """The decision. Raises ValidationError for anything else."""
+        if isinstance(data, str) and data in StoreDecision.values:
+            return data
+        if isinstance(data, dict) and data.keys() == {"convert"}:
+            text = data["convert"]
+            if isinstance(text, str) and text.strip() and len(text) <= 20_000:
+                return {"convert": text}
+        raise serializers.ValidationError(
+            'Give reset, drop or {"convert": "<SQL expression over old>"}.', "invalid"
+        )
+
+    def to_representation(self, value: Any) -> Any:
+        """As it was given."""
+        return value
+
+
+class StartFromSerializer(serializers.Serializer[Any]):
+    """Where a deployment that ran before begins to read."""
+
+    position = serializers.ChoiceField(
+        choices=Position.choices,
+        help_text="`stopped`: where it stopped; `sources`: as each source says, like a first run; "
+        "`time` and `offsets` need the field of this name.",
+    )
+    time = serializers.DateTimeField(
+        required=False,
+        help_text="Of each partition, the first record with this timestamp or a later one.",
+    )
+    offsets = serializers.DictField(
+        child=serializers.DictField(child=serializers.IntegerField(min_value=0)),
+        required=False,
+        help_text="Offset of the first record, by topic and partition. Partitions that are left "
+        "out continue where they stopped.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """A time with the position time, offsets with the position offsets, by number."""
+        for name in ("time", "offsets"):
+            if bool(attrs.get(name)) != (attrs["position"] == name):
+                needed = attrs["position"] == name
+                raise serializers.ValidationError(
+                    {name: ["Needed for this position." if needed else "Not of this position."]}
+                )
+        offsets = {}
+        for topic, partitions in attrs.get("offsets", {}).items():
+            if not partitions or not all(str(number).isdecimal() for number in partitions):
+                raise serializers.ValidationError(
+                    {"offsets": [f"{topic}: give offsets by the number of the partition."]}
+                )
+            offsets[topic] = {int(number): offset for number, offset in partitions.items()}
+        return {**attrs, "offsets": offsets}
+
+
+class BeginningSerializer(serializers.Serializer[Any]):
+    """How a start differs from one that continues."""
+
+    start_from = StartFromSerializer(required=False)
+    reset = serializers.ListField(
+        child=serializers.ChoiceField(choices=Reset.choices),
+        required=False,
+        help_text="`stores`: all stores begin empty; `positions`: it reads from where each source "
+        "says, like a first run. Needs `name`.",
+    )
+
+
+class StartSerializer(BeginningSerializer):
+    """How to start; an empty body continues where the deployment stopped."""
+
+    name = serializers.CharField(
+        required=False, help_text="The deployment's name, which confirms a reset."
+    )
+
+
+class StopSerializer(serializers.Serializer[Any]):
+    """How to stop; an empty body stops after the batch."""
+
+    drain = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="First read up to the ends that the topics have now.",
+    )
+
+
+class PlanRequestSerializer(BeginningSerializer):
+    """The version and the start that a plan is asked for."""
+
+    version = serializers.IntegerField(min_value=1)
+
+
+class RedeploySerializer(StartSerializer):
+    """The version to deploy, and settings to change."""
+
+    version = serializers.IntegerField(min_value=1)
+    settings = SettingsSerializer(required=False)
+    stores = serializers.DictField(
+        child=StoreDecisionField(),
+        required=False,
+        help_text="What becomes of stores whose rows cannot be carried over, by the store's id.",
+    )
+
+
+class PlanQuerySerializer(serializers.Serializer[Any]):
+    """The version that a plan is asked for."""
+
+    version = serializers.IntegerField(min_value=1)
+
+
+class StoreTypesSerializer(serializers.Serializer[Any]):
+    """What a store holds."""
+
+    kind = serializers.CharField()
+    key = serializers.CharField(help_text="Spark type of its keys.")
+    values = serializers.ListField(child=serializers.CharField(), help_text="Types of its values.")
+    windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
+    tasks = serializers.IntegerField(allow_null=True)
+
+
+class StoreChangeSerializer(serializers.Serializer[Any]):
+    """The verdict on one store."""
+
+    id = serializers.CharField(help_text="Of its store node, or of the operator that needs it.")
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=StoreVerdict.choices)
+    reasons = serializers.ListField(child=serializers.CharField())
+    rows = serializers.IntegerField(allow_null=True, help_text="Null where they are not known.")
+    bytes = serializers.IntegerField(allow_null=True)
+    convertible = serializers.BooleanField(
+        help_text="Whether an expression over the old values can make them fit."
+    )
+    old = StoreTypesSerializer(allow_null=True)
+    new = StoreTypesSerializer(allow_null=True)
+
+
+class SourcePlaceSerializer(serializers.Serializer[Any]):
+    """Where a partition is continued."""
+
+    partition = serializers.IntegerField()
+    offset = serializers.IntegerField(help_text="Of the first record that is read.")
+    lag = serializers.IntegerField(
+        allow_null=True, help_text="Records from there to the end; null where the end is unknown."
+    )
+    stopped = serializers.IntegerField(
+        allow_null=True, help_text="Where the last run stopped; null where that is unknown."
+    )
+
+
+class StartWarningSerializer(serializers.Serializer[Any]):
+    """What a start means for results."""
+
+    code = serializers.ChoiceField(choices=StartWarning.choices)
+    message = serializers.CharField()
+
+
+class SourceChangeSerializer(serializers.Serializer[Any]):
+    """The verdict on one topic that is read."""
+
+    topic = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=SourceVerdict.choices)
+    partitions = SourcePlaceSerializer(
+        many=True, help_text="Where a topic that continues goes on; empty before the first report."
+    )
+
+
+class StatePlanSerializer(serializers.Serializer[Any]):
+    """What deploying a version does to the state of the one before."""
+
+    before = serializers.IntegerField(help_text="Number of the version whose state there is.")
+    version = serializers.IntegerField()
+    stores = StoreChangeSerializer(many=True)
+    sources = SourceChangeSerializer(many=True)
+    accepted = serializers.BooleanField(help_text="Whether nothing is lost.")
+    as_of = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the driver reported rows, bytes and offsets; null before its first report.",
+    )
+    reset = serializers.BooleanField(help_text="Whether all stores begin empty.")
+    warnings = StartWarningSerializer(
+        many=True, help_text="What a start from elsewhere means for results."
+    )
