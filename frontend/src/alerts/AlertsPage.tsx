@@ -111,7 +111,7 @@ function Alerts({ ws }: { ws: string }) {
 function List({ alerts, ws }: { alerts: readonly Alert[]; ws: string }) {
   return (
     <div className={pages.card}>
-      <table className={`${pages.list} ${pages.plain}`}>
+      <table className={`${pages.list} ${pages.plain} ${classes.alerts}`}>
         <thead>
           <tr>
             <th>{t("State")}</th>
