@@ -11,7 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from deployments.choices import Observed
@@ -43,6 +48,21 @@ def exposition(deployments: Iterable[Deployment]) -> bytes:
     return generate_latest(registry)
 
 
+#: seconds; all nodes have the same buckets, so that they can be added
+_BOUNDS_MS = [1 << power for power in range(0, 25, 2)]
+
+
+def _add(family: HistogramMetricFamily, labels: Values, durations: Mapping[str, Any]) -> None:
+    """Add the sample of a node; of its buckets those of every other power of two."""
+    counts = [
+        (str(bound / 1000), sum(n for below, n in durations["buckets"] if below <= bound))
+        for bound in _BOUNDS_MS
+    ]
+    family.add_metric(
+        labels, [*counts, ("+Inf", durations["count"])], sum_value=durations["sum"] / 1000
+    )
+
+
 class _Figures(Collector):
     """Families of metrics, each with a sample for what the reports tell of it."""
 
@@ -60,7 +80,7 @@ class _Figures(Collector):
             for each in Observed.values:
                 state.add_metric([*labels, each], float(each == observed))
         yield state
-        for family in (*self._nodes(), *self._tasks(), *self._deployment()):
+        for family in (*self._nodes(), *self._latencies(), *self._tasks(), *self._deployment()):
             if family.samples:
                 yield family
 
@@ -98,6 +118,35 @@ class _Figures(Collector):
                 for reason, count in node["dropped"].items():
                     dropped.add_metric([*labels, name, reason], count)
         return into, out, dropped, letters
+
+    def _latencies(self) -> Iterable[Metric]:
+        """What Kafka Streams measures, of the last ten seconds; histograms since the start."""
+        found = {
+            each: GaugeMetricFamily(
+                f"kafka_streams_stream_processor_node_metrics_record_e2e_latency_{each}",
+                f"Latency of records from their own time, in ms ({each}).",
+                labels=_NODE,
+            )
+            for each in ("avg", "min", "max")
+        }
+        event = HistogramMetricFamily(
+            "millrace_record_latency_seconds", "From the record's own time.", labels=_NODE
+        )
+        arrival = HistogramMetricFamily(
+            "millrace_record_arrival_latency_seconds",
+            "From the time at which Kafka had the input record.",
+            labels=_NODE,
+        )
+        for labels, report in self._reports():
+            for name, node in report["nodes"].items():
+                latency = node["latency"] or {}
+                for histogram, kind in ((event, "event"), (arrival, "arrival")):
+                    if (latency.get(kind) or {}).get("count"):
+                        _add(histogram, [*labels, name], latency[kind])
+                for each, gauge in found.items():
+                    if (latency.get("event") or {}).get(each) is not None:
+                        gauge.add_metric([*labels, name], latency["event"][each])
+        return event, arrival, *found.values()
 
     def _tasks(self) -> Iterable[Metric]:
         processed = CounterMetricFamily(

@@ -117,6 +117,7 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
                 "dead_letters": node.get("dead_letters") or 0,
                 "in_rate": rate(node.get("in"), nodes_before.get(name, {}).get("in")),
                 "out_rate": rate(node.get("out"), nodes_before.get(name, {}).get("out")),
+                "latency": node.get("latency"),
             }
             for name, node in (last.get("nodes") or {}).items()
         },

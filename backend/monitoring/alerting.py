@@ -28,6 +28,10 @@ MOST_ALERTS = 500
 
 #: nothing lags that does not run
 _AT_REST = frozenset({Observed.STOPPED, Observed.FAILED, Observed.PAUSED})
+_LATENCIES: Mapping[Condition, Figure] = {
+    Condition.LATENCY: Figure.LATENCY_P99,
+    Condition.ARRIVAL_LATENCY: Figure.ARRIVAL_P99,
+}
 #: whether a condition holds, and the value; None where it is not known
 Verdict = tuple[bool, float | None] | None
 
@@ -118,6 +122,10 @@ def _value(
         return max(last.get(Figure.LAG_TIME, {}).values(), default=0) / 1000
     if condition == Condition.BATCH_DURATION:
         return max(last.get(Figure.BATCH_DURATION, {}).values(), default=0) / 1000
+    if condition in _LATENCIES:
+        # Without a record in the last seconds there is none.
+        found = last.get(_LATENCIES[condition], {})
+        return max(found.values()) / 1000 if found else None
     if condition == Condition.DROPPED:
         return rates.get(Figure.NODE_DROPPED)
     if condition == Condition.DEAD_LETTERS:

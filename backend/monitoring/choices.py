@@ -17,6 +17,10 @@ class Figure(models.TextChoices):
     TASK_STATE_ROWS = "task_state_rows", "Rows in the stores of the task"
     LAG = "lag", "Records of the partition that are still to be read"
     LAG_TIME = "lag_time", "Age of the oldest record of the partition that is still to be read"
+    LATENCY_P50 = "latency_p50", "Half of the records came to the node within, from their own time"
+    LATENCY_P99 = "latency_p99", "99 % of the records came to the node within, from their own time"
+    ARRIVAL_P50 = "arrival_p50", "Half of the records came to the node within, from their arrival"
+    ARRIVAL_P99 = "arrival_p99", "99 % of the records came to the node within, from their arrival"
     STORE_ROWS = "store_rows", "Rows of the store"
     STORE_BYTES = "store_bytes", "Bytes of the store"
     BATCH_DURATION = "batch_duration", "Duration of micro-batches"
@@ -52,6 +56,11 @@ class Condition(models.TextChoices):
     DEGRADED = "degraded", "It is degraded, restarts or waits for a service"
     LAG = "lag", "Lag in records, of all partitions together"
     LAG_TIME = "lag_time", "Lag in seconds, of the partition that is furthest behind"
+    LATENCY = "latency", "Latency in seconds from the record's time (p99), of the slowest node"
+    ARRIVAL_LATENCY = (
+        "arrival_latency",
+        "Latency in seconds from the record's arrival (p99), of the slowest node",
+    )
     DROPPED = "dropped", "Dropped records per second, of all nodes together"
     DEAD_LETTERS = "dead_letters", "Dead letters per second, of all nodes together"
     BATCH_DURATION = "batch_duration", "Duration of micro-batches in seconds"

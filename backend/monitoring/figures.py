@@ -43,10 +43,23 @@ KINDS: Mapping[Figure, Kind] = {
     Figure.TASK_STATE_ROWS: Kind("task", Unit.ROWS),
     Figure.LAG: Kind("partition", Unit.RECORDS),
     Figure.LAG_TIME: Kind("partition", Unit.MILLISECONDS),
+    Figure.LATENCY_P50: Kind("node", Unit.MILLISECONDS),
+    Figure.LATENCY_P99: Kind("node", Unit.MILLISECONDS),
+    Figure.ARRIVAL_P50: Kind("node", Unit.MILLISECONDS),
+    Figure.ARRIVAL_P99: Kind("node", Unit.MILLISECONDS),
     Figure.STORE_ROWS: Kind("store", Unit.ROWS),
     Figure.STORE_BYTES: Kind("store", Unit.BYTES),
     Figure.BATCH_DURATION: Kind("deployment", Unit.MILLISECONDS),
     Figure.BATCH_PHASES: Kind("phase", Unit.MILLISECONDS),
+}
+
+
+#: where they are in a node's `latency`
+LATENCIES: Mapping[Figure, tuple[str, str]] = {
+    Figure.LATENCY_P50: ("event", "p50"),
+    Figure.LATENCY_P99: ("event", "p99"),
+    Figure.ARRIVAL_P50: ("arrival", "p50"),
+    Figure.ARRIVAL_P99: ("arrival", "p99"),
 }
 
 
@@ -67,6 +80,9 @@ def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
         note(Figure.NODE_DROPPED, name, sum(dropped.values()))
         for reason, count in dropped.items():
             note(Figure.DROPPED_BY_REASON, f"{name}: {reason}", count)
+        for figure, (kind, percentile) in LATENCIES.items():
+            measured = (node.get("latency") or {}).get(kind) or {}
+            note(figure, name, measured.get(percentile))
     later: Ends = {}
     for task in report.get("tasks") or []:
         note(Figure.TASK_RECORDS, task["task"], task.get("records"))

@@ -30,6 +30,8 @@ MOST_AT_ONCE = 10
 _UNITS: Mapping[Condition, str] = {
     Condition.LAG: "records",
     Condition.LAG_TIME: "s",
+    Condition.LATENCY: "s",
+    Condition.ARRIVAL_LATENCY: "s",
     Condition.DROPPED: "records/s",
     Condition.DEAD_LETTERS: "records/s",
     Condition.BATCH_DURATION: "s",

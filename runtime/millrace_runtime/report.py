@@ -23,6 +23,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from millrace_runtime import columns
+from millrace_runtime.latency import Latencies
 from millrace_runtime.offsets import Held, Offsets, Place
 from millrace_runtime.sampling import Sampling
 
@@ -298,6 +299,7 @@ class Progress:
         self._batch: int | None = None
         self._broker = self._gateway.TopicOffsets(json.dumps(client))
         self._offsets = Offsets(self._held)
+        self._latencies = Latencies()
         self._first: list[Any] | None = None
         self._due = 0.0
         self._losses: list[str] = []
@@ -349,6 +351,7 @@ class Progress:
                 progress.get("sources") or [], self._first or [], tasks
             )
         self._offsets.complete(tasks)
+        self._latencies.complete(statistics["nodes"], time.monotonic())
         durations = progress.get("durationMs") or {}
         return {
             "event": "progress",

@@ -188,6 +188,8 @@ abstract class Node(val spec: NodeSpec) {
   private[millrace] var parents: Array[Node] = Array.empty
   private[millrace] var received = 0L
   private[millrace] var sent = 0L
+  /** Null where no latency is measured. */
+  private[millrace] var latency: LatencySensor = _
   private[millrace] var failures: Failures = _
   /** Null where nobody follows the task. */
   private[millrace] var trace: Trace = _
@@ -223,6 +225,7 @@ abstract class Node(val spec: NodeSpec) {
 
   private[millrace] final def receive(r: Record, input: Int): Unit = {
     received += 1
+    if (latency != null) latency.note(r.timestamp)
     if (trace == null) attempt(r, input)
     else { trace.entered(this, input, r); try attempt(r, input) finally trace.left() }
   }

@@ -18,6 +18,8 @@ private[millrace] final class ProcessorRecordContext {
   var originOffset: Long = -1L
   var merge: Long = 0L
   var path: Array[Byte] = Array.emptyByteArray
+  /** When the input record came to Kafka, in ms; -1 in a punctuation. */
+  var arrived: Long = -1L
 
   var key: Array[Byte] = _
   /** The value as it came, for a dead letter; of a packed row `codec` encodes `plain` for it. */
@@ -35,6 +37,7 @@ private[millrace] final class ProcessorRecordContext {
     originOffset = row.getLong(Envelope.OFFSET)
     path = if (row.isNullAt(Envelope.PATH)) Array.emptyByteArray else row.getBinary(Envelope.PATH)
     timestamp = if (row.isNullAt(Envelope.TIMESTAMP)) -1L else row.getLong(Envelope.TIMESTAMP)
+    arrived = if (row.isNullAt(Envelope.ARRIVED)) -1L else row.getLong(Envelope.ARRIVED)
     headers = Envelope.headers(row)
     key = Envelope.binary(row, Envelope.KEY)
     bytes = null; codec = null; plain = null
@@ -43,7 +46,7 @@ private[millrace] final class ProcessorRecordContext {
 
   /** A punctuation has no record. */
   def leave(): Unit = {
-    topic = null; partition = -1; offset = -1L
+    topic = null; partition = -1; offset = -1L; arrived = -1L
     key = null; bytes = null; codec = null; plain = null; headers = Headers.empty
   }
 

@@ -10,6 +10,10 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
   level.nodes.foreach(s => nodes.put(s.id, s.create()))
   private val specs: Map[String, NodeSpec] = level.nodes.map(s => s.id -> s).toMap
   wire()
+  /** Its sources and its last nodes. */
+  if (!task.simulated) level.nodes.foreach { s =>
+    if (s.isInstanceOf[SourceSpec] || !level.edges.exists(_.from == s.id)) nodes.get(s.id).latency = new LatencySensor(task.record)
+  }
 
   def node(id: String): Node = nodes.get(id)
   /** In the order of the graph. */

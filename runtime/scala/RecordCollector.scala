@@ -32,7 +32,7 @@ private[millrace] final class RecordCollector(record: ProcessorRecordContext, le
       else Turns.after(record.path, sent)
     sent += 1
     val task = if (o.task < 0) salt else options.salt(o.task)
-    (if (o.hop && options.realTime) hops else out).add(Envelope.row(o, task, record.merge, record.originTopic, record.originPartition, record.originOffset, path))
+    (if (o.hop && options.realTime) hops else out).add(Envelope.row(o, task, record.merge, record.originTopic, record.originPartition, record.originOffset, path, record.arrived))
   }
 
   /** In real time nothing is sorted by place, so what goes to another level is added behind all that the record does in its own task [PL3]. */

@@ -24,9 +24,11 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
   private[millrace] val tasks = mutable.Map[Int, TaskLine]()
   private[millrace] val logs = mutable.ArrayBuffer[LogLine]()
   private[millrace] val stores = mutable.Map[(String, Int), StoreLine]()
+  private[millrace] val latencies = mutable.Map[String, NodeLatency]()
 
   def log(l: LogLine): Unit = logs += l
   def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) = new StoreLine(node, rows, bytes)
+  def latency(node: String, l: NodeLatency): Unit = if (!l.event.isEmpty) latencies(node) = latencies.getOrElse(node, NodeLatency.none) + l
   def node(id: String, in: Long, out: Long): Unit = count(id, NodeCounts(in, out, 0L))
   def deadLetters(node: String, n: Long): Unit = count(node, NodeCounts(0L, 0L, n))
   private def count(id: String, c: NodeCounts): Unit = nodes(id) = nodes.getOrElse(id, NodeCounts.none) + c
@@ -68,6 +70,7 @@ private[millrace] final class RunTotals extends Serializable {
   val tasks = mutable.Map[(Int, Int, Int), TaskLine]()
   val logs = mutable.ArrayBuffer[LogLine]()
   val stores = mutable.Map[(String, Int), StoreLine]()
+  val latencies = mutable.Map[String, NodeLatency]()
   def keep(lines: Iterable[LogLine]): Unit = { logs ++= lines; if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines) }
 
   def add(r: TaskReport): Unit = {
@@ -76,7 +79,9 @@ private[millrace] final class RunTotals extends Serializable {
     r.tasks.values.foreach(put)
     keep(r.logs)
     stores ++= r.stores
+    r.latencies.foreach(add)
   }
+  private def add(measured: (String, NodeLatency)): Unit = latencies(measured._1) = latencies.getOrElse(measured._1, NodeLatency.none) + measured._2
   private def put(t: TaskLine): Unit = {
     val key = (t.sub, t.level, t.index)
     val before = tasks.get(key)
@@ -92,6 +97,7 @@ private[millrace] final class RunTotals extends Serializable {
     other.tasks.values.foreach(put)
     keep(other.logs)
     stores ++= other.stores
+    other.latencies.foreach(add)
   }
   def isEmpty: Boolean = nodes.isEmpty && drops.isEmpty && tasks.isEmpty && logs.isEmpty && stores.isEmpty
 }
@@ -120,7 +126,7 @@ object Reports {
   })
 
   /**
-   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor", "host",
+   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "latency": {"event", "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor", "host",
    * "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions": [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}],
    * "dropped": n}`. Bytes are an estimate. The sum of what was dropped counts dead letters, as Kafka Streams does; those of the nodes leave them out.
    */
@@ -135,6 +141,7 @@ object Reports {
       (t.drops.keys.map(_._1 -> NodeCounts.none).toMap ++ t.nodes).toSeq.sortBy(_._1).foreach { case (id, c) =>
         val o = nodes.putObject(id)
         o.put("in", c.in); o.put("out", c.out); o.put("dead_letters", c.dead); o.putObject("dropped")
+        t.latencies.get(id).foreach { l => val shown = o.putObject("latency"); put(shown.putObject("event"), l.event); put(shown.putObject("arrival"), l.arrival) }
         sum += c.dead
       }
       t.drops.toSeq.sortBy(_._1).foreach { case ((node, reason), n) =>
@@ -162,6 +169,12 @@ object Reports {
     }
     root.put("dropped", sum)
     Json.mapper.writeValueAsString(root)
+  }
+
+  private def put(o: com.fasterxml.jackson.databind.node.ObjectNode, d: Durations): Unit = {
+    o.put("sum", d.sum)
+    val buckets = o.putArray("buckets")
+    d.buckets.toSeq.sortBy(_._1).foreach { case (at, n) => buckets.addArray().add(Buckets.lowest(at)).add(n) }
   }
 
   /** Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message"}]`; of very many lines the newest. */

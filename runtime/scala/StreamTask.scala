@@ -60,6 +60,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   private[millrace] def token: Long = states.token
   /** Between two rows: checks again who follows the task. */
   private[millrace] def followAgain(): Unit = follow(Trace.of(options.run, this))
+  private[millrace] def simulated: Boolean = options.simulation
   private[millrace] def realTime: Boolean = options.realTime
   private[millrace] def levelNumber: Int = level.level
   private[millrace] def cause: Option[(String, Int, Long)] = record.cause
@@ -251,6 +252,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     topology.all.foreach { n =>
       r.node(n.node, if (level.continued(n.id)) 0L else n.received, if (level.continues(n.id)) 0L else n.sent)
       n.received = 0; n.sent = 0
+      if (n.latency != null) r.latency(n.node, n.latency.drain())
     }
     metrics.drainTo(r)
     topology.all.foreach(_.dumps.foreach { d => val c = states.opened(d.state); if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes) })

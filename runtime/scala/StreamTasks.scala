@@ -49,7 +49,7 @@ object StreamTasks {
     val statistics = Reports.of(spark, run)
     val attachment = s"$run/${java.util.UUID.randomUUID}"
     graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec)); case _ => }
-    var rows: classic.Dataset[Row] = source.select(Envelope.schema.fieldNames.map(source.col).toIndexedSeq: _*)
+    var rows: classic.Dataset[Row] = source.withColumn("arrived", source.col("timestamp")).select(Envelope.schema.fieldNames.map(org.apache.spark.sql.functions.col).toIndexedSeq: _*)
     if (!source.isStreaming) return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
     val direct = j.path("direct_tasks").asInt(0)
     graph.levels.zipWithIndex.foreach { case (l, at) =>

@@ -23,7 +23,7 @@ from topologies.models import Topology
 from .conftest import Client, People
 from .receiving import Hook, MailServer, serving
 from .test_figures import NOON, lagging
-from .test_runtime import progress
+from .test_runtime import latency, progress
 
 LOCAL = (ipaddress.ip_network("127.0.0.1/32"),)
 
@@ -140,6 +140,12 @@ def dropping(count: int, letters: int = 0) -> dict[str, Any]:
     return {"nodes": {"words": node}}
 
 
+def slow(p99: int | None) -> dict[str, Any]:
+    """From the records' time; a tenth of it from their arrival."""
+    node = {"in": 5, "out": 5, "dropped": {}, "dead_letters": 0, "latency": latency(5, p99)}
+    return {"nodes": {"words": node}}
+
+
 @pytest.mark.parametrize(
     ("condition", "threshold", "calm", "loud"),
     [
@@ -147,6 +153,8 @@ def dropping(count: int, letters: int = 0) -> dict[str, Any]:
         (Condition.LAG_TIME, 15, lagging(0), lagging(20)),
         (Condition.DROPPED, 5, dropping(40), dropping(200)),
         (Condition.DEAD_LETTERS, 5, dropping(0, 40), dropping(0, 200)),
+        (Condition.LATENCY, 2, slow(2_000), slow(2_001)),
+        (Condition.ARRIVAL_LATENCY, 2, slow(20_000), slow(20_010)),
         (Condition.BATCH_DURATION, 2, {"duration_ms": 2_000}, {"duration_ms": 2_001}),
     ],
 )
@@ -158,13 +166,25 @@ def test_each_figure_fires_above_its_threshold_and_not_at_it(
     loud: dict[str, Any],
 ) -> None:
     rule_for(deployment, condition, threshold=threshold)
-    start = dropping(0) if "nodes" in calm else calm
+    rates = condition in {Condition.DROPPED, Condition.DEAD_LETTERS}
+    start = dropping(0) if rates else calm
     for seconds, more in ((0, start), (10, calm)):
         tell(deployment, seconds, **more)
     assert states() == []
     for seconds in (20, 30):
         tell(deployment, seconds, **loud)
     assert [fired for fired, _ in states()] == [True]
+
+
+def test_without_records_a_latency_is_not_known_and_resolves_nothing(
+    deployment: Deployment,
+) -> None:
+    rule_for(deployment, Condition.LATENCY, threshold=2)
+    for seconds, p99 in ((0, 9_000), (10, None), (20, None)):
+        tell(deployment, seconds, **slow(p99))
+    assert states() == [(True, False)]
+    tell(deployment, 30, **slow(1_000))
+    assert states() == [(True, True)]
 
 
 def test_silence_is_counted_from_the_last_record(deployment: Deployment) -> None:

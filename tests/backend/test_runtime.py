@@ -19,6 +19,15 @@ from millrace_backend import redis
 from .conftest import Client, People
 
 
+def latency(records: int, p99: int | None = 900) -> dict[str, Any]:
+    """Of a node; the arrival is ten times as near."""
+    buckets = [[256, records - 1], [1_024, 1]]
+    event = {"avg": 210.5, "min": 130, "max": 944, "p50": 200, "p99": p99}
+    arrival = {"avg": 21.0, "min": 13, "max": 94, "p50": 20, "p99": p99 and p99 // 10}
+    totals = {"count": records, "sum": 210 * records, "buckets": buckets}
+    return {"event": {**event, **totals}, "arrival": {**arrival, **totals}}
+
+
 def progress(at: int, records: int, **more: Any) -> dict[str, Any]:
     """A driver's report as it comes: totals since the run started."""
     return {
@@ -35,6 +44,7 @@ def progress(at: int, records: int, **more: Any) -> dict[str, Any]:
                 "out": 2 * records,
                 "dropped": {"null_key": 1},
                 "dead_letters": 3,
+                "latency": latency(records),
             }
         },
         "tasks": [
@@ -76,6 +86,7 @@ def test_rates_are_taken_from_the_report_two_seconds_back() -> None:
         "dead_letters": 3,
         "in_rate": 400.0,
         "out_rate": 800.0,
+        "latency": latency(1_000),
     }
     assert found["tasks"][0]["rate"] == 400.0
     assert found["as_of"] == "1970-01-01T00:00:04Z"

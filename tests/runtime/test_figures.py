@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -115,4 +116,38 @@ def test_for_how_long_a_batch_has_been_at_work_is_told_while_it_is(figures: Figu
     rising = busy[: busy.index(max(busy))]
     assert rising == sorted(rising)
     assert event["batch_ms"] == 0
+    run.close()
+
+
+def test_latencies_are_measured_at_sources_and_sinks_from_the_records_time_and_from_its_arrival(
+    figures: Figures,
+) -> None:
+    """Also behind a repartition; the arrival is the time at which Kafka had the record."""
+    source, target = figures.topic(2), figures.topic()
+    topology = Topology("late", partitions={source: 2})
+    made = topology.stream(
+        source, key=string(), value=json("at BIGINT"), timestamp="value.at", name="in"
+    )
+    counts = made.group_by("value.at").count(store=key_value_store("counts"))
+    counts.to_stream().to(target, key=long(), value=long(), name="out")
+    now = int(time.time() * 1000)
+    old, arrived = now - 3_600_000, now - 60_000
+    records = [
+        {"key": f"key-{n}", "value": f'{{"at": {old}}}', "timestamp": arrived} for n in range(50)
+    ]
+    topics.produce(figures.address, source, records)
+    run = figures.job(topology)
+    nodes = run.read_all()["nodes"]
+    assert {name for name, node in nodes.items() if "latency" in node} == {"in", "out"}
+    for name in ("in", "out"):
+        latency = nodes[name]["latency"]
+        for kind, least in (("event", 3_600_000), ("arrival", 60_000)):
+            found = latency[kind]
+            assert found["count"] == 50 == sum(n for _, n in found["buckets"])
+            # A bucket is an eighth of a power of two wide; a run takes less than a minute.
+            assert least * 15 / 16 < found["p50"] <= found["p99"] < (least + 60_000) * 17 / 16
+            assert found["min"] <= found["p50"]
+            assert found["p99"] <= found["max"]
+            assert least <= found["avg"] < least + 60_000
+            assert found["sum"] >= 50 * least
     run.close()

@@ -7,6 +7,30 @@ from typing import Any
 from rest_framework import serializers
 
 
+class DurationsSerializer(serializers.Serializer[Any]):
+    """How long records took, in ms: the last ten seconds, null without a record in them."""
+
+    avg = serializers.FloatField(allow_null=True)
+    min = serializers.IntegerField(allow_null=True)
+    max = serializers.IntegerField(allow_null=True)
+    p50 = serializers.IntegerField(allow_null=True)
+    p99 = serializers.IntegerField(allow_null=True)
+    count = serializers.IntegerField(help_text="Since the run started, as are `sum` and `buckets`.")
+    sum = serializers.IntegerField()
+    buckets = serializers.ListField(
+        child=serializers.ListField(child=serializers.IntegerField()),
+        help_text="Pairs: records that took less than so many ms and at least half as long, "
+        "and the number of them.",
+    )
+
+
+class LatencySerializer(serializers.Serializer[Any]):
+    """Latency of the records that came to a node."""
+
+    event = DurationsSerializer(help_text="From the record's own time.")
+    arrival = DurationsSerializer(help_text="From the time at which Kafka had the input record.")
+
+
 class NodeFiguresSerializer(serializers.Serializer[Any]):
     """Records processed by a node since the run started, and the current rate per second."""
 
@@ -19,6 +43,9 @@ class NodeFiguresSerializer(serializers.Serializer[Any]):
     )
     in_rate = serializers.FloatField(allow_null=True)
     out_rate = serializers.FloatField(allow_null=True)
+    latency = LatencySerializer(
+        allow_null=True, help_text="Null where it is not measured: at sources and last nodes it is."
+    )
 
     def get_fields(self) -> dict[str, Any]:
         """With ``in``, which Python keeps for itself."""

@@ -181,7 +181,7 @@ test("who may not change rules is offered nothing; without alerts and rules the 
 });
 
 test("every condition has words, and a duration where there is one", () => {
-  expect(CONDITIONS).toHaveLength(9);
+  expect(CONDITIONS).toHaveLength(11);
   expect(ruleText({ condition: "failed", threshold: null })).toBe("The deployment failed");
   expect(ruleText({ condition: "silence", threshold: 60, for_seconds: 30 })).toBe(
     "Time without a record above 1 min for 30 s",

@@ -17,6 +17,8 @@ export const CONDITIONS: readonly {
   { id: "degraded", title: "It is degraded, restarts or waits for a service" },
   { id: "lag", title: "Lag in records", unit: "records" },
   { id: "lag_time", title: "Lag in time", unit: "s" },
+  { id: "latency", title: "Latency from the record's time (p99)", unit: "s" },
+  { id: "arrival_latency", title: "Latency from its arrival (p99)", unit: "s" },
   { id: "dropped", title: "Dropped records", unit: "records/s" },
   { id: "dead_letters", title: "Dead letters", unit: "records/s" },
   { id: "batch_duration", title: "Duration of batches", unit: "s" },

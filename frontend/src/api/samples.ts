@@ -114,7 +114,15 @@ export function aReport(over: Partial<Runtime> = {}): Runtime {
     process_rate: 40,
     phases: { addBatch: 300 },
     nodes: {
-      lines: { in: 90, out: 90, dropped: {}, dead_letters: 0, in_rate: 12.5, out_rate: 12.5 },
+      lines: {
+        in: 90,
+        out: 90,
+        dropped: {},
+        dead_letters: 0,
+        in_rate: 12.5,
+        out_rate: 12.5,
+        latency: null,
+      },
       count: {
         in: 400,
         out: 400,
@@ -122,6 +130,7 @@ export function aReport(over: Partial<Runtime> = {}): Runtime {
         dead_letters: 1,
         in_rate: 50,
         out_rate: 50,
+        latency: null,
       },
     },
     tasks: [

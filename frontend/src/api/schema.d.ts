@@ -1339,13 +1339,15 @@ export interface components {
          *     * `degraded` - It is degraded, restarts or waits for a service
          *     * `lag` - Lag in records, of all partitions together
          *     * `lag_time` - Lag in seconds, of the partition that is furthest behind
+         *     * `latency` - Latency in seconds from the record's time (p99), of the slowest node
+         *     * `arrival_latency` - Latency in seconds from the record's arrival (p99), of the slowest node
          *     * `dropped` - Dropped records per second, of all nodes together
          *     * `dead_letters` - Dead letters per second, of all nodes together
          *     * `batch_duration` - Duration of micro-batches in seconds
          *     * `silence` - Seconds without a record
          * @enum {string}
          */
-        AlertCondition: "failed" | "unknown" | "degraded" | "lag" | "lag_time" | "dropped" | "dead_letters" | "batch_duration" | "silence";
+        AlertCondition: "failed" | "unknown" | "degraded" | "lag" | "lag_time" | "latency" | "arrival_latency" | "dropped" | "dead_letters" | "batch_duration" | "silence";
         /**
          * @description * `fired` - Fired
          *     * `resolved` - Resolved
@@ -1682,6 +1684,20 @@ export interface components {
             theirs: components["schemas"]["Draft"];
             yours: components["schemas"]["Document"];
         };
+        /** @description How long records took, in ms: the last ten seconds, null without a record in them. */
+        Durations: {
+            /** Format: double */
+            avg: number | null;
+            /** @description Pairs: records that took less than so many ms and at least half as long, and the number of them. */
+            buckets: number[][];
+            /** @description Since the run started, as are `sum` and `buckets`. */
+            count: number;
+            max: number | null;
+            min: number | null;
+            p50: number | null;
+            p99: number | null;
+            sum: number;
+        };
         /** @description An edge of the document. */
         Edge: {
             source: string;
@@ -1874,13 +1890,17 @@ export interface components {
          *     * `task_state_rows` - Rows in the stores of the task
          *     * `lag` - Records of the partition that are still to be read
          *     * `lag_time` - Age of the oldest record of the partition that is still to be read
+         *     * `latency_p50` - Half of the records came to the node within, from their own time
+         *     * `latency_p99` - 99 % of the records came to the node within, from their own time
+         *     * `arrival_p50` - Half of the records came to the node within, from their arrival
+         *     * `arrival_p99` - 99 % of the records came to the node within, from their arrival
          *     * `store_rows` - Rows of the store
          *     * `store_bytes` - Bytes of the store
          *     * `batch_duration` - Duration of micro-batches
          *     * `batch_phases` - Duration of the phases of micro-batches
          * @enum {string}
          */
-        FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
+        FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
         /** @description A figure over time. */
         Figures: {
             /** @description Of the first interval, epoch seconds. */
@@ -2039,6 +2059,13 @@ export interface components {
             synonyms: string[];
             takes_store: string[] | null;
             title: string;
+        };
+        /** @description Latency of the records that came to a node. */
+        Latency: {
+            /** @description From the time at which Kafka had the input record. */
+            arrival: components["schemas"]["Durations"];
+            /** @description From the record's own time. */
+            event: components["schemas"]["Durations"];
         };
         /** @description A one-time sign-in link, which is returned only once. */
         Link: {
@@ -2259,6 +2286,8 @@ export interface components {
             in: number;
             /** Format: double */
             in_rate: number | null;
+            /** @description Null where it is not measured: at sources and last nodes it is. */
+            latency: components["schemas"]["Latency"] | null;
             out: number;
             /** Format: double */
             out_rate: number | null;
@@ -3940,12 +3969,16 @@ export interface operations {
                  *     * `task_state_rows` - Rows in the stores of the task
                  *     * `lag` - Records of the partition that are still to be read
                  *     * `lag_time` - Age of the oldest record of the partition that is still to be read
+                 *     * `latency_p50` - Half of the records came to the node within, from their own time
+                 *     * `latency_p99` - 99 % of the records came to the node within, from their own time
+                 *     * `arrival_p50` - Half of the records came to the node within, from their arrival
+                 *     * `arrival_p99` - 99 % of the records came to the node within, from their arrival
                  *     * `store_rows` - Rows of the store
                  *     * `store_bytes` - Bytes of the store
                  *     * `batch_duration` - Duration of micro-batches
                  *     * `batch_phases` - Duration of the phases of micro-batches
                  */
-                figure: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
+                figure: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
                 /**
                  * @description * `15m` - 15 minutes
                  *     * `1h` - 1 hour

@@ -13,6 +13,7 @@ const QUIET: NodeFigures = {
   lag: null,
   tasks: [],
   streamTime: null,
+  latency: null,
   storeRows: null,
   storeBytes: null,
   failure: null,

@@ -37,10 +37,18 @@ export interface NodeFigures {
   readonly tasks: readonly NodeTask[];
   /** The highest stream time of its tasks, epoch milliseconds. */
   readonly streamTime: number | null;
+  /** Half and 99 % of the last records took so many ms at most; null where it is not measured. */
+  readonly latency: { readonly event: Percentiles; readonly arrival: Percentiles } | null;
   readonly storeRows: number | null;
   readonly storeBytes: number | null;
   /** The error that stopped it, if it is the one that failed. */
   readonly failure: string | null;
+}
+
+/** In ms; null without a record in the last seconds. */
+export interface Percentiles {
+  readonly p50: number | null;
+  readonly p99: number | null;
 }
 
 export interface RuntimeFigures {

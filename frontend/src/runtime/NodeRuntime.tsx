@@ -1,9 +1,9 @@
 import { Suspense, useId, useMemo } from "react";
 import { t } from "../app/phrases";
-import { type HistoryPoint, useRuntime } from "../designer/runtime";
+import { type HistoryPoint, type Percentiles, useRuntime } from "../designer/runtime";
 import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
 import { later } from "../ui/later";
-import { exactly, known } from "./figures";
+import { exactly, known, UNKNOWN } from "./figures";
 import classes from "./runtime.module.css";
 
 const StoreLinks = later(async () => (await import("../stores/StoreLinks")).StoreLinks);
@@ -87,6 +87,18 @@ function Figures({ node }: { node: string }) {
             <dd>{streamClock(own.streamTime)}</dd>
           </>
         )}
+        {own.latency === null ? null : (
+          <>
+            <dt>{t("Latency from the record's time")}</dt>
+            <dd title={t("p50 and p99 of the last ten seconds")}>
+              {pair(own.latency.event, stale)}
+            </dd>
+            <dt>{t("Latency from its arrival")}</dt>
+            <dd title={t("p50 and p99 of the last ten seconds")}>
+              {pair(own.latency.arrival, stale)}
+            </dd>
+          </>
+        )}
         {own.storeRows === null ? null : (
           <>
             <dt>{t("State")}</dt>
@@ -105,6 +117,12 @@ function Figures({ node }: { node: string }) {
       </dl>
     </section>
   );
+}
+
+/** `12 ms · 40 ms`: p50 and p99. */
+function pair({ p50, p99 }: Percentiles, stale: boolean): string {
+  if (stale || p50 === null) return UNKNOWN;
+  return `${known(p50, span)} · ${known(p99, span)}`;
 }
 
 function FragmentOf(props: { title: string; children: React.ReactNode }) {

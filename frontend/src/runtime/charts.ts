@@ -30,6 +30,15 @@ export const GROUPS: readonly (readonly [string, readonly (readonly [FigureName,
     ],
   ],
   [
+    "Latency",
+    [
+      ["latency_p50", "From the record's time (p50)"],
+      ["latency_p99", "From the record's time (p99)"],
+      ["arrival_p50", "From its arrival (p50)"],
+      ["arrival_p99", "From its arrival (p99)"],
+    ],
+  ],
+  [
     "State",
     [
       ["store_rows", "Rows of stores"],

@@ -117,6 +117,7 @@ function nodeFigures(
       .reduce((sum, each) => sum + each.records, 0),
     tasks: mine.map((task) => ({ task: task.task, state: task.state })),
     streamTime: times.length === 0 ? null : Math.max(...times),
+    latency: figures?.latency ?? null,
     storeRows: total(stores.map((store) => store.rows)),
     storeBytes: total(stores.map((store) => store.bytes)),
     failure: failure?.node === id ? failure.message : null,

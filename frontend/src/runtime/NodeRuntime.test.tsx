@@ -1,0 +1,53 @@
+import { cleanup, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aDeployment, aDocument, aReport } from "../api/samples";
+import type { Runtime } from "../api/types";
+import { useRuntime } from "../designer/runtime";
+import { NodeRuntime } from "./NodeRuntime";
+import { viewOf } from "./view";
+
+vi.mock("../stores/StoreLinks", () => ({ StoreLinks: () => null }));
+
+const DURATIONS = { avg: 20, min: 1, max: 90, count: 3, sum: 60, buckets: [] };
+
+function show(latency: Runtime["nodes"][string]["latency"], stale = false): void {
+  const report = aReport();
+  const lines = { ...(report.nodes.lines as Runtime["nodes"][string]), latency };
+  useRuntime.getState().setFigures(
+    viewOf({
+      deployment: aDeployment(),
+      runtime: { ...report, nodes: { ...report.nodes, lines } },
+      document: aDocument(),
+      subtopologies: { lines: [0] },
+      stale,
+    }),
+  );
+  render(<NodeRuntime node="lines" />);
+}
+
+function shown(title: string): string | null {
+  return screen.queryByText(title)?.nextElementSibling?.textContent ?? null;
+}
+
+beforeEach(() => useRuntime.setState({ figures: null, history: {} }));
+afterEach(cleanup);
+
+test("p50 and p99 of the latency stand at the node", () => {
+  show({
+    event: { ...DURATIONS, p50: 1_088, p99: 90_000 },
+    arrival: { ...DURATIONS, p50: null, p99: null },
+  });
+  expect(shown("Latency from the record's time")).toBe("1.1 s · 2 min");
+  expect(shown("Latency from its arrival")).toBe("–");
+});
+
+test("between sources and last nodes there is no latency", () => {
+  show(null);
+  expect(shown("Latency from its arrival")).toBeNull();
+});
+
+test("an old latency is not known", () => {
+  const found = { ...DURATIONS, p50: 5, p99: 9 };
+  show({ event: found, arrival: found }, true);
+  expect(shown("Latency from the record's time")).toBe("–");
+});

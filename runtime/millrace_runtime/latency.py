@@ -1,0 +1,101 @@
+"""How long records take to nodes: the operator's buckets as the figures of a report.
+
+The operator counts since the start of the run, in buckets `[lowest ms, records]` an eighth of a
+power of two wide. A report has percentiles over the last seconds, and totals by powers of two,
+from which who reads them takes what he needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+#: seconds over which percentiles are taken
+WINDOW_SECONDS = 10.0
+
+_EXACT_MS = 8
+
+Counts = dict[int, int]
+#: Records by bucket, and the sum of their durations in ms.
+Taken = tuple[Counts, int]
+#: A node, and whether from the record's own time (`event`) or from its `arrival`.
+Of = tuple[str, str]
+
+_NOTHING: Taken = ({}, 0)
+
+
+class Latencies:
+    """Remembers what was counted a while ago, so that reports are about the last seconds."""
+
+    def __init__(self) -> None:
+        self._before: deque[tuple[float, dict[Of, Taken]]] = deque()
+
+    def complete(self, nodes: Mapping[str, dict[str, Any]], now: float) -> None:
+        """Replace the buckets of the nodes by figures; `now`: a clock in seconds.
+
+        `latency` of a node becomes `{"event", "arrival": {"count", "sum", "buckets": [[below ms,
+        records]], "avg", "min", "max", "p50", "p99"}}`, the last five in ms and null where no
+        record came within the window; of a bucket's durations they are the middle.
+        """
+        totals: dict[Of, Taken] = {}
+        for name, node in nodes.items():
+            for kind, found in (node.get("latency") or {}).items():
+                totals[name, kind] = dict(map(tuple, found["buckets"])), found["sum"]
+        self._before.append((now, totals))
+        while len(self._before) > 1 and self._before[1][0] <= now - WINDOW_SECONDS:
+            self._before.popleft()
+        first, base = self._before[0]
+        if now - first < WINDOW_SECONDS:
+            base = {}
+        for (name, kind), total in totals.items():
+            recent = _since(base.get((name, kind), _NOTHING), total)
+            nodes[name]["latency"][kind] = {**_totals(total), **_window(recent)}
+
+
+def _since(before: Taken, now: Taken) -> Taken:
+    counts = {at: n - before[0].get(at, 0) for at, n in now[0].items()}
+    return {at: n for at, n in counts.items() if n > 0}, now[1] - before[1]
+
+
+def _totals(taken: Taken) -> dict[str, Any]:
+    counts, total = taken
+    below: Counts = {}
+    for at, records in counts.items():
+        end = 1 << at.bit_length()
+        below[end] = below.get(end, 0) + records
+    buckets = [[end, below[end]] for end in sorted(below)]
+    return {"count": sum(counts.values()), "sum": total, "buckets": buckets}
+
+
+def _window(taken: Taken) -> dict[str, Any]:
+    counts, total = taken
+    records = sum(counts.values())
+    if not records:
+        return dict.fromkeys(("avg", "min", "max", "p50", "p99"))
+    order = sorted(counts)
+    return {
+        "avg": round(total / records, 1),
+        "min": _middle(order[0]),
+        "max": _middle(order[-1]),
+        "p50": _middle(_percentile(counts, 0.5)),
+        "p99": _middle(_percentile(counts, 0.99)),
+    }
+
+
+def _percentile(counts: Counts, share: float) -> int:
+    """The bucket of the record with at least that share of all records up to it."""
+    rank = math.ceil(sum(counts.values()) * share)
+    for at in sorted(counts):
+        rank -= counts[at]
+        if rank <= 0:
+            return at
+    return max(counts)
+
+
+def _middle(lowest: int) -> int:
+    """Of a bucket: an eighth of a power of two, below eight a single millisecond."""
+    if lowest < _EXACT_MS:
+        return lowest
+    return lowest + (1 << (lowest.bit_length() - 4)) // 2

@@ -1,0 +1,62 @@
+package org.apache.spark.sql.millrace
+
+/** How long records took, in buckets: an eighth of a power of two wide, single milliseconds below eight. */
+private[millrace] object Buckets {
+  /** Enough for any time since the epoch. */
+  val count: Int = 320
+
+  /** The bucket of a duration in ms; a negative one, by clocks that differ, counts as none. */
+  def of(ms: Long): Int =
+    if (ms < 8) Math.max(0L, ms).toInt
+    else {
+      val exponent = 63 - java.lang.Long.numberOfLeadingZeros(ms)
+      Math.min(count - 1, (exponent - 2) * 8 + ((ms >> (exponent - 3)) & 7).toInt)
+    }
+
+  /** The lowest duration that belongs to a bucket. */
+  def lowest(bucket: Int): Long = if (bucket < 8) bucket.toLong else (8L + bucket % 8) << (bucket / 8 - 1)
+}
+
+/** Durations of so many records by bucket, and their sum in ms. */
+private[millrace] final case class Durations(buckets: Map[Int, Long], sum: Long) {
+  def +(o: Durations): Durations = Durations(o.buckets.foldLeft(buckets) { case (all, (at, n)) => all.updated(at, all.getOrElse(at, 0L) + n) }, sum + o.sum)
+  def isEmpty: Boolean = buckets.isEmpty
+}
+private[millrace] object Durations { val none: Durations = Durations(Map.empty, 0L) }
+
+/** Of one node: from the records' own time, and from the time at which their input records came to Kafka. */
+private[millrace] final case class NodeLatency(event: Durations, arrival: Durations) {
+  def +(o: NodeLatency): NodeLatency = NodeLatency(event + o.event, arrival + o.arrival)
+}
+private[millrace] object NodeLatency { val none: NodeLatency = NodeLatency(Durations.none, Durations.none) }
+
+/**
+ * Measures at one node of one task, where a record enters it: at sources, and at the last nodes of a topology, as Kafka Streams' `record-e2e-latency` does.
+ * A record of a punctuation has no input record, so only its own time counts.
+ */
+private[millrace] final class LatencySensor(record: ProcessorRecordContext) {
+  private final class Histogram {
+    private val counts = new Array[Long](Buckets.count)
+    private var sum = 0L
+    def add(ms: Long): Unit = { counts(Buckets.of(ms)) += 1; if (ms > 0) sum += ms }
+    def drain(): Durations = {
+      val found = Map.newBuilder[Int, Long]
+      var i = 0
+      while (i < counts.length) { if (counts(i) > 0) { found += i -> counts(i); counts(i) = 0L }; i += 1 }
+      val drained = Durations(found.result(), sum)
+      sum = 0L
+      drained
+    }
+  }
+  private val event = new Histogram
+  private val arrival = new Histogram
+
+  def note(timestamp: Long): Unit = {
+    val now = System.currentTimeMillis()
+    event.add(now - timestamp)
+    if (record.arrived >= 0) arrival.add(now - record.arrived)
+  }
+
+  /** What was measured since the last call. */
+  def drain(): NodeLatency = NodeLatency(event.drain(), arrival.drain())
+}
