@@ -26,6 +26,7 @@ def fmt() -> int:
         Step("ruff check --fix", [str(BIN / "ruff"), "check", "--fix-only", "--quiet", "."]),
         Step("ruff format", [str(BIN / "ruff"), "format", "--quiet", "."]),
         Step("biome", ["npm", "run", "--silent", "format", "--workspace", "frontend"]),
+        Step("scalafmt", [sys.executable, "-m", "checks.scala"]),
     ]
     return 0 if run_all(steps, at_once=1) else 1
 
@@ -43,6 +44,7 @@ def check() -> int:
         Step(
             "biome", ["npm", "run", "--silent", "lint", "--workspace", "frontend"], "./millrace fmt"
         ),
+        Step("scalafmt", [sys.executable, "-m", "checks.scala", "--check"], "./millrace fmt"),
         Step("import-linter", [str(BIN / "lint-imports"), "--no-cache"]),
         Step("ruff check", [str(BIN / "ruff"), "check", "."], "./millrace fmt fixes most of them"),
         Step("ruff format", [str(BIN / "ruff"), "format", "--check", "."], "./millrace fmt"),

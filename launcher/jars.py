@@ -43,11 +43,13 @@ ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
         False,
     ),
     "oracle": (("org.apache.kafka:kafka-streams-test-utils:4.3.1",), True),
+    # The version stands in .scalafmt.conf as well.
+    "scalafmt": (("org.scalameta:scalafmt-cli_2.13:3.7.17",), True),
 }
 HEADER = """\
 # Jars by group: coordinates and sha256. Written by `./millrace jars --write`; no addresses.
 # broker: the embedded Kafka. connector: Spark's Kafka source and sink.
-# oracle: Kafka Streams itself, for `verify`.
+# oracle: Kafka Streams itself, for `verify`. scalafmt: the formatter of the Scala code.
 """
 
 

@@ -41,7 +41,7 @@ CONTRACT = (
     "verify",
 )
 #: commands that start no Java
-WITHOUT_JAVA = {"down", "status", "logs", "fmt", "new-operator"}
+WITHOUT_JAVA = {"down", "status", "logs", "new-operator"}
 
 
 def main(arguments: list[str]) -> int:

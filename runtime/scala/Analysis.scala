@@ -1,7 +1,15 @@
 package org.apache.spark.sql.millrace
 
 import java.lang.management.ManagementFactory
-import java.util.concurrent.{Callable, ConcurrentHashMap, ExecutionException, Executors, FutureTask, TimeUnit, TimeoutException}
+import java.util.concurrent.{
+  Callable,
+  ConcurrentHashMap,
+  ExecutionException,
+  Executors,
+  FutureTask,
+  TimeUnit,
+  TimeoutException
+}
 
 import scala.jdk.CollectionConverters._
 
@@ -10,20 +18,30 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.sql.SparkSession
 
 /**
- * The analyzer's entry point. Each expression has a thread of its own and may use some processor time (on a machine that is busy the clock on the
- * wall says little). A thread cannot be ended in its midst: one that goes on past its deadline is [[overdue]], and its process is to be replaced.
+ * The analyzer's entry point. Each expression has a thread of its own and may use some processor time (on a machine
+ * that is busy the clock on the wall says little). A thread cannot be ended in its midst: one that goes on past its
+ * deadline is [[overdue]], and its process is to be replaced.
  */
 object Analysis {
   private val processorMs = 2000L
   private val wallMs = 20000L
   private val clock = ManagementFactory.getThreadMXBean
-  private val threads = Executors.newCachedThreadPool { r => val t = new Thread(null, r, "analysis", 16L << 20); t.setDaemon(true); t }
+  private val threads = Executors.newCachedThreadPool { r =>
+    val t = new Thread(null, r, "analysis", 16L << 20)
+    t.setDaemon(true)
+    t
+  }
   private val late = ConcurrentHashMap.newKeySet[Task[_]]()
 
   private final class Task[T](body: () => T) extends FutureTask[T]((() => body()): Callable[T]) {
     private val began = System.nanoTime
     @volatile private var thread: Option[(Long, Long)] = None
-    override def run(): Unit = { val id = Thread.currentThread.getId; thread = Some((id, clock.getThreadCpuTime(id))); super.run() }
+    override def run(): Unit = {
+      val id = Thread.currentThread.getId
+      thread = Some((id, clock.getThreadCpuTime(id)))
+      super.run()
+    }
+
     /** Milliseconds past the deadline; negative before it. */
     def overdue: Long = {
       val used = thread.fold(0L) { case (id, before) => (clock.getThreadCpuTime(id) - before) / 1000000 }
@@ -38,8 +56,9 @@ object Analysis {
   }
 
   /**
-   * `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types": ["DDL", ...]}` ->
-   * `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start", "stop", "facts"}}], "types": [{"type", "error"}]}`.
+   * `{"expressions": [{"text", "columns": {"key": "STRING", ...}, "expects": "BOOLEAN" | null}], "types": ["DDL",
+   * ...]}` -> `{"expressions": [{"type", "columns", "error": null | {"message", "condition", "start", "stop",
+   * "facts"}}], "types": [{"type", "error"}]}`.
    */
   def analyze(spark: SparkSession, request: String): String = {
     val root = Json.mapper.readTree(request)
@@ -49,7 +68,12 @@ object Analysis {
       val out = expressions.addObject()
       try {
         val (found, used) = within {
-          val columns = e.get("columns").properties.asScala.map(c => c.getKey -> Expressions.parseType(c.getValue.asText)).toIndexedSeq
+          val columns = e
+            .get("columns")
+            .properties
+            .asScala
+            .map(c => c.getKey -> Expressions.parseType(c.getValue.asText))
+            .toIndexedSeq
           val expects = Option(e.get("expects")).filterNot(_.isNull).map(t => Expressions.parseType(t.asText))
           val (t, used) = Expressions.judge(spark, e.get("text").asText, Layout(columns), expects)
           (t.sql, used.map(columns(_)._1))
@@ -74,11 +98,15 @@ object Analysis {
     val task = new Task[T](() => body)
     threads.execute(task)
     while (true) {
-      try return task.get(20, TimeUnit.MILLISECONDS) catch {
+      try return task.get(20, TimeUnit.MILLISECONDS)
+      catch {
         case e: ExecutionException => throw e.getCause
         case _: TimeoutException if task.overdue > 0 =>
           late.add(task)
-          throw new Expressions.Invalid(s"takes more than ${processorMs / 1000} s of processor time to analyse", "DEADLINE")
+          throw new Expressions.Invalid(
+            s"takes more than ${processorMs / 1000} s of processor time to analyse",
+            "DEADLINE"
+          )
         case _: TimeoutException =>
       }
     }
@@ -87,8 +115,14 @@ object Analysis {
 
   private def elements(j: JsonNode): Seq[JsonNode] = if (j == null || j.isNull) Nil else j.elements.asScala.toSeq
   private def refused(out: ObjectNode, e: Expressions.Invalid): Unit = {
-    out.putNull("type"); out.putArray("columns")
-    val error = out.putObject("error").put("message", e.reason).put("condition", e.condition).put("start", e.start).put("stop", e.stop)
+    out.putNull("type")
+    out.putArray("columns")
+    val error = out
+      .putObject("error")
+      .put("message", e.reason)
+      .put("condition", e.condition)
+      .put("start", e.start)
+      .put("stop", e.stop)
     val facts = error.putObject("facts")
     e.facts.foreach { case (name, value) => facts.put(name, value) }
   }

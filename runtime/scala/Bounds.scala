@@ -10,11 +10,16 @@ import org.apache.spark.sql.types._
 
 /** What keeps the analysis of a text in bounds: how large its types can become, and that nothing of it is computed. */
 private[millrace] object Bounds {
-  /** Characters of a text; levels of brackets, of CASE, of signs and of parts of a name in it; levels of types; levels of the parsed expression. */
+
+  /**
+   * Characters of a text; levels of brackets, of CASE, of signs and of parts of a name in it; levels of types; levels
+   * of the parsed expression.
+   */
   private val characters = 20000
   private val nesting = 100
   private val types = 40
   private val depth = 1000
+
   /** Parts of all types that an expression can make; a part that stands twice counts twice. */
   private val parts = 200000L
 
@@ -38,9 +43,11 @@ private[millrace] object Bounds {
       dots = if (t == ".") dots + 1 else if (before == ".") dots else 0
       before = t
       if (open > nesting || run > nesting || dots > nesting) throw tooDeep
-      if (largeNumber.matches(t)) throw new Expressions.Invalid("has a number whose exponent has more than three digits", "TOO_LARGE")
+      if (largeNumber.matches(t))
+        throw new Expressions.Invalid("has a number whose exponent has more than three digits", "TOO_LARGE")
     }
   }
+
   /** Refuses a text whose types are nested more than the parser can take, also where a string holds them. */
   def checkTypes(text: String): Unit = {
     var open = 0
@@ -60,13 +67,17 @@ private[millrace] object Bounds {
       if (levels > depth) throw tooDeep
       level = level.flatMap(_.children)
     }
-    if (size(e, layout) > parts) throw new Expressions.Invalid(s"can make a type of more than $parts parts", "TOO_LARGE")
+    if (size(e, layout) > parts)
+      throw new Expressions.Invalid(s"can make a type of more than $parts parts", "TOO_LARGE")
   }
 
   /** Functions of constants that cost no more than reading them. Others are not computed while a text is analysed. */
-  private val cheap = ("abs array boolean bigint binary cast coalesce date decimal double float if int interval length lower ltrim make_date " +
-    "make_dt_interval make_interval make_ym_interval map map_from_arrays named_struct negative nullif nvl rtrim schema_of_csv schema_of_json smallint " +
-    "string struct substring timestamp tinyint trim typeof upper").split(' ').toSet
+  private val cheap =
+    ("abs array boolean bigint binary cast coalesce date decimal double float if int interval length lower " +
+      "ltrim make_date make_dt_interval make_interval make_ym_interval map map_from_arrays named_struct negative " +
+      "nullif nvl rtrim schema_of_csv schema_of_json smallint string struct substring timestamp tinyint trim typeof upper")
+      .split(' ')
+      .toSet
 
   /** Parts of a type. */
   private def size(t: DataType): Long = t match {
@@ -76,7 +87,10 @@ private[millrace] object Bounds {
     case _ => 1
   }
 
-  /** No less than the parts of the type that a parsed expression can have. A lambda's variables are as large as all arguments together. */
+  /**
+   * No less than the parts of the type that a parsed expression can have. A lambda's variables are as large as all
+   * arguments together.
+   */
   private def size(e: Expression, layout: Layout): Long = {
     val columns = layout.columns.map { case (name, t) => name.toLowerCase(Locale.ROOT) -> t }.toMap
     def capped(n: Long): Long = math.min(n, parts + 1)
@@ -88,7 +102,8 @@ private[millrace] object Bounds {
         val (lambdas, values) = f.arguments.partition(_.isInstanceOf[LambdaFunction])
         val outer = values.foldLeft(1L)((n, x) => capped(n + of(x, variables)))
         lambdas.foldLeft(outer) {
-          case (n, LambdaFunction(body, names, _)) => capped(n + of(body, variables ++ names.map(_.name.toLowerCase(Locale.ROOT) -> outer)))
+          case (n, LambdaFunction(body, names, _)) =>
+            capped(n + of(body, variables ++ names.map(_.name.toLowerCase(Locale.ROOT) -> outer)))
           case (n, _) => n
         }
       case c: Cast => capped(size(c.dataType) + of(c.child, variables))
@@ -101,12 +116,16 @@ private[millrace] object Bounds {
     of(e, Map.empty)
   }
   private def at(t: DataType, path: Seq[String]): DataType = t match {
-    case StructType(fields) if path.nonEmpty => fields.find(_.name.equalsIgnoreCase(path.head)).fold(t)(f => at(f.dataType, path.tail))
+    case StructType(fields) if path.nonEmpty =>
+      fields.find(_.name.equalsIgnoreCase(path.head)).fold(t)(f => at(f.dataType, path.tail))
     case ArrayType(e, _) if path.nonEmpty => at(e, path)
     case _ => t
   }
 
-  /** Hides costly functions of constants from constant folding during the analysis, such as for the schema of `from_json`. */
+  /**
+   * Hides costly functions of constants from constant folding during the analysis, such as for the schema of
+   * `from_json`.
+   */
   def opaque(e: Expression): Expression = e.transformUp {
     case f: UnresolvedFunction if !cheap(f.nameParts.last.toLowerCase(Locale.ROOT)) && constant(f) => Opaque(f)
     case r @ (_: StringRegexExpression | _: MultiLikeBase) if constant(r) => Opaque(r)
@@ -122,6 +141,8 @@ private[millrace] case class Opaque(child: Expression) extends UnaryExpression w
   override def sql: String = child.sql
   override def toString: String = child.toString
   override def prettyName: String = child.prettyName
-  override def eval(input: InternalRow): Any = throw new UnsupportedOperationException("an expression is analysed, not computed")
+  override def eval(input: InternalRow): Any = throw new UnsupportedOperationException(
+    "an expression is analysed, not computed"
+  )
   override protected def withNewChildInternal(c: Expression): Expression = copy(c)
 }

@@ -20,24 +20,38 @@ abstract class Codec(val format: String, val dataType: DataType) extends Seriali
   protected def write(v: Any): Array[Byte]
   protected def read(b: Array[Byte]): Any
   final def encode(v: Any): Array[Byte] = if (v == null) null else write(v)
+
   /** Throws [[BadBytes]]. */
   final def decode(b: Array[Byte]): Any = if (b == null) null else read(b)
 }
 
 object Codec {
-  private val simple: Map[String, DataType] = Map("string" -> StringType, "integer" -> IntegerType, "long" -> LongType, "float" -> FloatType,
-    "double" -> DoubleType, "boolean" -> BooleanType, "bytes" -> BinaryType)
+  private val simple: Map[String, DataType] = Map(
+    "string" -> StringType,
+    "integer" -> IntegerType,
+    "long" -> LongType,
+    "float" -> FloatType,
+    "double" -> DoubleType,
+    "boolean" -> BooleanType,
+    "bytes" -> BinaryType
+  )
 
   /** The format that fits a type: its own, or JSON. */
   def of(t: DataType): Codec = make(simple.collectFirst { case (f, `t`) => f }.getOrElse("json"), t)
 
-  /** The bytes of a key in stores and on repartition edges: a window's bounds follow the inner key, as Kafka's windowed serdes write them. */
+  /**
+   * The bytes of a key in stores and on repartition edges: a window's bounds follow the inner key, as Kafka's windowed
+   * serdes write them.
+   */
   def key(k: KeyType): Codec = k.window match {
     case None => of(k.dataType)
     case Some(w) => new WindowedCodec(of(k.dataType), w, k.seen)
   }
 
-  /** A format of the document, `{"format": "json", "schema": "a INT"}`; `default`: the type where the document leaves it out. */
+  /**
+   * A format of the document, `{"format": "json", "schema": "a INT"}`; `default`: the type where the document leaves it
+   * out.
+   */
   def parse(j: JsonNode, default: Option[DataType] = None): Codec = {
     val f = j.path("format").asText
     simple.get(f) match {
@@ -50,49 +64,71 @@ object Codec {
   }
 
   private[millrace] def make(name: String, t: DataType): Codec = name match {
-    case "string" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = v.asInstanceOf[UTF8String].getBytes
-      def read(b: Array[Byte]): Any = UTF8String.fromBytes(b)
-    }
-    case "integer" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = { val r = new Array[Byte](4); Bytes.putInt(r, 0, v.asInstanceOf[Int]); r }
-      def read(b: Array[Byte]): Any = { sized(format, b, 4); Bytes.getInt(b, 0) }
-    }
-    case "long" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = { val r = new Array[Byte](8); Bytes.putLong(r, 0, v.asInstanceOf[Long]); r }
-      def read(b: Array[Byte]): Any = { sized(format, b, 8); Bytes.getLong(b, 0) }
-    }
-    case "float" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = { val r = new Array[Byte](4); Bytes.putInt(r, 0, java.lang.Float.floatToRawIntBits(v.asInstanceOf[Float])); r }
-      def read(b: Array[Byte]): Any = { sized(format, b, 4); java.lang.Float.intBitsToFloat(Bytes.getInt(b, 0)) }
-    }
-    case "double" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = { val r = new Array[Byte](8); Bytes.putLong(r, 0, java.lang.Double.doubleToRawLongBits(v.asInstanceOf[Double])); r }
-      def read(b: Array[Byte]): Any = { sized(format, b, 8); java.lang.Double.longBitsToDouble(Bytes.getLong(b, 0)) }
-    }
-    case "boolean" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = Array(if (v.asInstanceOf[Boolean]) 1.toByte else 0.toByte)
-      def read(b: Array[Byte]): Any = { sized(format, b, 1); if (b(0) == 0) false else if (b(0) == 1) true else throw new BadBytes(s"the byte ${b(0)} is no boolean") }
-    }
-    case "bytes" => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = v.asInstanceOf[Array[Byte]]
-      def read(b: Array[Byte]): Any = b
-    }
-    case _ => new Codec(name, t) {
-      def write(v: Any): Array[Byte] = Json.bytes(v, t)
-      def read(b: Array[Byte]): Any = Json.parse(b, t)
-    }
+    case "string" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = v.asInstanceOf[UTF8String].getBytes
+        def read(b: Array[Byte]): Any = UTF8String.fromBytes(b)
+      }
+    case "integer" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = { val r = new Array[Byte](4); Bytes.putInt(r, 0, v.asInstanceOf[Int]); r }
+        def read(b: Array[Byte]): Any = { sized(format, b, 4); Bytes.getInt(b, 0) }
+      }
+    case "long" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = { val r = new Array[Byte](8); Bytes.putLong(r, 0, v.asInstanceOf[Long]); r }
+        def read(b: Array[Byte]): Any = { sized(format, b, 8); Bytes.getLong(b, 0) }
+      }
+    case "float" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = {
+          val r = new Array[Byte](4)
+          Bytes.putInt(r, 0, java.lang.Float.floatToRawIntBits(v.asInstanceOf[Float]))
+          r
+        }
+        def read(b: Array[Byte]): Any = { sized(format, b, 4); java.lang.Float.intBitsToFloat(Bytes.getInt(b, 0)) }
+      }
+    case "double" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = {
+          val r = new Array[Byte](8)
+          Bytes.putLong(r, 0, java.lang.Double.doubleToRawLongBits(v.asInstanceOf[Double]))
+          r
+        }
+        def read(b: Array[Byte]): Any = { sized(format, b, 8); java.lang.Double.longBitsToDouble(Bytes.getLong(b, 0)) }
+      }
+    case "boolean" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = Array(if (v.asInstanceOf[Boolean]) 1.toByte else 0.toByte)
+        def read(b: Array[Byte]): Any = {
+          sized(format, b, 1)
+          if (b(0) == 0) false else if (b(0) == 1) true else throw new BadBytes(s"the byte ${b(0)} is no boolean")
+        }
+      }
+    case "bytes" =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = v.asInstanceOf[Array[Byte]]
+        def read(b: Array[Byte]): Any = b
+      }
+    case _ =>
+      new Codec(name, t) {
+        def write(v: Any): Array[Byte] = Json.bytes(v, t)
+        def read(b: Array[Byte]): Any = Json.parse(b, t)
+      }
   }
 
-  private def sized(format: String, b: Array[Byte], n: Int): Unit = if (b.length != n) throw new BadBytes(s"format $format needs $n bytes, found ${b.length}")
+  private def sized(format: String, b: Array[Byte], n: Int): Unit =
+    if (b.length != n) throw new BadBytes(s"format $format needs $n bytes, found ${b.length}")
 }
 
 /** Key and window: inner key, start (time, sliding, unlimited) or inner key, end, start (session), 8 bytes each. */
-private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, seen: DataType) extends Codec("windowed", seen) {
+private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, seen: DataType)
+    extends Codec("windowed", seen) {
   override def write(v: Any): Array[Byte] = {
     val k = inner.encode(Windowed.key(v, inner.dataType))
     val key = if (k == null) Array.emptyByteArray else k
-    if (window.kind == "session") Bytes.concat(key, Windowed.endMs(v), Windowed.startMs(v)) else Bytes.concat(key, Windowed.startMs(v))
+    if (window.kind == "session") Bytes.concat(key, Windowed.endMs(v), Windowed.startMs(v))
+    else Bytes.concat(key, Windowed.startMs(v))
   }
   override def read(b: Array[Byte]): Any = {
     val tail = if (window.kind == "session") 16 else 8
@@ -101,9 +137,12 @@ private[millrace] final class WindowedCodec(inner: Codec, window: WindowSpec, se
     window.kind match {
       case "session" => Windowed(key, Bytes.getLong(b, b.length - 8), Bytes.getLong(b, b.length - 16))
       case "unlimited" => Windowed(key, Bytes.getLong(b, b.length - 8), null)
-      case _ => val start = Bytes.getLong(b, b.length - 8); Windowed(key, start, start + window.size)
+      case _ =>
+        val start = Bytes.getLong(b, b.length - 8)
+        Windowed(key, start, start + window.size)
     }
   }
+
   /** The bytes that choose the partition [PL8]. */
   private[millrace] def innerBytes(v: Any): Array[Byte] = inner.encode(Windowed.key(v, inner.dataType))
 }
@@ -136,47 +175,65 @@ object Json {
       case JsonToken.VALUE_STRING => s"the text \"${p.getText.take(40)}\""
       case _ => p.getText
     }
-    throw new BadBytes(s"found $found${if (p.getParsingContext.inRoot) "" else s" at ${p.getParsingContext.pathAsPointer}"}, needs ${t.sql}")
+    val place = if (p.getParsingContext.inRoot) "" else s" at ${p.getParsingContext.pathAsPointer}"
+    throw new BadBytes(s"found $found$place, needs ${t.sql}")
   }
 
   private[millrace] def read(p: JsonParser, t: DataType): Any = {
     val token = p.currentToken
     if (token == JsonToken.VALUE_NULL) null
-    else t match {
-      case StringType => token match {
-        case JsonToken.VALUE_STRING => UTF8String.fromString(p.getText)
-        case JsonToken.START_OBJECT | JsonToken.START_ARRAY => UTF8String.fromString(mapper.writeValueAsString(mapper.readTree[JsonNode](p)))
-        case _ => UTF8String.fromString(p.getText)
-      }
-      case LongType => if (token == JsonToken.VALUE_NUMBER_INT) p.getLongValue else bad(p, t)
-      case IntegerType => if (token == JsonToken.VALUE_NUMBER_INT) p.getIntValue else bad(p, t)
-      case DoubleType => if (token.isNumeric) p.getDoubleValue else if (token == JsonToken.VALUE_STRING) special(p, t) else bad(p, t)
-      case FloatType => if (token.isNumeric) p.getFloatValue else if (token == JsonToken.VALUE_STRING) special(p, t).toFloat else bad(p, t)
-      case BooleanType => if (token.isBoolean) p.getBooleanValue else bad(p, t)
-      case ShortType => if (token == JsonToken.VALUE_NUMBER_INT) p.getShortValue else bad(p, t)
-      case ByteType => if (token == JsonToken.VALUE_NUMBER_INT) p.getByteValue else bad(p, t)
-      case d: DecimalType => if (token.isNumeric) Decimal(p.getDecimalValue, d.precision, d.scale) else bad(p, t)
-      case TimestampType | TimestampNTZType => token match {
-        case JsonToken.VALUE_NUMBER_INT => Math.multiplyExact(p.getLongValue, 1000L)
-        case JsonToken.VALUE_STRING => iso(p, t)
+    else
+      t match {
+        case StringType =>
+          token match {
+            case JsonToken.VALUE_STRING => UTF8String.fromString(p.getText)
+            case JsonToken.START_OBJECT | JsonToken.START_ARRAY =>
+              UTF8String.fromString(mapper.writeValueAsString(mapper.readTree[JsonNode](p)))
+            case _ => UTF8String.fromString(p.getText)
+          }
+        case LongType => if (token == JsonToken.VALUE_NUMBER_INT) p.getLongValue else bad(p, t)
+        case IntegerType => if (token == JsonToken.VALUE_NUMBER_INT) p.getIntValue else bad(p, t)
+        case DoubleType =>
+          if (token.isNumeric) p.getDoubleValue else if (token == JsonToken.VALUE_STRING) special(p, t) else bad(p, t)
+        case FloatType =>
+          if (token.isNumeric) p.getFloatValue
+          else if (token == JsonToken.VALUE_STRING) special(p, t).toFloat
+          else bad(p, t)
+        case BooleanType => if (token.isBoolean) p.getBooleanValue else bad(p, t)
+        case ShortType => if (token == JsonToken.VALUE_NUMBER_INT) p.getShortValue else bad(p, t)
+        case ByteType => if (token == JsonToken.VALUE_NUMBER_INT) p.getByteValue else bad(p, t)
+        case d: DecimalType => if (token.isNumeric) Decimal(p.getDecimalValue, d.precision, d.scale) else bad(p, t)
+        case TimestampType | TimestampNTZType =>
+          token match {
+            case JsonToken.VALUE_NUMBER_INT => Math.multiplyExact(p.getLongValue, 1000L)
+            case JsonToken.VALUE_STRING => iso(p, t)
+            case _ => bad(p, t)
+          }
+        case DateType =>
+          if (token == JsonToken.VALUE_STRING) DateTimeUtils.localDateToDays(java.time.LocalDate.parse(p.getText))
+          else bad(p, t)
+        case BinaryType => if (token == JsonToken.VALUE_STRING) Base64.getDecoder.decode(p.getText) else bad(p, t)
+        case s: StructType => readStruct(p, s)
+        case ArrayType(e, _) =>
+          if (token != JsonToken.START_ARRAY) bad(p, t)
+          val out = new java.util.ArrayList[Any]()
+          while (p.nextToken() != JsonToken.END_ARRAY) out.add(read(p, e))
+          new GenericArrayData(out.toArray.asInstanceOf[Array[Any]])
+        case MapType(k, v, _) =>
+          if (token != JsonToken.START_OBJECT || k != StringType) bad(p, t)
+          val entries = new java.util.LinkedHashMap[String, Any]()
+          while (p.nextToken() != JsonToken.END_OBJECT) {
+            val name = p.currentName
+            p.nextToken()
+            entries.put(name, read(p, v))
+          }
+          val keys = entries.keySet.toArray.map(x => UTF8String.fromString(x.asInstanceOf[String]): Any)
+          new ArrayBasedMapData(
+            new GenericArrayData(keys),
+            new GenericArrayData(entries.values.toArray.asInstanceOf[Array[Any]])
+          )
         case _ => bad(p, t)
       }
-      case DateType => if (token == JsonToken.VALUE_STRING) DateTimeUtils.localDateToDays(java.time.LocalDate.parse(p.getText)) else bad(p, t)
-      case BinaryType => if (token == JsonToken.VALUE_STRING) Base64.getDecoder.decode(p.getText) else bad(p, t)
-      case s: StructType => readStruct(p, s)
-      case ArrayType(e, _) =>
-        if (token != JsonToken.START_ARRAY) bad(p, t)
-        val out = new java.util.ArrayList[Any]()
-        while (p.nextToken() != JsonToken.END_ARRAY) out.add(read(p, e))
-        new GenericArrayData(out.toArray.asInstanceOf[Array[Any]])
-      case MapType(k, v, _) =>
-        if (token != JsonToken.START_OBJECT || k != StringType) bad(p, t)
-        val entries = new java.util.LinkedHashMap[String, Any]()
-        while (p.nextToken() != JsonToken.END_OBJECT) { val name = p.currentName; p.nextToken(); entries.put(name, read(p, v)) }
-        val keys = entries.keySet.toArray.map(x => UTF8String.fromString(x.asInstanceOf[String]): Any)
-        new ArrayBasedMapData(new GenericArrayData(keys), new GenericArrayData(entries.values.toArray.asInstanceOf[Array[Any]]))
-      case _ => bad(p, t)
-    }
   }
 
   private def readStruct(p: JsonParser, s: StructType): InternalRow = {
@@ -190,7 +247,8 @@ object Json {
       if (expected < fields.length && fields(expected).name == name) i = expected
       else { i = fields.length - 1; while (i >= 0 && fields(i).name != name) i -= 1 }
       p.nextToken()
-      if (i >= 0) { row(i) = read(p, fields(i).dataType); expected = i + 1 } else p.skipChildren()
+      if (i >= 0) { row(i) = read(p, fields(i).dataType); expected = i + 1 }
+      else p.skipChildren()
     }
     new GenericInternalRow(row)
   }
@@ -219,40 +277,57 @@ object Json {
 
   def node(v: Any, t: DataType): JsonNode = mapper.readTree(bytes(v, t))
 
-  def write(g: JsonGenerator, v: Any, t: DataType): Unit = if (v == null) g.writeNull() else t match {
-    case StringType => val b = v.asInstanceOf[UTF8String].getBytes; g.writeUTF8String(b, 0, b.length)
-    case IntegerType => g.writeNumber(v.asInstanceOf[Int])
-    case LongType => g.writeNumber(v.asInstanceOf[Long])
-    case ShortType => g.writeNumber(v.asInstanceOf[Short])
-    case ByteType => g.writeNumber(v.asInstanceOf[Byte].toInt)
-    case DoubleType => val d = v.asInstanceOf[Double]; if (d.isNaN || d.isInfinite) g.writeString(d.toString) else g.writeNumber(d)
-    case FloatType => val d = v.asInstanceOf[Float]; if (d.isNaN || d.isInfinite) g.writeString(d.toString) else g.writeNumber(d)
-    case BooleanType => g.writeBoolean(v.asInstanceOf[Boolean])
-    case _: DecimalType => g.writeNumber(v.asInstanceOf[Decimal].toJavaBigDecimal)
-    case TimestampType | TimestampNTZType => g.writeNumber(Math.floorDiv(v.asInstanceOf[Long], 1000L))
-    case DateType => g.writeString(java.time.LocalDate.ofEpochDay(v.asInstanceOf[Int].toLong).toString)
-    case BinaryType => g.writeString(Base64.getEncoder.encodeToString(v.asInstanceOf[Array[Byte]]))
-    case ArrayType(e, _) =>
-      val a = v.asInstanceOf[ArrayData]
-      g.writeStartArray()
-      var i = 0
-      while (i < a.numElements()) { write(g, if (a.isNullAt(i)) null else a.get(i, e), e); i += 1 }
-      g.writeEndArray()
-    case MapType(k, e, _) =>
-      val m = v.asInstanceOf[MapData]
-      val (ks, vs) = (m.keyArray(), m.valueArray())
-      g.writeStartObject()
-      var i = 0
-      while (i < m.numElements()) { g.writeFieldName(String.valueOf(ks.get(i, k))); write(g, if (vs.isNullAt(i)) null else vs.get(i, e), e); i += 1 }
-      g.writeEndObject()
-    case s: StructType =>
-      val r = v.asInstanceOf[InternalRow]
-      g.writeStartObject()
-      var i = 0
-      while (i < s.length) { val f = s.fields(i); g.writeFieldName(f.name); write(g, if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType); i += 1 }
-      g.writeEndObject()
-    case _ => throw new IllegalArgumentException(s"the type ${t.sql} cannot be written as JSON")
-  }
+  def write(g: JsonGenerator, v: Any, t: DataType): Unit = if (v == null) g.writeNull()
+  else
+    t match {
+      case StringType =>
+        val b = v.asInstanceOf[UTF8String].getBytes
+        g.writeUTF8String(b, 0, b.length)
+      case IntegerType => g.writeNumber(v.asInstanceOf[Int])
+      case LongType => g.writeNumber(v.asInstanceOf[Long])
+      case ShortType => g.writeNumber(v.asInstanceOf[Short])
+      case ByteType => g.writeNumber(v.asInstanceOf[Byte].toInt)
+      case DoubleType =>
+        val d = v.asInstanceOf[Double]
+        if (d.isNaN || d.isInfinite) g.writeString(d.toString) else g.writeNumber(d)
+      case FloatType =>
+        val d = v.asInstanceOf[Float]
+        if (d.isNaN || d.isInfinite) g.writeString(d.toString) else g.writeNumber(d)
+      case BooleanType => g.writeBoolean(v.asInstanceOf[Boolean])
+      case _: DecimalType => g.writeNumber(v.asInstanceOf[Decimal].toJavaBigDecimal)
+      case TimestampType | TimestampNTZType => g.writeNumber(Math.floorDiv(v.asInstanceOf[Long], 1000L))
+      case DateType => g.writeString(java.time.LocalDate.ofEpochDay(v.asInstanceOf[Int].toLong).toString)
+      case BinaryType => g.writeString(Base64.getEncoder.encodeToString(v.asInstanceOf[Array[Byte]]))
+      case ArrayType(e, _) =>
+        val a = v.asInstanceOf[ArrayData]
+        g.writeStartArray()
+        var i = 0
+        while (i < a.numElements()) { write(g, if (a.isNullAt(i)) null else a.get(i, e), e); i += 1 }
+        g.writeEndArray()
+      case MapType(k, e, _) =>
+        val m = v.asInstanceOf[MapData]
+        val (ks, vs) = (m.keyArray(), m.valueArray())
+        g.writeStartObject()
+        var i = 0
+        while (i < m.numElements()) {
+          g.writeFieldName(String.valueOf(ks.get(i, k)))
+          write(g, if (vs.isNullAt(i)) null else vs.get(i, e), e)
+          i += 1
+        }
+        g.writeEndObject()
+      case s: StructType =>
+        val r = v.asInstanceOf[InternalRow]
+        g.writeStartObject()
+        var i = 0
+        while (i < s.length) {
+          val f = s.fields(i)
+          g.writeFieldName(f.name)
+          write(g, if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType)
+          i += 1
+        }
+        g.writeEndObject()
+      case _ => throw new IllegalArgumentException(s"the type ${t.sql} cannot be written as JSON")
+    }
 }
 
 /** One value as the bytes of an UnsafeRow: how stores and hand-overs between tasks keep values, without loss. */
@@ -260,12 +335,15 @@ final class Packer(dataType: DataType) extends Serializable {
   @transient private lazy val projection = UnsafeProjection.create(Array(dataType))
   @transient private lazy val input = new GenericInternalRow(1)
 
-  def pack(v: Any): Array[Byte] = if (v == null) null else {
+  def pack(v: Any): Array[Byte] = if (v == null) null
+  else {
     input.values(0) = v
     projection(input).copy().getBytes // the projection reuses its row
   }
+
   /** The value refers to the bytes, which must not change any more. */
-  def unpack(b: Array[Byte]): Any = if (b == null) null else {
+  def unpack(b: Array[Byte]): Any = if (b == null) null
+  else {
     val row = new UnsafeRow(1)
     row.pointTo(b, b.length)
     if (row.isNullAt(0)) null else row.get(0, dataType)
@@ -273,6 +351,8 @@ final class Packer(dataType: DataType) extends Serializable {
 }
 
 object Packer {
+
   /** Of a table's edge: new value, old value, latest. */
-  def changeType(value: DataType): StructType = new StructType().add("new", value).add("old", value).add("latest", BooleanType)
+  def changeType(value: DataType): StructType =
+    new StructType().add("new", value).add("old", value).add("latest", BooleanType)
 }

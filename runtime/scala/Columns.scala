@@ -9,50 +9,86 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Columns that a DataFrame needs beside Spark's own (py4j). Formats are the document's, as JSON text.
- *   salt(index, n)                         task number -> INT that lands in the shuffle partition of that number, of n
- *   partitionFor(key, n)                   Kafka's default partitioner over the key's bytes; 0 for null
- *   attempt(c, kind, node, parameter)      STRUCT<value, fault: STRING>: the value, or the fault as JSON where `c` raises
- *   decode(bytes, format), encode(value, format)   raise where bytes or value do not fit; null stays null
- *   pack(value)                            BINARY, as `into` and `repartitioned` take values
- *   append(path, index)                    BINARY: path and the 4 bytes of the index
- *   runningMax(timestamp, topic, partition)  BIGINT: highest timestamp so far of the topic-partition, inside the micro-batch
- *   rowNumber()                            BIGINT: number of the row within its Spark partition, after the partition's own in the upper bits
- *   observe(c, run, node, sub, what)       the column itself; counts the rows that pass: `what` is `in` or `out` of the node
- *   reading(c, run, reader, topic, partition, offset, timestamp)   the column itself; reports a task for each partition that rows come from, as those of
- *                                          sub-topology -1 - `reader`: its records, offsets and highest timestamp (ms)
+ * Columns that a DataFrame needs beside Spark's own (py4j). Formats are the document's, as JSON text. salt(index, n)
+ * task number -> INT that lands in the shuffle partition of that number, of n partitionFor(key, n) Kafka's default
+ * partitioner over the key's bytes; 0 for null attempt(c, kind, node, parameter) STRUCT<value, fault: STRING>: the
+ * value, or the fault as JSON where `c` raises decode(bytes, format), encode(value, format) raise where bytes or value
+ * do not fit; null stays null pack(value) BINARY, as `into` and `repartitioned` take values append(path, index) BINARY:
+ * path and the 4 bytes of the index runningMax(timestamp, topic, partition) BIGINT: highest timestamp so far of the
+ * topic-partition, inside the micro-batch rowNumber() BIGINT: number of the row within its Spark partition, after the
+ * partition's own in the upper bits observe(c, run, node, sub, what) the column itself; counts the rows that pass:
+ * `what` is `in` or `out` of the node reading(c, run, reader, topic, partition, offset, timestamp) the column itself;
+ * reports a task for each partition that rows come from, as those of sub-topology -1 - `reader`: its records, offsets
+ * and highest timestamp (ms)
  */
 object Columns {
   def salt(index: Column, n: Int): Column =
     if (n == 1) lit(Internals.salts(1)(0))
-    else element_at(array(Internals.salts(n).toIndexedSeq.map(lit(_)): _*), (pmod(index, lit(n)) + lit(1)).cast(IntegerType))
+    else
+      element_at(
+        array(Internals.salts(n).toIndexedSeq.map(lit(_)): _*),
+        (pmod(index, lit(n)) + lit(1)).cast(IntegerType)
+      )
 
   def partitionFor(key: Column, n: Int): Column = Internals.column(PartitionOf(Internals.expression(key), n))
-  def attempt(c: Column, kind: String, node: String, parameter: String): Column = Internals.column(Attempt(Internals.expression(c), kind, node, parameter))
-  def decode(bytes: Column, format: String): Column = Internals.column(Decode(Internals.expression(bytes), format, codec(format).dataType))
-  def encode(value: Column, format: String): Column = { codec(format, Some(StringType)); Internals.column(Encode(Internals.expression(value), format)) }
-  def topic(name: Column, simulation: Boolean): Column = Internals.column(TopicOf(Internals.expression(name), simulation))
+  def attempt(c: Column, kind: String, node: String, parameter: String): Column =
+    Internals.column(Attempt(Internals.expression(c), kind, node, parameter))
+  def decode(bytes: Column, format: String): Column =
+    Internals.column(Decode(Internals.expression(bytes), format, codec(format).dataType))
+  def encode(value: Column, format: String): Column = {
+    codec(format, Some(StringType))
+    Internals.column(Encode(Internals.expression(value), format))
+  }
+  def topic(name: Column, simulation: Boolean): Column =
+    Internals.column(TopicOf(Internals.expression(name), simulation))
   def partition(number: Column): Column = Internals.column(PartitionNumber(Internals.expression(number)))
   def pack(value: Column): Column = Internals.column(Pack(Internals.expression(value)))
-  def append(path: Column, index: Column): Column = Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
+  def append(path: Column, index: Column): Column =
+    Internals.column(AppendPath(Internals.expression(path), Internals.expression(index)))
   def runningMax(timestamp: Column, topic: Column, partition: Column): Column =
-    Internals.column(RunningMax(Internals.expression(timestamp), Internals.expression(topic), Internals.expression(partition)))
+    Internals.column(
+      RunningMax(Internals.expression(timestamp), Internals.expression(topic), Internals.expression(partition))
+    )
 
   def rowNumber(): Column = Internals.column(RowNumber())
   def observe(c: Column, run: String, node: String, sub: Int, what: String): Column =
-    Internals.column(Observe(Internals.expression(c), node, sub, what == "in", new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))))
+    Internals.column(
+      Observe(
+        Internals.expression(c),
+        node,
+        sub,
+        what == "in",
+        new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))
+      )
+    )
 
-  def reading(c: Column, run: String, reader: Int, topic: Column, partition: Column, offset: Column, timestamp: Column): Column = Internals.column(
-    Reading(Seq(c, topic, partition, offset, timestamp).map(Internals.expression(_)), reader, new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))))
+  def reading(
+      c: Column,
+      run: String,
+      reader: Int,
+      topic: Column,
+      partition: Column,
+      offset: Column,
+      timestamp: Column
+  ): Column = Internals.column(
+    Reading(
+      Seq(c, topic, partition, offset, timestamp).map(Internals.expression(_)),
+      reader,
+      new Counting(Reports.of(org.apache.spark.sql.SparkSession.active, run))
+    )
+  )
 
-  private[millrace] def codec(format: String, default: Option[DataType] = None): Codec = Codec.parse(Json.mapper.readTree(format), default)
+  private[millrace] def codec(format: String, default: Option[DataType] = None): Codec =
+    Codec.parse(Json.mapper.readTree(format), default)
 }
 
 /**
- * Evaluates its child by itself, so that nothing of it can be moved out of the `try`: for the optimizer and the code generator this is one opaque function
- * of the row.
+ * Evaluates its child by itself, so that nothing of it can be moved out of the `try`: for the optimizer and the code
+ * generator this is one opaque function of the row.
  */
-private[millrace] case class Attempt(child: Expression, kind: String, node: String, parameter: String) extends UnaryExpression with CodegenFallback {
+private[millrace] case class Attempt(child: Expression, kind: String, node: String, parameter: String)
+    extends UnaryExpression
+    with CodegenFallback {
   private lazy val childType = child.dataType
   @transient private lazy val projection = UnsafeProjection.create(Seq(child))
   override def nullable: Boolean = false
@@ -77,7 +113,9 @@ private[millrace] case class Attempt(child: Expression, kind: String, node: Stri
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
-private[millrace] case class Decode(child: Expression, format: String, dataType: DataType) extends UnaryExpression with CodegenFallback {
+private[millrace] case class Decode(child: Expression, format: String, dataType: DataType)
+    extends UnaryExpression
+    with CodegenFallback {
   @transient private lazy val codec = Columns.codec(format)
   override def nullable: Boolean = true
   override def foldable: Boolean = false
@@ -89,7 +127,11 @@ private[millrace] case class Encode(child: Expression, format: String) extends U
   @transient private lazy val codec = {
     val c = Columns.codec(format, Some(Expressions.nullable(child.dataType)))
     if (c.format == "json") Codec.make("json", child.dataType)
-    else if (!Expressions.widens(Expressions.nullable(child.dataType), c.dataType)) throw new Expressions.Invalid(s"format ${c.format} is for ${c.dataType.sql}, the data are ${child.dataType.sql}", "TYPE")
+    else if (!Expressions.widens(Expressions.nullable(child.dataType), c.dataType))
+      throw new Expressions.Invalid(
+        s"format ${c.format} is for ${c.dataType.sql}, the data are ${child.dataType.sql}",
+        "TYPE"
+      )
     else c
   }
   override def dataType: DataType = BinaryType
@@ -99,7 +141,9 @@ private[millrace] case class Encode(child: Expression, format: String) extends U
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
-private[millrace] case class TopicOf(child: Expression, simulation: Boolean) extends UnaryExpression with CodegenFallback {
+private[millrace] case class TopicOf(child: Expression, simulation: Boolean)
+    extends UnaryExpression
+    with CodegenFallback {
   override def dataType: DataType = StringType
   override def nullable: Boolean = true
   override def foldable: Boolean = false
@@ -131,7 +175,9 @@ private[millrace] case class PartitionOf(child: Expression, n: Int) extends Unar
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
-private[millrace] case class AppendPath(left: Expression, right: Expression) extends BinaryExpression with CodegenFallback {
+private[millrace] case class AppendPath(left: Expression, right: Expression)
+    extends BinaryExpression
+    with CodegenFallback {
   override def dataType: DataType = BinaryType
   override def nullable: Boolean = false
   override def eval(input: InternalRow): Any = {
@@ -144,9 +190,15 @@ private[millrace] case class AppendPath(left: Expression, right: Expression) ext
   override protected def withNewChildrenInternal(l: Expression, r: Expression): Expression = copy(left = l, right = r)
 }
 
-/** Stateful: one topic-partition is read by one Spark task in its order, so the maximum is that of the topic-partition [PL1]. */
-private[millrace] case class RunningMax(first: Expression, second: Expression, third: Expression) extends TernaryExpression with Nondeterministic {
+/**
+ * Stateful: one topic-partition is read by one Spark task in its order, so the maximum is that of the topic-partition
+ * [PL1].
+ */
+private[millrace] case class RunningMax(first: Expression, second: Expression, third: Expression)
+    extends TernaryExpression
+    with Nondeterministic {
   @transient private var highest: java.util.HashMap[(UTF8String, Int), Array[Long]] = _
+
   /** Of the last row: rows come in runs of one topic-partition. */
   @transient private var topic: UTF8String = _
   @transient private var partition = -1
@@ -154,10 +206,18 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
   override def stateful: Boolean = true
   override def dataType: DataType = LongType
   override def nullable: Boolean = false
-  override protected def initializeInternal(partitionIndex: Int): Unit = { highest = new java.util.HashMap(); last = null }
+  override protected def initializeInternal(partitionIndex: Int): Unit = {
+    highest = new java.util.HashMap()
+    last = null
+  }
   override protected def evalInternal(input: InternalRow): Any = {
     val t = first.eval(input)
-    next(t == null, if (t == null) 0L else t.asInstanceOf[Long], second.eval(input).asInstanceOf[UTF8String], third.eval(input).asInstanceOf[Int])
+    next(
+      t == null,
+      if (t == null) 0L else t.asInstanceOf[Long],
+      second.eval(input).asInstanceOf[UTF8String],
+      third.eval(input).asInstanceOf[Int]
+    )
   }
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     import org.apache.spark.sql.catalyst.expressions.codegen.Block._
@@ -165,25 +225,34 @@ private[millrace] case class RunningMax(first: Expression, second: Expression, t
     val self = ctx.addReferenceObj("runningMax", this, classOf[RunningMax].getName)
     ctx.addPartitionInitializationStatement(s"$self.initialize(partitionIndex);")
     val (t, topic, p) = (first.genCode(ctx), second.genCode(ctx), third.genCode(ctx))
-    ev.copy(code = code"""
+    ev.copy(
+      code = code"""
       ${t.code}
       ${topic.code}
       ${p.code}
-      long ${ev.value} = $self.next(${t.isNull}, ${t.value}, ${topic.value}, ${p.value});""", isNull = FalseLiteral)
+      long ${ev.value} = $self.next(${t.isNull}, ${t.value}, ${topic.value}, ${p.value});""",
+      isNull = FalseLiteral
+    )
   }
+
   /** The generated code's way in. */
   def next(isNull: Boolean, t: Long, of: UTF8String, p: Int): Long = {
     if (last == null || p != partition || !of.equals(topic)) {
-      topic = of.clone(); partition = p
+      topic = of.clone()
+      partition = p
       last = highest.computeIfAbsent((topic, p), _ => Array(Long.MinValue))
     }
     if (!isNull && t > last(0)) last(0) = t
     last(0)
   }
-  override protected def withNewChildrenInternal(a: Expression, b: Expression, c: Expression): Expression = copy(first = a, second = b, third = c)
+  override protected def withNewChildrenInternal(a: Expression, b: Expression, c: Expression): Expression =
+    copy(first = a, second = b, third = c)
 }
 
-/** As Spark's own monotonically_increasing_id, which streams refuse because it is another one in each micro-batch: here it only orders the rows of one. */
+/**
+ * As Spark's own monotonically_increasing_id, which streams refuse because it is another one in each micro-batch: here
+ * it only orders the rows of one.
+ */
 private[millrace] case class RowNumber() extends LeafExpression with Nondeterministic with CodegenFallback {
   @transient private var next = 0L
   override def stateful: Boolean = true
@@ -196,7 +265,10 @@ private[millrace] case class RowNumber() extends LeafExpression with Nondetermin
 /** Counts of one expression in one Spark task, reported when the task ends. */
 private[millrace] final class Counting(val statistics: RunAccumulator) extends Serializable
 
-private[millrace] case class Observe(child: Expression, node: String, sub: Int, in: Boolean, counting: Counting) extends UnaryExpression with Nondeterministic with CodegenFallback {
+private[millrace] case class Observe(child: Expression, node: String, sub: Int, in: Boolean, counting: Counting)
+    extends UnaryExpression
+    with Nondeterministic
+    with CodegenFallback {
   @transient private var rows: Array[Long] = _
   override def stateful: Boolean = true
   override def dataType: DataType = child.dataType
@@ -217,8 +289,14 @@ private[millrace] case class Observe(child: Expression, node: String, sub: Int, 
   override protected def withNewChildInternal(c: Expression): Expression = copy(child = c)
 }
 
-/** Notes where rows come from, reported when the Spark task ends: one line for each partition, whichever topics it is of. */
-private[millrace] case class Reading(children: Seq[Expression], reader: Int, counting: Counting) extends Expression with Nondeterministic with CodegenFallback {
+/**
+ * Notes where rows come from, reported when the Spark task ends: one line for each partition, whichever topics it is
+ * of.
+ */
+private[millrace] case class Reading(children: Seq[Expression], reader: Int, counting: Counting)
+    extends Expression
+    with Nondeterministic
+    with CodegenFallback {
   @transient private var places: java.util.HashMap[(UTF8String, Int), Reading.Place] = _
   @transient private var topic: UTF8String = _
   @transient private var partition: Int = -1
@@ -228,7 +306,8 @@ private[millrace] case class Reading(children: Seq[Expression], reader: Int, cou
   override def nullable: Boolean = children.head.nullable
   override protected def initializeInternal(partitionIndex: Int): Unit = {
     val mine = new java.util.HashMap[(UTF8String, Int), Reading.Place]()
-    places = mine; place = null
+    places = mine
+    place = null
     val task = org.apache.spark.TaskContext.get()
     if (task != null) task.addTaskCompletionListener[Unit] { t => if (!t.isFailed()) report(mine) }
   }
@@ -236,7 +315,14 @@ private[millrace] case class Reading(children: Seq[Expression], reader: Int, cou
     import scala.jdk.CollectionConverters._
     found.asScala.groupBy(_._1._2).foreach { case (index, mine) =>
       val r = new TaskReport(0, index)
-      r.task(-1 - reader, mine.values.map(_.records).sum, ThreadNames.current, mine.values.map(_.time).max, mine.map { case ((t, p), at) => (t.toString, p) -> ReadUpTo(at.offset, at.records) }.toMap, -1L)
+      r.task(
+        -1 - reader,
+        mine.values.map(_.records).sum,
+        ThreadNames.current,
+        mine.values.map(_.time).max,
+        mine.map { case ((t, p), at) => (t.toString, p) -> ReadUpTo(at.offset, at.records) }.toMap,
+        -1L
+      )
       counting.statistics.add(r)
     }
   }
@@ -244,7 +330,8 @@ private[millrace] case class Reading(children: Seq[Expression], reader: Int, cou
     val t = children(1).eval(input).asInstanceOf[UTF8String]
     val p = children(2).eval(input).asInstanceOf[Int]
     if (place == null || p != partition || t != topic) {
-      topic = t.clone(); partition = p
+      topic = t.clone()
+      partition = p
       place = places.computeIfAbsent((topic, p), _ => new Reading.Place)
     }
     place.records += 1

@@ -29,8 +29,8 @@ object Headers {
 }
 
 /**
- * What travels between nodes. Key and value are Catalyst's own values (UTF8String, Long, InternalRow, ...) or null;
- * on the edges of tables the value is a [[Change]]. The timestamp is in ms. Nothing in a record is ever mutated.
+ * What travels between nodes. Key and value are Catalyst's own values (UTF8String, Long, InternalRow, ...) or null; on
+ * the edges of tables the value is a [[Change]]. The timestamp is in ms. Nothing in a record is ever mutated.
  */
 final class Record(val key: Any, val value: Any, val timestamp: Long, val headers: Headers) {
   def withKey(k: Any): Record = new Record(k, value, timestamp, headers)
@@ -46,14 +46,20 @@ final class Record(val key: Any, val value: Any, val timestamp: Long, val header
  */
 final class Change(val newValue: Any, val oldValue: Any, val isLatest: Boolean = true)
 
-/** Keys of windowed tables: STRUCT<key, window: STRUCT<start, end>> with the bounds in microseconds, as Spark's TIMESTAMP has them. */
+/**
+ * Keys of windowed tables: STRUCT<key, window: STRUCT<start, end>> with the bounds in microseconds, as Spark's
+ * TIMESTAMP has them.
+ */
 object Windowed {
-  def typeOf(key: DataType): StructType = new StructType().add("key", key)
+  def typeOf(key: DataType): StructType = new StructType()
+    .add("key", key)
     .add("window", new StructType().add("start", TimestampType).add("end", TimestampType))
 
   /** Bounds in ms; `end` is null for unlimited windows. */
   def apply(key: Any, start: Long, end: java.lang.Long): InternalRow =
-    new GenericInternalRow(Array[Any](key, new GenericInternalRow(Array[Any](start * 1000L, if (end == null) null else end * 1000L))))
+    new GenericInternalRow(
+      Array[Any](key, new GenericInternalRow(Array[Any](start * 1000L, if (end == null) null else end * 1000L)))
+    )
 
   def key(windowed: Any, keyType: DataType): Any = windowed.asInstanceOf[InternalRow].get(0, keyType)
   def startMs(windowed: Any): Long = Math.floorDiv(windowed.asInstanceOf[InternalRow].getStruct(1, 2).getLong(0), 1000L)
@@ -87,33 +93,53 @@ final class Clock(val name: String) {
   def set(t: Long): Unit = if (t != time) { time = t; dirty = true }
 }
 
-/** A value of a store and its timestamp in ms (stores without timestamps use 0). The value belongs to the store: do not mutate. */
+/**
+ * A value of a store and its timestamp in ms (stores without timestamps use 0). The value belongs to the store: do not
+ * mutate.
+ */
 final class Entry(val value: Any, val timestamp: Long)
 
 /**
- * A store of one task, keyed by bytes. A touched key is read from the state once and written once per micro-batch.
- * Keys are the Kafka bytes of the key ([[Codec.key]]) so that iteration has Kafka Streams' order: unsigned, lexicographic.
+ * A store of one task, keyed by bytes. A touched key is read from the state once and written once per micro-batch. Keys
+ * are the Kafka bytes of the key ([[Codec.key]]) so that iteration has Kafka Streams' order: unsigned, lexicographic.
  * All but `get`, `put`, `delete`, `all` and `size` work only for stores that were asked for as ordered.
  *
- * A range is a snapshot of its keys: put and delete are safe meanwhile, deleted keys are left out. In bounds, null is an open end.
+ * A range is a snapshot of its keys: put and delete are safe meanwhile, deleted keys are left out. In bounds, null is
+ * an open end.
  */
 trait Store {
   def name: String
   def get(key: Array[Byte]): Entry
+
   /** A null value deletes. */
   def put(key: Array[Byte], value: Any, timestamp: Long): Unit
   def delete(key: Array[Byte]): Unit
+
   /** Keys in [from, to). */
   def range(from: Array[Byte], to: Array[Byte], ascending: Boolean = true): Iterator[(Array[Byte], Entry)]
-  /** Of the keys that are `key` and `tail` more bytes: those in [from, to). Costs less than a range, for which keys of all lengths are compared. */
-  def rangeOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean = true): Iterator[(Array[Byte], Entry)]
+
+  /**
+   * Of the keys that are `key` and `tail` more bytes: those in [from, to). Costs less than a range, for which keys of
+   * all lengths are compared.
+   */
+  def rangeOf(
+      key: Array[Byte],
+      tail: Int,
+      from: Array[Byte],
+      to: Array[Byte],
+      ascending: Boolean = true
+  ): Iterator[(Array[Byte], Entry)]
   def all: Iterator[(Array[Byte], Entry)] = range(null, null)
+
   /** The smallest key in [from, to), or null. */
   def first(from: Array[Byte], to: Array[Byte]): Array[Byte]
+
   /** The smallest key in [from, to) that is `key` and `tail` more bytes, or null. */
   def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte]
+
   /** Deletes the keys in [from, to) for which `expired` holds, without reading values. */
   def sweep(from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit
+
   /** The number of entries. */
   def size: Long
 }
@@ -122,121 +148,183 @@ trait Store {
 trait Schedule { def cancel(): Unit }
 
 /**
- * One per level and task; lives across micro-batches, its state in Spark's state store.
- * `topic`, `partition` and `offset` are those of the current record; null and -1 in a punctuation.
+ * One per level and task; lives across micro-batches, its state in Spark's state store. `topic`, `partition` and
+ * `offset` are those of the current record; null and -1 in a punctuation.
  */
 trait TaskContext {
+
   /** `1_0`: sub-topology and task. */
   def taskId(sub: Int): String
   def topic: UTF8String
   def partition: Int
   def offset: Long
+
   /** Run `body` with that topic, partition and offset as the current record's: for records that waited in a store. */
   def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit
+
   /** The clock of a sub-topology's task: the highest timestamp of the records that it took. */
   def streamTime(sub: Int): Clock
+
   /** A clock of a node or store, by a name of its own (use the node's or store's id). */
   def clock(name: String): Clock
+
   /** Ask once, in `init`. All nodes that ask for the same name get the same store. */
   def store(name: String, valueType: DataType, ordered: Boolean): Store
+
   /** A store of BIGINTs that only indexes another store: its rows are not reported as state. */
   def index(name: String, ordered: Boolean): Store
+
   /** The node of that physical id, if it is on this level; null otherwise. */
   def nodeOf(id: String): Node
+
   /** How a store's rows are shown, for who follows the task. Ask after `store`. */
   def show(name: String, view: => StoreView): Unit
-  /** Counts one record as dropped (`dropped-records-total`); reasons are words like `late`, `null_key`, `null_value`; `details`: times in ms that explain it. */
+
+  /**
+   * Counts one record as dropped (`dropped-records-total`); reasons are words like `late`, `null_key`, `null_value`;
+   * `details`: times in ms that explain it.
+   */
   def dropped(node: Node, reason: String, details: (String, Long)*): Unit
-  /** Calls back with the clock's time: stream time [PA4] or wall clock, every `intervalMs`. Callable in `init` and later. */
+
+  /**
+   * Calls back with the clock's time: stream time [PA4] or wall clock, every `intervalMs`. Callable in `init` and
+   * later.
+   */
   def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule
+
   /** Sends a row out of the task: sinks, repartitions, wires. */
   def emit(row: Outgoing): Unit
+
   /** True without Kafka behind it. */
   def simulation: Boolean
+
   /** ms; in a simulation it starts at 0 and moves by control rows only. */
   def wallClock: Long
+
   /** A line for the log of the deployment, attributed to the node. */
   def log(node: Node, message: String): Unit
 }
 
 /**
- * A row that leaves the task. `dest` is the index of the physical node that takes it, see [[Envelope]]. What goes through a topic (`hop`) comes after all
- * that a record causes without one: Kafka Streams would take it up only when the record is done.
+ * A row that leaves the task. `dest` is the index of the physical node that takes it, see [[Envelope]]. What goes
+ * through a topic (`hop`) comes after all that a record causes without one: Kafka Streams would take it up only when
+ * the record is done.
  */
 final class Outgoing(
-    val dest: Int, val task: Int, val key: Array[Byte], val value: Array[Byte], val timestamp: Long, val headers: Headers,
-    val topic: String = null, val partition: java.lang.Integer = null, val partitionKey: Array[Byte] = null, val fault: String = null,
-    val hop: Boolean = false)
+    val dest: Int,
+    val task: Int,
+    val key: Array[Byte],
+    val value: Array[Byte],
+    val timestamp: Long,
+    val headers: Headers,
+    val topic: String = null,
+    val partition: java.lang.Integer = null,
+    val partitionKey: Array[Byte] = null,
+    val fault: String = null,
+    val hop: Boolean = false
+)
 
-/** Where a record goes next: a child and the number of the child's input it enters; `unwrap`: the child takes a table's changes as plain values. */
+/**
+ * Where a record goes next: a child and the number of the child's input it enters; `unwrap`: the child takes a table's
+ * changes as plain values.
+ */
 final class Link(val node: Node, val input: Int, val unwrap: Boolean = false)
 
 /**
- * A node at work in one task. Subclasses implement `process` and forward what comes of it; an exception thrown by `process`
- * is the node's own processing error: the handler of the settings decides, the parents do not see it [EH2].
+ * A node at work in one task. Subclasses implement `process` and forward what comes of it; an exception thrown by
+ * `process` is the node's own processing error: the handler of the settings decides, the parents do not see it [EH2].
  */
 abstract class Node(val spec: NodeSpec) {
   val id: String = spec.id
+
   /** The id of the document's node. */
   val node: String = spec.node
+
   /** Children of all ports in the order of insertion [PL3]. */
   private[millrace] var links: Array[Link] = Array.empty
   private[millrace] var portLinks: Map[String, Array[Link]] = Map.empty
+
   /** Links to nodes that hold copies of this table's lookup results, or of tables derived from it. */
   private[millrace] var mirrors: Array[Link] = Array.empty
+
   /** By input; null where the parent is on another level. */
   private[millrace] var parents: Array[Node] = Array.empty
   private[millrace] var received = 0L
   private[millrace] var sent = 0L
+
   /** Null where no latency is measured. */
   private[millrace] var latency: LatencySensor = _
   private[millrace] var failures: Failures = _
+
   /** Null where nobody follows the task. */
   private[millrace] var trace: Trace = _
   protected[millrace] var context: TaskContext = _
 
   final def start(c: TaskContext, f: Failures): Unit = { context = c; failures = f; init(c) }
   def init(c: TaskContext): Unit = ()
+
   /** `input`: the number of the parent (0: left, 1: right of a join). */
   def process(r: Record, input: Int): Unit
+
   /** A table's update before its turn: see [[NodeSpec.keeps]]. */
   def remember(r: Record, input: Int): Unit = ()
-  /** True of sinks: what fails there is an error of the node that sent the record, whose further children do not get it [EH2]. */
+
+  /**
+   * True of sinks: what fails there is an error of the node that sent the record, whose further children do not get it
+   * [EH2].
+   */
   protected def failsParent: Boolean = false
+
   /** Called when the task ends on this machine. */
   def close(): Unit = ()
+
   /** Contents of the stores that this node shows: see [[StoreDump]]. */
   def dumps: Seq[StoreDump] = Nil
 
   protected final def forward(r: Record): Unit = deliver(links, r)
   protected final def forward(r: Record, port: String): Unit = deliver(portLinks.getOrElse(port, Node.nowhere), r)
+
   /** What lookups find under the record's key has changed. */
   private[millrace] final def mirror(r: Record): Unit = mirrors.foreach(l => l.node.process(r, l.input))
   protected final def dropped(reason: String): Unit = context.dropped(this, reason)
-  /** A record whose window from start to end is closed: the clock, less what it waits for late ones, is at `closed` already. All in ms. */
+
+  /**
+   * A record whose window from start to end is closed: the clock, less what it waits for late ones, is at `closed`
+   * already. All in ms.
+   */
   protected final def late(start: Long, end: Long, closed: Long): Unit =
     context.dropped(this, "late", "window_start" -> start, "window_end" -> end, "closed_until" -> closed)
 
   private def deliver(to: Array[Link], r: Record): Unit = {
     sent += 1
     var i = 0
-    while (i < to.length) { val l = to(i); l.node.receive(if (l.unwrap) r.withValue(r.change.newValue) else r, l.input); i += 1 }
+    while (i < to.length) {
+      val l = to(i)
+      l.node.receive(if (l.unwrap) r.withValue(r.change.newValue) else r, l.input)
+      i += 1
+    }
   }
 
   private[millrace] final def receive(r: Record, input: Int): Unit = {
     received += 1
     if (latency != null) latency.note(r.timestamp)
     if (trace == null) attempt(r, input)
-    else { trace.entered(this, input, r); try attempt(r, input) finally trace.left() }
+    else {
+      trace.entered(this, input, r)
+      try attempt(r, input)
+      finally trace.left()
+    }
   }
 
   private def attempt(r: Record, input: Int): Unit =
-    try process(r, input) catch {
+    try process(r, input)
+    catch {
       case s: Stop => throw s
       case f: ChildFailure => failures.failed(f.node, f.failure, r.timestamp)
       case e: Exception if failsParent => throw new ChildFailure(this, e)
       case e: Exception => failures.failed(this, e, r.timestamp)
-      case e: StackOverflowError => failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e), r.timestamp)
+      case e: StackOverflowError =>
+        failures.failed(this, new RuntimeException("the expression or the chain of steps is too deep", e), r.timestamp)
     }
 }
 
@@ -244,32 +332,57 @@ object Node { private val nowhere = Array.empty[Link] }
 
 /** A table that can be asked for a key's present value: joins and stateless table operators read through it. */
 trait TableNode extends Node {
+
   /** The present value of a key, or null. A table without a store of its own asks its parent. */
   def lookup(key: Any): Entry
+
   /** The value as of a time; only versioned tables answer otherwise than `lookup`. */
   def lookup(key: Any, asOf: Long): Entry = lookup(key)
 }
 
-/** A store's contents for queries and tests. `timestamp` is null for stores that have none. `valueType` and `keyType` as expressions see them; `state`: its rows' name in the state. */
-final class StoreDump(val name: String, val state: String, val node: String, val keyType: DataType, val valueType: DataType, val rows: () => Iterator[DumpRow])
+/**
+ * A store's contents for queries and tests. `timestamp` is null for stores that have none. `valueType` and `keyType` as
+ * expressions see them; `state`: its rows' name in the state.
+ */
+final class StoreDump(
+    val name: String,
+    val state: String,
+    val node: String,
+    val keyType: DataType,
+    val valueType: DataType,
+    val rows: () => Iterator[DumpRow]
+)
 final class DumpRow(val key: Any, val value: Any, val timestamp: java.lang.Long)
 
 /** Thrown to end the task's micro-batch: a handler said `fail`. */
 final class Stop(val fault: Fault) extends RuntimeException(fault.message, null, false, false)
 
 /** On its way from a sink to the node before it. */
-private[millrace] final class ChildFailure(val node: Node, val failure: Exception) extends RuntimeException(failure.getMessage, failure, false, false)
+private[millrace] final class ChildFailure(val node: Node, val failure: Exception)
+    extends RuntimeException(failure.getMessage, failure, false, false)
 
 /** What decides about a failed record; `timestamp`: the one that it has at the node, in ms. */
 trait Failures { def failed(node: Node, e: Exception, timestamp: Long): Unit }
 
 /** A failure with its parameter: thrown by [[Expr]] and by nodes that know which of their parameters caused it. */
-final class ParameterFailure(val parameter: String, val cause: Throwable) extends RuntimeException(cause.getMessage, cause, false, false)
+final class ParameterFailure(val parameter: String, val cause: Throwable)
+    extends RuntimeException(cause.getMessage, cause, false, false)
 
-/** An invalid graph or expression, with its node and parameter. `code` is one of a few words, such as `expression` or `type`. */
+/**
+ * An invalid graph or expression, with its node and parameter. `code` is one of a few words, such as `expression` or
+ * `type`.
+ */
 final class Refused(val node: String, val parameter: String, val code: String, val reason: String)
-  extends RuntimeException(Refused.mark + Json.mapper.writeValueAsString(
-    Json.mapper.createObjectNode().put("node", node).put("parameter", parameter).put("code", code).put("message", reason)))
+    extends RuntimeException(
+      Refused.mark + Json.mapper.writeValueAsString(
+        Json.mapper
+          .createObjectNode()
+          .put("node", node)
+          .put("parameter", parameter)
+          .put("code", code)
+          .put("message", reason)
+      )
+    )
 
 /** Python finds the JSON object behind the mark: `refusal_of` in errors.py. */
 private object Refused { val mark = "MILLRACE-REFUSED " }

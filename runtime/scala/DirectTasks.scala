@@ -12,28 +12,41 @@ import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTimeStreamScanExec}
 
-/*
- * Tasks without a shuffle. Where all rows of a level come from one Kafka source, and the task of a row is its partition's number modulo the number of tasks,
- * then a task can read its topic-partitions itself: Kafka gives each of them in the order of its offsets, `merge` only grows in it, so merging them by the
- * rows' places gives the very order that a shuffle and a sort would give [PL1]. Nothing is serialised, written, read back or sorted on the way.
+/* Tasks without a shuffle. Where all rows of a level come from one Kafka source, and the task of a row is its
+ * partition's number modulo the number of tasks, then a task can read its topic-partitions itself: Kafka gives each of
+ * them in the order of its offsets, `merge` only grows in it, so merging them by the rows' places gives the very order
+ * that a shuffle and a sort would give [PL1]. Nothing is serialised, written, read back or sorted on the way.
  *
- * It leans on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API. Everything else goes by Internals.ordered.
- */
+ * It leans on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API.
+ * Everything else goes by Internals.ordered. */
 
 /** Rows of topic-partitions whose number is i modulo `tasks` become partition i of `partitions`. */
-private[millrace] case class DirectTasks(order: Seq[SortOrder], tasks: Int, partitions: Int, arriving: Option[Arriving], child: LogicalPlan) extends UnaryNode {
+private[millrace] case class DirectTasks(
+    order: Seq[SortOrder],
+    tasks: Int,
+    partitions: Int,
+    arriving: Option[Arriving],
+    child: LogicalPlan
+) extends UnaryNode {
   override def output: Seq[Attribute] = child.output
   override protected def withNewChildInternal(c: LogicalPlan): DirectTasks = copy(child = c)
 }
 
 private[millrace] object DirectTasks {
+
   /** Whether the plan has one source only, so that its partitions are those of the source. */
   def fits(df: classic.Dataset[Row]): Boolean = df.queryExecution.analyzed.collectLeaves().size == 1
 
   /** The place of a source's input partition: topic and partition. */
   def placeOf(partition: AnyRef): (String, Int) = {
-    def ask(o: AnyRef, method: String): AnyRef = { val m = o.getClass.getMethod(method); m.setAccessible(true); m.invoke(o) }
-    val place = try ask(ask(partition, "offsetRange"), "topicPartition") catch { case _: NoSuchMethodException => ask(partition, "topicPartition") }
+    def ask(o: AnyRef, method: String): AnyRef = {
+      val m = o.getClass.getMethod(method)
+      m.setAccessible(true)
+      m.invoke(o)
+    }
+    val place =
+      try ask(ask(partition, "offsetRange"), "topicPartition")
+      catch { case _: NoSuchMethodException => ask(partition, "topicPartition") }
     (ask(place, "topic").asInstanceOf[String], ask(place, "partition").asInstanceOf[Integer].intValue)
   }
 }
@@ -47,7 +60,13 @@ private[millrace] case class TaskPartitioning(task: Attribute, override val numP
   }
 }
 
-private[millrace] case class DirectTasksExec(order: Seq[SortOrder], tasks: Int, partitions: Int, arriving: Option[Arriving], child: SparkPlan) extends UnaryExecNode {
+private[millrace] case class DirectTasksExec(
+    order: Seq[SortOrder],
+    tasks: Int,
+    partitions: Int,
+    arriving: Option[Arriving],
+    child: SparkPlan
+) extends UnaryExecNode {
   private def task: Attribute = order.head.child.asInstanceOf[Attribute]
   override def output: Seq[Attribute] = child.output
   override def outputPartitioning: Partitioning = TaskPartitioning(task, partitions)
@@ -55,39 +74,68 @@ private[millrace] case class DirectTasksExec(order: Seq[SortOrder], tasks: Int, 
   override protected def withNewChildInternal(c: SparkPlan): DirectTasksExec = copy(child = c)
 
   override protected def doExecute(): RDD[InternalRow] = {
-    val places = child.collect { case m: MicroBatchScanExec => m.inputPartitions; case r: RealTimeStreamScanExec => r.inputPartitions }.flatten.map(DirectTasks.placeOf).toIndexedSeq
+    val places = child
+      .collect { case m: MicroBatchScanExec => m.inputPartitions; case r: RealTimeStreamScanExec => r.inputPartitions }
+      .flatten
+      .map(DirectTasks.placeOf)
+      .toIndexedSeq
     val rows = child.execute()
     if (rows.partitions.length != places.size)
-      throw SparkException.internalError(s"${rows.partitions.length} partitions of rows come from ${places.size} topic-partitions")
-    val groups = Array.tabulate(partitions)(i => places.indices.filter(at => i < tasks && places(at)._2 % tasks == i).sortBy(places(_)).toArray)
+      throw SparkException.internalError(
+        s"${rows.partitions.length} partitions of rows come from ${places.size} topic-partitions"
+      )
+    val groups = Array.tabulate(partitions)(i =>
+      places.indices.filter(at => i < tasks && places(at)._2 % tasks == i).sortBy(places(_)).toArray
+    )
     new DirectTasksRDD(rows, groups, order, output, arriving)
   }
 }
 
 private final class DirectPartition(override val index: Int, val parents: Array[Partition]) extends Partition
 
-private final class DirectTasksRDD(rows: RDD[InternalRow], groups: Array[Array[Int]], order: Seq[SortOrder], columns: Seq[Attribute], arriving: Option[Arriving]) extends RDD[InternalRow](rows.sparkContext, Nil) {
+private final class DirectTasksRDD(
+    rows: RDD[InternalRow],
+    groups: Array[Array[Int]],
+    order: Seq[SortOrder],
+    columns: Seq[Attribute],
+    arriving: Option[Arriving]
+) extends RDD[InternalRow](rows.sparkContext, Nil) {
   override def getDependencies: Seq[Dependency[_]] =
-    Seq(new NarrowDependency[InternalRow](rows) { override def getParents(partition: Int): Seq[Int] = groups(partition).toSeq })
-  override def getPartitions: Array[Partition] = groups.zipWithIndex.map { case (parents, i) => new DirectPartition(i, parents.map(rows.partitions(_))): Partition }
+    Seq(new NarrowDependency[InternalRow](rows) {
+      override def getParents(partition: Int): Seq[Int] = groups(partition).toSeq
+    })
+  override def getPartitions: Array[Partition] = groups.zipWithIndex.map { case (parents, i) =>
+    new DirectPartition(i, parents.map(rows.partitions(_))): Partition
+  }
 
   override def compute(split: Partition, context: TaskContext): Iterator[InternalRow] = {
     val inputs = split.asInstanceOf[DirectPartition].parents.map(p => rows.iterator(p, context))
     arriving match {
       case Some(a) => a.rows(inputs, split.index, RowOrdering.create(order, columns), context)
-      case None => inputs.length match {
-        case 0 => Iterator.empty
-        case 1 => inputs(0)
-        case _ => new HeadMerge(inputs, RowOrdering.create(order, columns))
-      }
+      case None =>
+        inputs.length match {
+          case 0 => Iterator.empty
+          case 1 => inputs(0)
+          case _ => new HeadMerge(inputs, RowOrdering.create(order, columns))
+        }
     }
   }
 }
 
-/** Merges sorted iterators. A row that was handed stays valid until the next one is asked for, as those of its own iterator do. */
-private[millrace] final class HeadMerge(inputs: Array[Iterator[InternalRow]], order: Ordering[InternalRow]) extends Iterator[InternalRow] {
+/**
+ * Merges sorted iterators. A row that was handed stays valid until the next one is asked for, as those of its own
+ * iterator do.
+ */
+private[millrace] final class HeadMerge(inputs: Array[Iterator[InternalRow]], order: Ordering[InternalRow])
+    extends Iterator[InternalRow] {
   private final class Head(val number: Int) { var row: InternalRow = _ }
-  private val heads = new PriorityQueue[Head](inputs.length, (a: Head, b: Head) => { val c = order.compare(a.row, b.row); if (c != 0) c else Integer.compare(a.number, b.number) })
+  private val heads = new PriorityQueue[Head](
+    inputs.length,
+    (a: Head, b: Head) => {
+      val c = order.compare(a.row, b.row)
+      if (c != 0) c else Integer.compare(a.number, b.number)
+    }
+  )
   private var handed: Head = _
   inputs.indices.foreach(i => refill(new Head(i)))
 

@@ -16,64 +16,96 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /** The columns that an expression sees, in order. All of them are nullable. */
 final case class Layout(columns: IndexedSeq[(String, DataType)]) {
-  private[millrace] def seesOffset(e: Expr): Boolean = columns.lastOption.exists(_._1 == "offset") && e.sees(columns.length - 1)
+  private[millrace] def seesOffset(e: Expr): Boolean =
+    columns.lastOption.exists(_._1 == "offset") && e.sees(columns.length - 1)
 }
 
 object Layout {
-  private val metadata = IndexedSeq("timestamp" -> TimestampType, "headers" -> MapType(StringType, BinaryType),
-    "topic" -> StringType, "partition" -> IntegerType, "offset" -> LongType)
+  private val metadata = IndexedSeq(
+    "timestamp" -> TimestampType,
+    "headers" -> MapType(StringType, BinaryType),
+    "topic" -> StringType,
+    "partition" -> IntegerType,
+    "offset" -> LongType
+  )
 
   /** key, value, timestamp, headers, topic, partition, offset: what a step over a record sees. */
-  def record(key: KeyType, value: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "value" -> value) ++ metadata)
+  def record(key: KeyType, value: DataType): Layout = Layout(
+    IndexedSeq("key" -> key.seen, "value" -> value) ++ metadata
+  )
+
   /** agg, key, value, timestamp. */
   def aggregator(agg: DataType, key: KeyType, value: DataType): Layout =
     Layout(IndexedSeq("agg" -> agg, "key" -> key.seen, "value" -> value, "timestamp" -> TimestampType))
+
   /** agg, value. */
   def reducer(value: DataType): Layout = Layout(IndexedSeq("agg" -> value, "value" -> value))
+
   /** key, left, right, timestamp. */
   def joiner(key: KeyType, left: DataType, right: DataType): Layout =
     Layout(IndexedSeq("key" -> key.seen, "left" -> left, "right" -> right, "timestamp" -> TimestampType))
+
   /** key, left, right of two sessions. */
   def merger(key: KeyType, agg: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "left" -> agg, "right" -> agg))
+
   /** key, value: a foreign key. */
   def pair(key: KeyType, value: DataType): Layout = Layout(IndexedSeq("key" -> key.seen, "value" -> value))
+
   /** Initializers see nothing. */
   val nothing: Layout = Layout(IndexedSeq.empty)
 }
 
 /**
- * A Spark SQL expression over one record, bound to the columns of its layout. Code is generated on first use, in the task.
- * One instance belongs to one node of one task (it reuses its input row). What it returns is the caller's own.
+ * A Spark SQL expression over one record, bound to the columns of its layout. Code is generated on first use, in the
+ * task. One instance belongs to one node of one task (it reuses its input row). What it returns is the caller's own.
  * What it throws arrives as [[ParameterFailure]] with the parameter that holds the text.
  */
-final class Expr(bound: Expression, val dataType: DataType, used: Array[Int], width: Int, val parameter: String, val text: String) extends Serializable {
+final class Expr(
+    bound: Expression,
+    val dataType: DataType,
+    used: Array[Int],
+    width: Int,
+    val parameter: String,
+    val text: String
+) extends Serializable {
   @transient private lazy val projection = UnsafeProjection.create(Seq(bound))
   @transient private lazy val input = new GenericInternalRow(width)
   @transient private lazy val uses: Array[Boolean] = { val r = new Array[Boolean](width); used.foreach(r(_) = true); r }
 
   /** Over Layout.record. */
   def apply(r: Record, c: TaskContext): Any = { fill(r.key, r.value, r, c); run() }
+
   /** Over Layout.record, with another value (tables, whose record's value is a Change). */
   def apply(r: Record, value: Any, c: TaskContext): Any = { fill(r.key, value, r, c); run() }
+
   /** Over Layout.record; null counts as false. */
-  def test(r: Record, value: Any, c: TaskContext): Boolean = { fill(r.key, value, r, c); java.lang.Boolean.TRUE == run() }
+  def test(r: Record, value: Any, c: TaskContext): Boolean = {
+    fill(r.key, value, r, c)
+    java.lang.Boolean.TRUE == run()
+  }
 
   def apply(): Any = run()
   def apply(a: Any): Any = { input.values(0) = a; run() }
   def apply(a: Any, b: Any): Any = { val v = input.values; v(0) = a; v(1) = b; run() }
   def apply(a: Any, b: Any, c: Any): Any = { val v = input.values; v(0) = a; v(1) = b; v(2) = c; run() }
+
   /** Three columns and the timestamp in ms: aggregators (agg, key, value) and joiners (key, left, right). */
   def apply(a: Any, b: Any, c: Any, timestamp: Long): Any = {
-    val v = input.values; v(0) = a; v(1) = b; v(2) = c
+    val v = input.values
+    v(0) = a
+    v(1) = b
+    v(2) = c
     if (uses(3)) v(3) = timestamp * 1000L
     run()
   }
+
   /** True if the text names this column. */
   def sees(column: Int): Boolean = uses(column)
 
   private def fill(key: Any, value: Any, r: Record, c: TaskContext): Unit = {
     val v = input.values
-    v(0) = key; v(1) = value
+    v(0) = key
+    v(1) = value
     if (uses(2)) v(2) = r.timestamp * 1000L
     if (uses(3)) v(3) = Headers.asMap(r.headers)
     if (uses(4)) v(4) = c.topic
@@ -85,11 +117,12 @@ final class Expr(bound: Expression, val dataType: DataType, used: Array[Int], wi
     try {
       val out = projection(input)
       if (out.isNullAt(0)) null
-      else dataType match {
-        case StringType => out.getUTF8String(0).clone()
-        case _: StructType | _: ArrayType | _: MapType => out.copy().get(0, dataType)
-        case t => out.get(0, t)
-      }
+      else
+        dataType match {
+          case StringType => out.getUTF8String(0).clone()
+          case _: StructType | _: ArrayType | _: MapType => out.copy().get(0, dataType)
+          case t => out.get(0, t)
+        }
     } catch {
       case e: Exception => throw new ParameterFailure(parameter, e)
     }
@@ -103,19 +136,32 @@ object Expressions {
   private final case class Compiled(bound: Expression, dataType: DataType, used: Array[Int])
   private val cache = java.util.Collections.synchronizedMap(
     new java.util.LinkedHashMap[(String, Layout, Option[DataType]), Compiled](256, 0.75f, true) {
-      override def removeEldestEntry(e: java.util.Map.Entry[(String, Layout, Option[DataType]), Compiled]): Boolean = size > 5000
-    })
+      override def removeEldestEntry(e: java.util.Map.Entry[(String, Layout, Option[DataType]), Compiled]): Boolean =
+        size > 5000
+    }
+  )
 
   /**
-   * Why a text was refused: `condition` is Spark's error condition or one of ours, `facts` what its message names. Offsets are Unicode
-   * characters (code points) of the text, [start, stop), or -1.
+   * Why a text was refused: `condition` is Spark's error condition or one of ours, `facts` what its message names.
+   * Offsets are Unicode characters (code points) of the text, [start, stop), or -1.
    */
-  final class Invalid(val reason: String, val condition: String, val start: Int = -1, val stop: Int = -1, val facts: Map[String, String] = Map.empty)
-    extends RuntimeException(reason)
+  final class Invalid(
+      val reason: String,
+      val condition: String,
+      val start: Int = -1,
+      val stop: Int = -1,
+      val facts: Map[String, String] = Map.empty
+  ) extends RuntimeException(reason)
 
   private def invalid(at: Expression, reason: String, condition: String): Invalid = {
     val origin = at.origin
-    new Invalid(reason, condition, origin.startIndex.getOrElse(-1), origin.stopIndex.fold(-1)(_ + 1), Map("found" -> at.prettyName))
+    new Invalid(
+      reason,
+      condition,
+      origin.startIndex.getOrElse(-1),
+      origin.stopIndex.fold(-1)(_ + 1),
+      Map("found" -> at.prettyName)
+    )
   }
 
   /** Types are nullable throughout: a value that comes back from a store or from Kafka may lack anything. */
@@ -128,13 +174,20 @@ object Expressions {
 
   /** A type of the document: DDL of one type or of fields. */
   def parseType(text: String): DataType =
-    try { Bounds.checkTypes(text); nullable(DataType.fromDDL(text)) } catch {
+    try { Bounds.checkTypes(text); nullable(DataType.fromDDL(text)) }
+    catch {
       case e: Invalid => throw new Invalid(s"a type ${e.reason}", e.condition)
       case NonFatal(e) => throw new Invalid(s"`$text` is not a Spark type: ${tidy(e)}", "INVALID_TYPE")
     }
 
   /** Compiles for a node's parameter; `expected` is what it must give, after a widening cast at most. */
-  def compile(spark: SparkSession, text: String, layout: Layout, parameter: String, expected: Option[DataType] = None): Expr = {
+  def compile(
+      spark: SparkSession,
+      text: String,
+      layout: Layout,
+      parameter: String,
+      expected: Option[DataType] = None
+  ): Expr = {
     val c = compiled(spark, text, layout, expected)
     new Expr(c.bound, c.dataType, c.used, layout.columns.size, parameter, text)
   }
@@ -146,8 +199,15 @@ object Expressions {
     else { val c = optimised(spark, text, layout, expected); cache.put(key, c); c }
   }
 
-  /** Type and columns of a text, from Spark's parser and analyser alone: nothing of it is computed. Throws [[Invalid]]. */
-  private[millrace] def judge(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): (DataType, Seq[Int]) =
+  /**
+   * Type and columns of a text, from Spark's parser and analyser alone: nothing of it is computed. Throws [[Invalid]].
+   */
+  private[millrace] def judge(
+      spark: SparkSession,
+      text: String,
+      layout: Layout,
+      expected: Option[DataType]
+  ): (DataType, Seq[Int]) =
     under(spark, text) { _ =>
       val (plan, _) = analysed(spark, text, layout, expected, Bounds.opaque)
       val e = inline(plan).head
@@ -160,11 +220,17 @@ object Expressions {
       val used = usedBy(inline(plan).head, layout)
       val optimizer = classicOf(spark).sessionState.optimizer
       val found =
-        try inline(optimizer.execute(plan)).head catch {
+        try inline(optimizer.execute(plan)).head
+        catch {
           case e @ (_: AnalysisException | _: Invalid) => throw e
-          case NonFatal(_) => // folding a constant failed (1 / 0): it is to fail at run time, as any other expression does
+          case NonFatal(
+                _
+              ) => // folding a constant failed (1 / 0): it is to fail at run time, as any other expression does
             val unfolded = conf.clone()
-            unfolded.setConfString(SQLConf.OPTIMIZER_EXCLUDED_RULES.key, "org.apache.spark.sql.catalyst.optimizer.ConstantFolding")
+            unfolded.setConfString(
+              SQLConf.OPTIMIZER_EXCLUDED_RULES.key,
+              "org.apache.spark.sql.catalyst.optimizer.ConstantFolding"
+            )
             SQLConf.withExistingConf(unfolded)(inline(optimizer.execute(plan)).head)
         }
       val bound = BindReferences.bindReference(found, attributes: AttributeSeq)
@@ -177,12 +243,23 @@ object Expressions {
     layout.columns.indices.filter(i => names(layout.columns(i)._1))
   }
 
-  /** The analysed projection of a text over the columns. `prepared` changes the parsed expression before it is analysed. */
-  private def analysed(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType], prepared: Expression => Expression): (LogicalPlan, Seq[Attribute]) = {
+  /**
+   * The analysed projection of a text over the columns. `prepared` changes the parsed expression before it is analysed.
+   */
+  private def analysed(
+      spark: SparkSession,
+      text: String,
+      layout: Layout,
+      expected: Option[DataType],
+      prepared: Expression => Expression
+  ): (LogicalPlan, Seq[Attribute]) = {
     Bounds.checkText(text)
     val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
     val state = classicOf(spark).sessionState
-    def analyse(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(Project(Seq(Alias(e, "result")()), RecordColumns(attributes)), new QueryPlanningTracker)
+    def analyse(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(
+      Project(Seq(Alias(e, "result")()), RecordColumns(attributes)),
+      new QueryPlanningTracker
+    )
     val read = state.sqlParser.parseExpression(text)
     read.foreach(refuseUnresolved)
     Bounds.check(read, layout)
@@ -200,7 +277,11 @@ object Expressions {
     val expression = inline(plan).head
     if (!expression.deterministic) {
       val culprit = expression.find(x => !x.deterministic && x.children.forall(_.deterministic)).getOrElse(expression)
-      throw invalid(culprit, "is not deterministic: a record that is processed again must give the same", "NOT_DETERMINISTIC")
+      throw invalid(
+        culprit,
+        "is not deterministic: a record that is processed again must give the same",
+        "NOT_DETERMINISTIC"
+      )
     }
     (plan, attributes)
   }
@@ -212,17 +293,33 @@ object Expressions {
     conf.setConf(SQLConf.SESSION_LOCAL_TIMEZONE, "UTC")
     conf.setConf(SQLConf.VARIABLE_SUBSTITUTE_ENABLED, false) // ${env:...} would read what belongs to the machine
     SQLConf.withExistingConf(conf) {
-      try body(conf) catch {
+      try body(conf)
+      catch {
         case e: ParseException =>
           val length = text.codePointCount(0, text.length)
           val at = offsetOf(text, e.line.getOrElse(1), e.startPosition.getOrElse(0))
-          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("PARSE_SYNTAX_ERROR"), math.min(at, length), length, facts(e))
+          throw new Invalid(
+            tidy(e),
+            Option(e.getCondition).getOrElse("PARSE_SYNTAX_ERROR"),
+            math.min(at, length),
+            length,
+            facts(e)
+          )
         case e: AnalysisException =>
           val c = e.getQueryContext.headOption
-          throw new Invalid(tidy(e), Option(e.getCondition).getOrElse("ANALYSIS"), c.map(_.startIndex).getOrElse(-1), c.map(_.stopIndex + 1).getOrElse(-1), facts(e))
+          throw new Invalid(
+            tidy(e),
+            Option(e.getCondition).getOrElse("ANALYSIS"),
+            c.map(_.startIndex).getOrElse(-1),
+            c.map(_.stopIndex + 1).getOrElse(-1),
+            facts(e)
+          )
         case e: Invalid => throw e
         case NonFatal(e) => // such as a number with too many digits
-          val told = e match { case t: org.apache.spark.SparkThrowable => (Option(t.getCondition), facts(t)); case _ => (None, Map.empty[String, String]) }
+          val told = e match {
+            case t: org.apache.spark.SparkThrowable => (Option(t.getCondition), facts(t))
+            case _ => (None, Map.empty[String, String])
+          }
           throw new Invalid(tidy(e), told._1.getOrElse("ANALYSIS"), facts = told._2)
         case _: StackOverflowError => throw new Invalid("is nested too deeply", "TOO_DEEP")
       }
@@ -239,7 +336,8 @@ object Expressions {
     case f: UnresolvedFunction =>
       val name = f.nameParts.last.toLowerCase(java.util.Locale.ROOT)
       Functions.refusal(f).foreach(why => throw notAllowed(f, name, why))
-      if (Set("window", "session_window")(name)) throw invalid(f, "is for windows over many records (use the window of an aggregation node)", "WINDOW")
+      if (Set("window", "session_window")(name))
+        throw invalid(f, "is for windows over many records (use the window of an aggregation node)", "WINDOW")
       FunctionRegistry.expressions.get(name).map(_._1.getGroup) match {
         case Some("generator_funcs") => throw generator(f)
         case Some("agg_funcs" | "window_funcs") => throw aggregates(f)
@@ -264,15 +362,21 @@ object Expressions {
   private def refuse(e: Expression): Unit = e match {
     case _: AggregateExpression | _: WindowExpression => throw aggregates(e)
     case _: Generator => throw generator(e)
-    case s if SubqueryExpression.hasSubquery(s) => throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
+    case s if SubqueryExpression.hasSubquery(s) =>
+      throw invalid(s, "has a subquery; an expression sees one record only", "SUBQUERY")
     case _: CurrentTimestampLike | _: CurrentDate | _: LocalTimestamp => throw presentTime(e)
     case f if Functions.refusal(f).nonEmpty => throw notAllowed(f, f.prettyName, Functions.refusal(f).get)
-    case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] => throw presentTime(t)
+    case t if t.getClass.getSimpleName.startsWith("CurrentTime") && !t.isInstanceOf[CurrentTimeZone] =>
+      throw presentTime(t)
     case _ =>
   }
 
   private def presentTime(e: Expression): Invalid =
-    invalid(e, "asks for the present time: a record that is processed again must give the same (use the column `timestamp`)", "CURRENT_TIME")
+    invalid(
+      e,
+      "asks for the present time: a record that is processed again must give the same (use the column `timestamp`)",
+      "CURRENT_TIME"
+    )
 
   /** Projections that the analyzer or the optimizer stacked become one list of expressions over the columns. */
   private def inline(p: LogicalPlan): Seq[Expression] = p match {
@@ -304,11 +408,16 @@ object Expressions {
     while (l < line && at >= 0) { at = text.indexOf('\n', at) + 1; if (at == 0) at = -1; l += 1 }
     text.codePointCount(0, math.max(0, at)) + column
   }
-  private def firstLine(e: Throwable): String = String.valueOf(e.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("")
+  private def firstLine(e: Throwable): String =
+    String.valueOf(e.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("")
 
   /** Spark's message without its class, state and position, which are separate fields. */
   private def tidy(e: Throwable): String = firstLine(e)
-    .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst("; line \\d+ pos \\d+;?$", "").replaceFirst(" ?\\(line \\d+, pos \\d+\\)$", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "").trim
+    .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "")
+    .replaceFirst("; line \\d+ pos \\d+;?$", "")
+    .replaceFirst(" ?\\(line \\d+, pos \\d+\\)$", "")
+    .replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}.*$", "")
+    .trim
 
   private[millrace] def text(s: String): UTF8String = if (s == null) null else UTF8String.fromString(s)
 }

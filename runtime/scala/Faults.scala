@@ -9,28 +9,51 @@ import org.apache.spark.SparkThrowable
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (these three always stop) or `dropped` (never does);
- * code: Spark's error condition or a word of ours;
- * `record`: where it happened, with its raw key, or null.
+ * A failure as data. kind: `deserialization`, `processing`, `timestamp`, `registry`, `production` (these three always
+ * stop) or `dropped` (never does); code: Spark's error condition or a word of ours; `record`: where it happened, with
+ * its raw key, or null.
  */
-final class Fault(val kind: String, val node: String, val parameter: String, val code: String, val exception: String, val message: String,
-    val stacktrace: String, val record: FaultRecord) extends Serializable {
+final class Fault(
+    val kind: String,
+    val node: String,
+    val parameter: String,
+    val code: String,
+    val exception: String,
+    val message: String,
+    val stacktrace: String,
+    val record: FaultRecord
+) extends Serializable {
   def json: String = {
     val o = Json.mapper.createObjectNode()
-    o.put("kind", kind); o.put("node", node); o.put("parameter", parameter); o.put("code", code); o.put("exception", exception); o.put("message", message)
+    o.put("kind", kind)
+    o.put("node", node)
+    o.put("parameter", parameter)
+    o.put("code", code)
+    o.put("exception", exception)
+    o.put("message", message)
     if (stacktrace != null) o.put("stacktrace", stacktrace)
     if (record != null) record.write(o.putObject("record")) else o.putNull("record")
     Json.mapper.writeValueAsString(o)
   }
+
   /** What a record that is dropped for it counts as. */
   def reason: String = if (kind == "dropped") code else kind
   def at(r: FaultRecord): Fault = new Fault(kind, node, parameter, code, exception, message, stacktrace, r)
 }
 
 /** The source record of a failure. `key` is raw bytes. */
-final class FaultRecord(val topic: String, val partition: Int, val offset: Long, val timestamp: Long, val key: Array[Byte]) extends Serializable {
+final class FaultRecord(
+    val topic: String,
+    val partition: Int,
+    val offset: Long,
+    val timestamp: Long,
+    val key: Array[Byte]
+) extends Serializable {
   def write(o: ObjectNode): Unit = {
-    o.put("topic", topic); o.put("partition", partition); o.put("offset", offset); o.put("timestamp", timestamp)
+    o.put("topic", topic)
+    o.put("partition", partition)
+    o.put("offset", offset)
+    o.put("timestamp", timestamp)
     if (key == null) o.putNull("key") else o.put("key", Faults.readable(key))
   }
 }
@@ -50,7 +73,11 @@ object Faults {
       case _ => cause.getClass.getSimpleName
     }
     val exception = cause match { case p: PythonFailure => p.pythonType; case _ => cause.getClass.getName }
-    val found = cause match { case _: RegistryFailure => "registry"; case _: Unsendable => "production"; case _ => kind }
+    val found = cause match {
+      case _: RegistryFailure => "registry"
+      case _: Unsendable => "production"
+      case _ => kind
+    }
     new Fault(found, node, parameter, code, exception, message(cause), trace(cause), record)
   }
 
@@ -59,62 +86,118 @@ object Faults {
 
   /** The first line, without Spark's decorations. */
   private def message(t: Throwable): String =
-    String.valueOf(t.getMessage).linesIterator.find(_.trim.nonEmpty).getOrElse("").replaceFirst("^\\[[A-Z_.0-9]+\\] ", "").replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "").trim
+    String
+      .valueOf(t.getMessage)
+      .linesIterator
+      .find(_.trim.nonEmpty)
+      .getOrElse("")
+      .replaceFirst("^\\[[A-Z_.0-9]+\\] ", "")
+      .replaceFirst(" ?SQLSTATE: [0-9A-Z]{5}$", "")
+      .trim
 
   private def trace(t: Throwable): String = t match {
     case p: PythonFailure => p.traceback
-    case _ => val w = new StringWriter(); t.printStackTrace(new PrintWriter(w)); w.toString
+    case _ =>
+      val w = new StringWriter()
+      t.printStackTrace(new PrintWriter(w))
+      w.toString
   }
 
   def parse(json: String): Fault = {
     val o = Json.mapper.readTree(json)
     def text(n: String) = Option(o.get(n)).filterNot(_.isNull).map(_.asText).orNull
-    val r = Option(o.get("record")).filterNot(_.isNull).map(x => new FaultRecord(x.path("topic").asText(null), x.path("partition").asInt(-1), x.path("offset").asLong(-1),
-      x.path("timestamp").asLong(-1), Option(x.get("key")).filterNot(_.isNull).map(_.asText.getBytes(java.nio.charset.StandardCharsets.UTF_8)).orNull)).orNull
-    new Fault(text("kind"), text("node"), text("parameter"), text("code"), text("exception"), text("message"), text("stacktrace"), r)
+    val r = Option(o.get("record"))
+      .filterNot(_.isNull)
+      .map(x =>
+        new FaultRecord(
+          x.path("topic").asText(null),
+          x.path("partition").asInt(-1),
+          x.path("offset").asLong(-1),
+          x.path("timestamp").asLong(-1),
+          Option(x.get("key"))
+            .filterNot(_.isNull)
+            .map(_.asText.getBytes(java.nio.charset.StandardCharsets.UTF_8))
+            .orNull
+        )
+      )
+      .orNull
+    new Fault(
+      text("kind"),
+      text("node"),
+      text("parameter"),
+      text("code"),
+      text("exception"),
+      text("message"),
+      text("stacktrace"),
+      r
+    )
   }
 
   /** Kafka Streams' headers of a dead letter, behind the record's own. */
   def headers(own: Headers, f: Fault, topic: String, partition: Int, offset: Long): Headers = own ++ Seq(
-    Headers.text("__streams.errors.exception", f.exception), Headers.text("__streams.errors.message", f.message), Headers.text("__streams.errors.stacktrace", f.stacktrace),
-    Headers.text("__streams.errors.topic", topic), Headers.text("__streams.errors.partition", partition.toString), Headers.text("__streams.errors.offset", offset.toString))
+    Headers.text("__streams.errors.exception", f.exception),
+    Headers.text("__streams.errors.message", f.message),
+    Headers.text("__streams.errors.stacktrace", f.stacktrace),
+    Headers.text("__streams.errors.topic", topic),
+    Headers.text("__streams.errors.partition", partition.toString),
+    Headers.text("__streams.errors.offset", offset.toString)
+  )
 
   def readable(b: Array[Byte]): String =
-    try java.nio.charset.StandardCharsets.UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString catch {
+    try java.nio.charset.StandardCharsets.UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString
+    catch {
       case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b)
     }
 }
 
-/** Where a record cannot be sent to: no handler of the document passes it over, as Kafka Streams' production handler would not. */
+/**
+ * Where a record cannot be sent to: no handler of the document passes it over, as Kafka Streams' production handler
+ * would not.
+ */
 final class Unsendable(message: String) extends RuntimeException(message)
 
 /** What a producer would refuse of a sink's expressions. */
 private[millrace] object Destination {
   private val name = java.util.regex.Pattern.compile("[a-zA-Z0-9._-]{1,249}")
 
-  /** Throws [[Unsendable]] for what cannot be the name of a topic. In a simulation, as in Kafka Streams' test driver, any text can. */
+  /**
+   * Throws [[Unsendable]] for what cannot be the name of a topic. In a simulation, as in Kafka Streams' test driver,
+   * any text can.
+   */
   def topic(t: UTF8String, simulation: Boolean): UTF8String = {
     if (t == null) throw new ParameterFailure("topic_expression", new Unsendable("the topic is null"))
     val text = t.toString
     if (!simulation && (!name.matcher(text).matches || text == "." || text == ".."))
-      throw new ParameterFailure("topic_expression", new Unsendable(s"`${text.take(60)}` is no name of a topic: letters, digits, `.`, `_` and `-`, 249 at most"))
+      throw new ParameterFailure(
+        "topic_expression",
+        new Unsendable(s"`${text.take(60)}` is no name of a topic: letters, digits, `.`, `_` and `-`, 249 at most")
+      )
     t
   }
+
   /** Null leaves the choice to the partitioner. Throws [[Unsendable]] for a negative one. */
   def partition(p: Integer): Integer = {
     if (p != null && p < 0) throw new ParameterFailure("partition", new Unsendable(s"there is no partition $p"))
     p
   }
+
   /** Of a topic with so many partitions. Throws [[Unsendable]] for one behind the last. */
   def partition(p: Int, topic: String, partitions: Int): Integer = {
     if (p >= partitions)
-      throw new ParameterFailure("partition", new Unsendable(s"there is no partition $p: the topic $topic has ${if (partitions == 1) "one" else partitions.toString}, numbered from 0"))
+      throw new ParameterFailure(
+        "partition",
+        new Unsendable(
+          s"there is no partition $p: the topic $topic has " +
+            s"${if (partitions == 1) "one" else partitions.toString}, numbered from 0"
+        )
+      )
     p
   }
 }
 
 /** An exception of user Python; the traceback is Python's own text. */
-final class PythonFailure(val pythonType: String, message: String, val traceback: String) extends RuntimeException(message)
+final class PythonFailure(val pythonType: String, message: String, val traceback: String)
+    extends RuntimeException(message)
 
 /** A handler said `fail`: ends the query. The driver finds the fault, as JSON, behind the mark. */
 final class StreamStopped(val fault: String) extends RuntimeException(s"MILLRACE-FAULT $fault")

@@ -8,58 +8,62 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.types.DataType
 
-/*
- * How an operator comes to be
+/* How an operator comes to be
  * ===========================
- * The task graph is JSON: {"tasks": n, "settings": {...}, "nodes": [{"id", "node", "op", "sub", "level", "parents": [["id", "port"], ...], "params": {...}}]},
- * in an order in which parents come before children; a parent's children get records in the order of this list.
+ * The task graph is JSON: {"tasks": n, "settings": {...}, "nodes": [{"id", "node", "op", "sub", "level", "parents":
+ * [["id", "port"], ...], "params": {...}}]}, in an order in which parents come before children; a parent's children get
+ * records in the order of this list.
  *
- * A family (an object in nodes/) maps op names to factories: Build => NodeSpec. On the driver the factory reads its parameters, compiles its
- * expressions and infers the types of its output ports. The NodeSpec is serialised; in the task `create()` makes the Node.
+ * A family (an object in nodes/) maps op names to factories: Build => NodeSpec. On the driver the factory reads its
+ * parameters, compiles its expressions and infers the types of its output ports. The NodeSpec is serialised; in the
+ * task `create()` makes the Node.
  *
- *   object Tables extends Family {
- *     override def factories = Map("to_table" -> (new ToTableSpec(_)), ...)
- *   }
- *   final class ToTableSpec(b: Build) extends NodeSpec(b) with TableSource {
- *     private val in = b.stream(0)
- *     val store = b.store("key_value", "versioned")       // own store: its name, or the node's id
- *     override val ports = Seq("out" -> TablePort(in.key, in.value, this))
- *     override def create() = new ToTableNode(this)
- *   }
- * Use `b` only in constructors (vals) and while the graph is built: in the task it is null.
+ * object Tables extends Family { override def factories = Map("to_table" -> (new ToTableSpec(_)), ...) } final class
+ * ToTableSpec(b: Build) extends NodeSpec(b) with TableSource { private val in = b.stream(0) val store =
+ * b.store("key_value", "versioned") // own store: its name, or the node's id override val ports = Seq("out" ->
+ * TablePort(in.key, in.value, this)) override def create() = new ToTableNode(this) } Use `b` only in constructors
+ * (vals) and while the graph is built: in the task it is null.
  *
  * The op name is extended where one builder method means different operators:
- *   `count`, `reduce`, `aggregate`, `cogroup` with a window:  count@tumbling  @hopping  @sliding  @session  @unlimited
- *   the same on a grouped table (input is a GroupedPort):      count@table
- *   `filter`, `filter_not`, `map_values` on a table:           filter@table, ...
- * A stream operator (to, print, peek, merge, split, process ...) whose input is a table gets the table's updates as a stream; `b.stream(i)` does that.
+ * `count`, `reduce`, `aggregate`, `cogroup` with a window: count@tumbling @hopping @sliding @session @unlimited the
+ * same on a grouped table (input is a GroupedPort): count@table `filter`, `filter_not`, `map_values` on a table:
+ * filter@table, ...
+ * A stream operator (to, print, peek, merge, split, process ...) whose input is a table gets the table's updates as a
+ * stream; `b.stream(i)` does that.
  *
- * Hops: a spec that extends HopSpec ends the level (repartition, group_by, foreign_key_subscribe ...). Its node calls `hop(...)`; the
- * children in the JSON graph are the receivers and get the record at their own level, decoded by the type of the hop's port. An edge of any other node
- * to a later level is a wire: the record travels to the same task there; nothing is to be done for it.
- * `repartitioned`, `grouped_table`, `foreign_key_lookup` ... have the hop as a parent.
- */
+ * Hops: a spec that extends HopSpec ends the level (repartition, group_by, foreign_key_subscribe ...). Its node calls
+ * `hop(...)`; the children in the JSON graph are the receivers and get the record at their own level, decoded by the
+ * type of the hop's port. An edge of any other node to a later level is a wire: the record travels to the same task
+ * there; nothing is to be done for it.
+ * `repartitioned`, `grouped_table`, `foreign_key_lookup` ... have the hop as a parent. */
 
 /** What leaves a port. `key.seen` and `value` are the types that expressions see. */
 sealed trait Port { def key: KeyType; def value: DataType }
 final case class StreamPort(key: KeyType, value: DataType) extends Port
+
 /** Records carry a Change. `owner` is asked for old values. */
 final case class TablePort(key: KeyType, value: DataType, owner: TableSource) extends Port
-/** A table that is grouped and repartitioned: records carry a Change by the group's key; either side of it may be null. */
+
+/**
+ * A table that is grouped and repartitioned: records carry a Change by the group's key; either side of it may be null.
+ */
 final case class GroupedPort(key: KeyType, value: DataType) extends Port
 final case class GlobalPort(key: KeyType, value: DataType, owner: NodeSpec) extends Port
 
 /** Asked on the driver, while the graph is built. */
 trait TableSource {
+
   /** A consumer needs old values in the changes. `force`: materialise if need be. Returns whether they will come. */
   def enableSendingOldValues(force: Boolean): Boolean
+
   /** True if lookups are answered by a versioned store. */
   def versioned: Boolean = false
 }
 
 /**
- * The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`: those of the store node.
- * `state`: what its rows are called in the state: by the store node's id, which stays when the store gets another name.
+ * The operator's store. `named`: the document has a store node for it, so that its contents are shown. `properties`:
+ * those of the store node. `state`: what its rows are called in the state: by the store node's id, which stays when the
+ * store gets another name.
  */
 final case class StoreSpec(name: String, node: String, kind: String, named: Boolean, properties: Map[String, String]) {
   def state: String = if (named) properties.getOrElse("state", node) else name
@@ -73,20 +77,34 @@ abstract class NodeSpec(b: Build) extends Serializable {
   val op: String = b.op
   val sub: Int = b.sub
   val level: Int = b.level
+
   /** Physical ids of the parents, by input. */
   val parents: Seq[(String, String)] = b.parentIds
+
   /** Index in the graph: the `dest` of rows for input 0. */
   val index: Int = b.index
+
   /** Output ports in their order. Empty for sinks. */
   def ports: Seq[(String, Port)]
+
   /** True of an input that is only looked up: its updates cause nothing by themselves. */
   def reads(input: Int): Boolean = false
-  /** True of an input that is looked up as well: its updates cause something, and what it keeps of them may be read before. */
+
+  /**
+   * True of an input that is looked up as well: its updates cause something, and what it keeps of them may be read
+   * before.
+   */
   def keeps(input: Int): Boolean = false
-  /** True of a table that keeps nothing that lookups could go by: they are answered by what its parents have at that moment. */
+
+  /**
+   * True of a table that keeps nothing that lookups could go by: they are answered by what its parents have at that
+   * moment.
+   */
   def derived: Boolean = false
+
   /** Ports for inputs, as the parents have them. */
   val inputs: Seq[Port] = b.inputs
+
   /** What the node keeps in the state, to be asked when the whole graph is built. */
   private[millrace] def kept: Seq[KeptRows] = Nil
   def create(): Node
@@ -94,8 +112,10 @@ abstract class NodeSpec(b: Build) extends Serializable {
 
 /** A node whose output travels to tasks of a later level by the key's partition. */
 abstract class HopSpec(b: Build) extends NodeSpec(b) {
+
   /** True where a DataFrame sends the rows: nothing of it runs in a task. */
   val external: Boolean = b.parentIds.isEmpty
+
   /** What Kafka Streams calls the topic, behind the application's id. */
   def topic: String = id
   val partitions: Int = b.int("partitions")
@@ -138,12 +158,17 @@ private[millrace] object Packed {
     if (!changes) p.unpack(b)
     else {
       val r = p.unpack(b).asInstanceOf[InternalRow]
-      new Change(if (r.isNullAt(0)) null else r.get(0, value), if (r.isNullAt(1)) null else r.get(1, value), r.getBoolean(2))
+      new Change(
+        if (r.isNullAt(0)) null else r.get(0, value),
+        if (r.isNullAt(1)) null else r.get(1, value),
+        r.getBoolean(2)
+      )
     }
 }
 
 /** Kafka's default partitioner. */
 object Partitioner {
+
   /** murmur2(key) & 0x7fffffff % n; 0 for null. */
   def partition(key: Array[Byte], n: Int): Int = if (key == null) 0 else (murmur2(key) & 0x7fffffff) % n
 
@@ -155,8 +180,11 @@ object Partitioner {
     while (i < words) {
       val at = i << 2
       var k = (data(at) & 0xff) | ((data(at + 1) & 0xff) << 8) | ((data(at + 2) & 0xff) << 16) | (data(at + 3) << 24)
-      k *= m; k ^= k >>> 24; k *= m
-      h *= m; h ^= k
+      k *= m
+      k ^= k >>> 24
+      k *= m
+      h *= m
+      h ^= k
       i += 1
     }
     val tail = words << 2
@@ -164,7 +192,9 @@ object Partitioner {
     if (left == 3) h ^= (data(tail + 2) & 0xff) << 16
     if (left >= 2) h ^= (data(tail + 1) & 0xff) << 8
     if (left >= 1) { h ^= data(tail) & 0xff; h *= m }
-    h ^= h >>> 13; h *= m; h ^= h >>> 15
+    h ^= h >>> 13
+    h *= m
+    h ^= h >>> 15
     h
   }
 }
@@ -174,6 +204,7 @@ trait Family { def factories: Map[String, Build => NodeSpec] }
 
 /** One node while it is built: parameters, inputs, and the means to compile. */
 final class Build private[millrace] (val graph: Graph, val json: JsonNode, val index: Int) extends Serializable {
+
   /** A spec whose constructor parameter became a field takes nothing of the driver along: in the task it is null. */
   private def writeReplace(): AnyRef = null
 
@@ -183,22 +214,37 @@ final class Build private[millrace] (val graph: Graph, val json: JsonNode, val i
   val sub: Int = json.path("sub").asInt(0)
   val level: Int = json.path("level").asInt(0)
   val params: JsonNode = Option(json.get("params")).filterNot(_.isNull).getOrElse(Json.mapper.createObjectNode())
+
   /** Parents that are steps of a DataFrame are left out: what they hand over has its types in the parameters. */
   val parentIds: Seq[(String, String)] =
-    json.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).filter(p => graph.has(p._1)).toSeq
+    json
+      .path("parents")
+      .elements
+      .asScala
+      .map(p => (p.get(0).asText, p.get(1).asText))
+      .filter(p => graph.has(p._1))
+      .toSeq
   def spark: SparkSession = graph.spark
   def settings: Settings = graph.settings
+
   /** Inputs that `stream` took as the updates of a table. */
   private[millrace] val unwrapped = mutable.Set[Int]()
 
   def parent(i: Int): NodeSpec = graph.spec(parentIds(i)._1)
   lazy val inputs: Seq[Port] = parentIds.map { case (p, port) =>
-    graph.spec(p).ports.collectFirst { case (`port`, x) => x }.getOrElse(fail("", "port", s"$p has no output port $port"))
+    graph
+      .spec(p)
+      .ports
+      .collectFirst { case (`port`, x) => x }
+      .getOrElse(fail("", "port", s"$p has no output port $port"))
   }
+
   /** Input i as a stream; a table there gives its updates. */
   def stream(i: Int): StreamPort = inputs(i) match {
     case s: StreamPort => s
-    case TablePort(k, v, _) => unwrapped += i; StreamPort(k, v)
+    case TablePort(k, v, _) =>
+      unwrapped += i
+      StreamPort(k, v)
     case other => fail("in", "port", s"must be a stream, is ${Build.say(other)}")
   }
   def table(i: Int): TablePort = inputs(i) match {
@@ -232,17 +278,32 @@ final class Build private[millrace] (val graph: Graph, val json: JsonNode, val i
   }
   def dataType(p: String): DataType = judged(p, "type")(Expressions.parseType(text(p)))
   def codec(p: String, default: Option[DataType] = None): Codec = codecOf(req(p), p, default)
-  def codecOf(j: JsonNode, p: String, default: Option[DataType] = None): Codec = judged(p, "format")(Codec.parse(j, default))
+  def codecOf(j: JsonNode, p: String, default: Option[DataType] = None): Codec =
+    judged(p, "format")(Codec.parse(j, default))
 
-  /** The operator's own store: that of the parameter `store` (`{"name", "node", "kind", ...}`), else an unnamed one called by the node's id. */
-  def store(kinds: String*): StoreSpec = opt("store").map(storeOf(_, kinds.head)).getOrElse(StoreSpec(id, node, kinds.head, named = false, Map.empty))
+  /**
+   * The operator's own store: that of the parameter `store` (`{"name", "node", "kind", ...}`), else an unnamed one
+   * called by the node's id.
+   */
+  def store(kinds: String*): StoreSpec =
+    opt("store").map(storeOf(_, kinds.head)).getOrElse(StoreSpec(id, node, kinds.head, named = false, Map.empty))
   def storeOf(j: JsonNode, default: String): StoreSpec = {
-    val properties = j.properties.asScala.filterNot(e => e.getValue.isNull || e.getValue.isContainerNode).map(e => e.getKey -> e.getValue.asText).toMap
-    StoreSpec(j.get("name").asText, properties.getOrElse("node", node), properties.getOrElse("kind", default), named = true, properties - "name" - "node" - "kind")
+    val properties = j.properties.asScala
+      .filterNot(e => e.getValue.isNull || e.getValue.isContainerNode)
+      .map(e => e.getKey -> e.getValue.asText)
+      .toMap
+    StoreSpec(
+      j.get("name").asText,
+      properties.getOrElse("node", node),
+      properties.getOrElse("kind", default),
+      named = true,
+      properties - "name" - "node" - "kind"
+    )
   }
 
   def fail(p: String, code: String, message: String): Nothing = throw new Refused(node, p, code, message)
-  private def judged[T](p: String, code: String)(body: => T): T = try body catch { case e: Expressions.Invalid => fail(p, if (e.condition == "REGISTRY") "registry" else code, e.reason) }
+  private def judged[T](p: String, code: String)(body: => T): T = try body
+  catch { case e: Expressions.Invalid => fail(p, if (e.condition == "REGISTRY") "registry" else code, e.reason) }
 }
 
 private object Build {
@@ -274,57 +335,129 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
 
   private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
   private def plain(j: JsonNode): Boolean = j.path("plain").asBoolean(false) || Graph.dataFrameOps(j.get("op").asText)
-  jsons.zipWithIndex.filter { case (j, _) => !plain(j) || (j.get("op").asText == "repartition" && j.path("params").has("key")) }.foreach { case (j, i) =>
-    val b = new Build(this, j, i)
-    if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
-    val name = Graph.extended(b)
-    val make = Graph.factories.getOrElse(name, b.fail("op", "unknown", s"no operator is called $name"))
-    byId(b.id) = make(b)
-    unwrapped(b.id) = b.unwrapped.toSet
-  }
+  jsons.zipWithIndex
+    .filter { case (j, _) => !plain(j) || (j.get("op").asText == "repartition" && j.path("params").has("key")) }
+    .foreach { case (j, i) =>
+      val b = new Build(this, j, i)
+      if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
+      val name = Graph.extended(b)
+      val make = Graph.factories.getOrElse(name, b.fail("op", "unknown", s"no operator is called $name"))
+      byId(b.id) = make(b)
+      unwrapped(b.id) = b.unwrapped.toSet
+    }
+
   /** Children get a record in the order of the graph, unless `children` names another. */
-  private lazy val ranks: Map[String, Map[String, Int]] = root.path("children").properties.asScala
-    .map(e => e.getKey -> e.getValue.elements.asScala.map(_.asText).zipWithIndex.toMap).toMap
+  private lazy val ranks: Map[String, Map[String, Int]] = root
+    .path("children")
+    .properties
+    .asScala
+    .map(e => e.getKey -> e.getValue.elements.asScala.map(_.asText).zipWithIndex.toMap)
+    .toMap
   private def rank(parent: String, child: String): Int = ranks.get(parent).flatMap(_.get(child)).getOrElse(0)
   val specs: IndexedSeq[NodeSpec] = byId.values.toIndexedSeq
   specs.foreach {
-    case h: HopSpec => h.receivers = specs.sortBy(c => rank(h.id, c.id)).flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => Graph.dest(c.index, input) }).toArray
+    case h: HopSpec =>
+      h.receivers = specs
+        .sortBy(c => rank(h.id, c.id))
+        .flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => Graph.dest(c.index, input) })
+        .toArray
     case _ =>
   }
 
   /** The right table of the foreign-key lookup that a subscription is for, if that table is built already. */
-  private[millrace] def tableOfLookup(subscription: String): Option[TablePort] = jsons.filter(_.get("op").asText == "foreign_key_lookup")
-    .map(_.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq).find(_.exists(_._1 == subscription))
-    .flatMap(_.find(_._1 != subscription)).filter(p => has(p._1)).flatMap(p => spec(p._1).ports.collectFirst { case (p._2, t: TablePort) => t })
+  private[millrace] def tableOfLookup(subscription: String): Option[TablePort] = jsons
+    .filter(_.get("op").asText == "foreign_key_lookup")
+    .map(_.path("parents").elements.asScala.map(p => (p.get(0).asText, p.get(1).asText)).toSeq)
+    .find(_.exists(_._1 == subscription))
+    .flatMap(_.find(_._1 != subscription))
+    .filter(p => has(p._1))
+    .flatMap(p => spec(p._1).ports.collectFirst { case (p._2, t: TablePort) => t })
   private[millrace] def has(id: String): Boolean = byId.contains(id)
+
   /** Something asks for a record's offset: internal topics count theirs. */
   private[millrace] def askForOffsets(): Unit = offsets = true
   def spec(id: String): NodeSpec = byId.getOrElse(id, throw new Refused(id, "", "unknown", s"no node is called $id"))
+
   /** The levels that have something to run. */
   def levels: Seq[Int] = specs.filter { case h: HopSpec => !h.external; case _ => true }.map(_.level).distinct.sorted
+
   /** Of each level: its nodes. */
-  private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(n, specs.filter(_.level == n).toArray,
-    specs.filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id))).map(s => s.id -> s.ports).toMap,
-    specs.flatMap(s => s.parents.zipWithIndex.map { case ((p, port), input) => new Edge(p, port, s.id, input, spec(p).level, s.level, Graph.dest(s.index, input), unwrapped(s.id)(input),
-      s.reads(input), s.keeps(input), s.derived, spec(p) match { case h: HopSpec => h.topic; case _ => null }, spec(p) match { case h: HopSpec => h.external; case _ => false }) })
-      .filter(e => e.fromLevel == n || e.toLevel == n).sortBy(e => rank(e.from, e.to)).toArray, settings,
+  private[millrace] def level(n: Int, settings: Settings): LevelSpec = new LevelSpec(
+    n,
+    specs.filter(_.level == n).toArray,
+    specs
+      .filter(s => s.level != n && specs.exists(c => c.level == n && c.parents.exists(_._1 == s.id)))
+      .map(s => s.id -> s.ports)
+      .toMap,
+    specs
+      .flatMap(s =>
+        s.parents.zipWithIndex.map { case ((p, port), input) =>
+          new Edge(
+            p,
+            port,
+            s.id,
+            input,
+            spec(p).level,
+            s.level,
+            Graph.dest(s.index, input),
+            unwrapped(s.id)(input),
+            s.reads(input),
+            s.keeps(input),
+            s.derived,
+            spec(p) match { case h: HopSpec => h.topic; case _ => null },
+            spec(p) match { case h: HopSpec => h.external; case _ => false }
+          )
+        }
+      )
+      .filter(e => e.fromLevel == n || e.toLevel == n)
+      .sortBy(e => rank(e.from, e.to))
+      .toArray,
+    settings,
     specs.filter(s => s.parents.exists(p => spec(p._1).node == s.node)).map(_.id).toSet,
-    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet, n == levels.last, offsets)
+    specs.filter(s => specs.exists(c => c.node == s.node && c.parents.exists(_._1 == s.id))).map(_.id).toSet,
+    n == levels.last,
+    offsets
+  )
 }
 
-/** An edge of the graph; `topic`: of a parent that sends by key (`hop`); `unwrap`: a table's changes arrive as plain values; `reads`, `keeps`, `derived`: of the child, see [[NodeSpec]]; `external`: see [[HopSpec]]. */
-private[millrace] final class Edge(val from: String, val port: String, val to: String, val input: Int, val fromLevel: Int, val toLevel: Int, val dest: Int,
-    val unwrap: Boolean, val reads: Boolean, val keeps: Boolean, val derived: Boolean, val topic: String, val external: Boolean) extends Serializable {
+/**
+ * An edge of the graph; `topic`: of a parent that sends by key (`hop`); `unwrap`: a table's changes arrive as plain
+ * values; `reads`, `keeps`, `derived`: of the child, see [[NodeSpec]]; `external`: see [[HopSpec]].
+ */
+private[millrace] final class Edge(
+    val from: String,
+    val port: String,
+    val to: String,
+    val input: Int,
+    val fromLevel: Int,
+    val toLevel: Int,
+    val dest: Int,
+    val unwrap: Boolean,
+    val reads: Boolean,
+    val keeps: Boolean,
+    val derived: Boolean,
+    val topic: String,
+    val external: Boolean
+) extends Serializable {
   def hop: Boolean = topic != null
 }
 
 /**
- * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones: `continued` get their records from one of
- * the same node, `continues` send theirs to one; neither counts as the node's own in or out. `countsOffsets`: something asks for offsets in internal topics.
+ * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones:
+ * `continued` get their records from one of the same node, `continues` send theirs to one; neither counts as the node's
+ * own in or out. `countsOffsets`: something asks for offsets in internal topics.
  */
-private[millrace] final class LevelSpec(val level: Int, val nodes: Array[NodeSpec], val foreign: Map[String, Seq[(String, Port)]], val edges: Array[Edge], val settings: Settings,
-    val continued: Set[String], val continues: Set[String], val last: Boolean, val countsOffsets: Boolean)
-  extends Serializable
+private[millrace] final class LevelSpec(
+    val level: Int,
+    val nodes: Array[NodeSpec],
+    val foreign: Map[String, Seq[(String, Port)]],
+    val edges: Array[Edge],
+    val settings: Settings,
+    val continued: Set[String],
+    val continues: Set[String],
+    val last: Boolean,
+    val countsOffsets: Boolean
+) extends Serializable
 
 object Graph {
   private lazy val factories: Map[String, Build => NodeSpec] = Families.all.flatMap(_.factories).toMap
@@ -333,7 +466,11 @@ object Graph {
 
   private[millrace] def settings(root: JsonNode): Settings = {
     val s = root.path("settings")
-    Settings(s.path("processing_handler").asText("fail"), s.path("deserialization_handler").asText("fail"), s.path("dead_letter_topic").asText(null))
+    Settings(
+      s.path("processing_handler").asText("fail"),
+      s.path("deserialization_handler").asText("fail"),
+      s.path("dead_letter_topic").asText(null)
+    )
   }
 
   /** Rows for input `i` of a node: its index, and the input above 16 bits. */

@@ -11,16 +11,12 @@ import org.apache.spark.sql.classic
 import org.apache.spark.sql.execution.{SortExec, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.types._
 
-/*
- * Internal APIs of Spark that the operator uses, and why. All of it is here (besides Catalyst's expressions, rows and the analyser, in
- * Expressions.scala and Columns.scala).
- *   RowThrough       an Encoder[InternalRow]: records and state without conversion to Row
- *   LocalOrder       a sort inside each partition; a plain Sort is refused on streams
- *   salts            which literal lands in which shuffle partition
- *   DirectTasks      in a file of its own: tasks that read their topic-partitions without a shuffle
- *   RocksDBAccess    in a file of its own: seeks in the state of a MapState
- *   column/expression between Column and Catalyst
- */
+/* Internal APIs of Spark that the operator uses, and why. All of it is here (besides Catalyst's expressions, rows and
+ * the analyser, in Expressions.scala and Columns.scala).
+ * RowThrough an Encoder[InternalRow]: records and state without conversion to Row LocalOrder a sort inside each
+ * partition; a plain Sort is refused on streams salts which literal lands in which shuffle partition DirectTasks in a
+ * file of its own: tasks that read their topic-partitions without a shuffle RocksDBAccess in a file of its own: seeks
+ * in the state of a MapState column/expression between Column and Catalyst */
 
 /** The decoder that hands the incoming row through as it is. */
 private[millrace] case class RowThrough(children: Seq[Expression]) extends Expression {
@@ -41,7 +37,8 @@ private[millrace] case class LocalOrder(order: Seq[SortOrder], child: LogicalPla
 private[millrace] object TaskStrategy extends SparkStrategy {
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case LocalOrder(order, child) => SortExec(order, global = false, planLater(child)) :: Nil
-    case DirectTasks(order, tasks, partitions, arriving, child) => DirectTasksExec(order, tasks, partitions, arriving, planLater(child)) :: Nil
+    case DirectTasks(order, tasks, partitions, arriving, child) =>
+      DirectTasksExec(order, tasks, partitions, arriving, planLater(child)) :: Nil
     case Ticking(arriving, child) => TickingExec(arriving, planLater(child)) :: Nil
     case _ => Nil
   }
@@ -50,29 +47,52 @@ private[millrace] object TaskStrategy extends SparkStrategy {
 private[millrace] object Internals {
   def encoder(schema: StructType): ExpressionEncoder[InternalRow] = {
     val in = BoundReference(0, schema, nullable = false)
-    val fields = CreateNamedStruct(schema.fields.toIndexedSeq.zipWithIndex.flatMap { case (f, i) => Seq(Literal(f.name), GetStructField(in, i, Some(f.name))) })
-    ExpressionEncoder[InternalRow](RowEncoder.encoderFor(schema).asInstanceOf[AgnosticEncoder[InternalRow]], fields, RowThrough(Nil))
+    val fields = CreateNamedStruct(schema.fields.toIndexedSeq.zipWithIndex.flatMap { case (f, i) =>
+      Seq(Literal(f.name), GetStructField(in, i, Some(f.name)))
+    })
+    ExpressionEncoder[InternalRow](
+      RowEncoder.encoderFor(schema).asInstanceOf[AgnosticEncoder[InternalRow]],
+      fields,
+      RowThrough(Nil)
+    )
   }
 
-  /** Hash partitions rows by `task` into n partitions, sorted by the envelope's order. One partition takes all rows as they come: nothing is to be shuffled. */
+  /**
+   * Hash partitions rows by `task` into n partitions, sorted by the envelope's order. One partition takes all rows as
+   * they come: nothing is to be shuffled.
+   */
   def ordered(df: classic.Dataset[Row], n: Int): classic.Dataset[Row] =
-    planned(df)((plan, order) => LocalOrder(order, if (n == 1) Repartition(1, shuffle = false, plan) else RepartitionByExpression(Seq(order.head.child), plan, Some(n))))
+    planned(df)((plan, order) =>
+      LocalOrder(
+        order,
+        if (n == 1) Repartition(1, shuffle = false, plan)
+        else RepartitionByExpression(Seq(order.head.child), plan, Some(n))
+      )
+    )
 
   /** The same without a shuffle, for rows of one source whose `task` is that of their partition modulo `tasks`. */
   def direct(df: classic.Dataset[Row], tasks: Int, n: Int, arriving: Option[Arriving] = None): classic.Dataset[Row] =
     planned(df)((plan, order) => DirectTasks(order, tasks, n, arriving, plan))
 
-  /** Hash partitions rows by `task` into n partitions, in the order in which they arrive: a sort would wait for the end of a batch of real time. */
+  /**
+   * Hash partitions rows by `task` into n partitions, in the order in which they arrive: a sort would wait for the end
+   * of a batch of real time.
+   */
   def arriving(df: classic.Dataset[Row], n: Int, as: Arriving): classic.Dataset[Row] = planned(df) { (plan, order) =>
     val partitioned = RepartitionByExpression(Seq(order.head.child), plan, Some(n))
     if (as.ticks) Ticking(as, partitioned) else partitioned
   }
 
-  private def planned(df: classic.Dataset[Row])(make: (LogicalPlan, Seq[SortOrder]) => LogicalPlan): classic.Dataset[Row] = {
+  private def planned(
+      df: classic.Dataset[Row]
+  )(make: (LogicalPlan, Seq[SortOrder]) => LogicalPlan): classic.Dataset[Row] = {
     val spark = df.sparkSession
-    if (!spark.experimental.extraStrategies.contains(TaskStrategy)) spark.experimental.extraStrategies = spark.experimental.extraStrategies :+ TaskStrategy
+    if (!spark.experimental.extraStrategies.contains(TaskStrategy))
+      spark.experimental.extraStrategies = spark.experimental.extraStrategies :+ TaskStrategy
     val plan = df.queryExecution.analyzed
-    def attribute(name: String) = plan.output.find(_.name == name).getOrElse(throw new IllegalArgumentException(s"the envelope lacks the column $name"))
+    def attribute(name: String) = plan.output
+      .find(_.name == name)
+      .getOrElse(throw new IllegalArgumentException(s"the envelope lacks the column $name"))
     classic.Dataset.ofRows(spark, make(plan, Envelope.order.map(c => SortOrder(attribute(c), Ascending))))
   }
 

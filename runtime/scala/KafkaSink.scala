@@ -16,7 +16,14 @@ import org.apache.spark.sql.{classic, Dataset, Row, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.connector.catalog.{SupportsWrite, Table, TableCapability, TableProvider}
 import org.apache.spark.sql.connector.expressions.Transform
-import org.apache.spark.sql.connector.write.{DataWriter, LogicalWriteInfo, PhysicalWriteInfo, Write, WriteBuilder, WriterCommitMessage}
+import org.apache.spark.sql.connector.write.{
+  DataWriter,
+  LogicalWriteInfo,
+  PhysicalWriteInfo,
+  Write,
+  WriteBuilder,
+  WriterCommitMessage
+}
 import org.apache.spark.sql.connector.write.streaming.{StreamingDataWriterFactory, StreamingWrite}
 import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend
 import org.apache.spark.sql.types.StructType
@@ -24,19 +31,21 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The sink of a deployment (py4j): `register(options)` gives a name; a query writes to it by `format(KafkaSink.format).option("sink", name)`. options:
- * `{"bootstrap_servers", "client": {Kafka client settings}, "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool}`.
+ * The sink of a deployment (py4j): `register(options)` gives a name; a query writes to it by
+ * `format(KafkaSink.format).option("sink", name)`. options: `{"bootstrap_servers", "client": {Kafka client settings},
+ * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool}`.
  *
- * Records keep their timestamps and headers; a null value is a tombstone; the partition is the row's, that of the windowed key's inner key, or the one that
- * Kafka's default partitioner gives to the key [PL8].
+ * Records keep their timestamps and headers; a null value is a tombstone; the partition is the row's, that of the
+ * windowed key's inner key, or the one that Kafka's default partitioner gives to the key [PL8].
  *
- * A writer's rows all are one task's, or of one topic-partition if a DataFrame without stream task sent them: that is the writer's place.
- * at_least_once: idempotent producers; a micro-batch ends when the broker has all of its records.
- * exactly_once: one transaction per place and micro-batch. What is whole is committed in the same transaction as an offset of the consumer group
- * `millrace-<query id>-<place>`, so that a batch that is run again after a crash skips what it had written. The query's id comes with its checkpoint.
+ * A writer's rows all are one task's, or of one topic-partition if a DataFrame without stream task sent them: that is
+ * the writer's place. at_least_once: idempotent producers; a micro-batch ends when the broker has all of its records.
+ * exactly_once: one transaction per place and micro-batch. What is whole is committed in the same transaction as an
+ * offset of the consumer group `millrace-<query id>-<place>`, so that a batch that is run again after a crash skips
+ * what it had written. The query's id comes with its checkpoint.
  *
- * A `fail` handler ends the query when all writers of the batch have written what came before the failing record. The batch is not done, so the
- * next start begins with it; under exactly_once it skips what is written already.
+ * A `fail` handler ends the query when all writers of the batch have written what came before the failing record. The
+ * batch is not done, so the next start begins with it; under exactly_once it skips what is written already.
  */
 object KafkaSink {
   val format: String = classOf[KafkaSinkProvider].getName
@@ -44,26 +53,58 @@ object KafkaSink {
 
   def register(optionsJson: String): String = {
     val j = Json.mapper.readTree(optionsJson)
-    val client = j.path("client").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap + ("bootstrap.servers" -> j.get("bootstrap_servers").asText)
-    val nodes = j.path("graph").path("nodes").elements.asScala.map(n => n.path("node").asText(n.path("id").asText)).toIndexedSeq
-    val plain = j.path("graph").path("nodes").elements.asScala.toIndexedSeq.zipWithIndex.collect { case (n, i) if n.get("op").asText == "sink" =>
-      i -> new PlainSink(n.path("node").asText, n.path("params").path("label").asText(n.path("node").asText))
-    }.toMap
+    val client =
+      j.path("client").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap + ("bootstrap.servers" -> j
+        .get("bootstrap_servers")
+        .asText)
+    val nodes =
+      j.path("graph").path("nodes").elements.asScala.map(n => n.path("node").asText(n.path("id").asText)).toIndexedSeq
+    val plain = j
+      .path("graph")
+      .path("nodes")
+      .elements
+      .asScala
+      .toIndexedSeq
+      .zipWithIndex
+      .collect {
+        case (n, i) if n.get("op").asText == "sink" =>
+          i -> new PlainSink(n.path("node").asText, n.path("params").path("label").asText(n.path("node").asText))
+      }
+      .toMap
     val statistics = Reports.of(SparkSession.active, j.path("run").asText("run"))
     val realTime = j.path("real_time").asBoolean(false)
     val linger = if (realTime) Map("linger.ms" -> "0") else Map.empty[String, String]
     val name = java.util.UUID.randomUUID.toString
-    registered.put(name, SinkSettings(linger ++ client, j.path("guarantee").asText == "exactly_once", realTime, nodes, plain, Graph.settings(j.path("graph")), statistics))
+    registered.put(
+      name,
+      SinkSettings(
+        linger ++ client,
+        j.path("guarantee").asText == "exactly_once",
+        realTime,
+        nodes,
+        plain,
+        Graph.settings(j.path("graph")),
+        statistics
+      )
+    )
     name
   }
+
   /** Writes a micro-batch that a query's `foreachBatch` was given, as the query's own sink would (py4j). */
   def write(rows: Dataset[Row], name: String, query: String, epoch: Long): Unit = {
     val sink = settings(name)
     val factory = new KafkaWriterFactory(sink, query)
-    val messages = rows.asInstanceOf[classic.Dataset[Row]].queryExecution.toRdd.mapPartitionsWithIndex { (partition, batch) =>
-      val writer = factory.createWriter(partition, TaskContext.get().taskAttemptId(), epoch)
-      try { batch.foreach(writer.write); Iterator(writer.commit()) } catch { case e: Exception => writer.abort(); throw e } finally writer.close()
-    }.collect()
+    val messages = rows
+      .asInstanceOf[classic.Dataset[Row]]
+      .queryExecution
+      .toRdd
+      .mapPartitionsWithIndex { (partition, batch) =>
+        val writer = factory.createWriter(partition, TaskContext.get().taskAttemptId(), epoch)
+        try { batch.foreach(writer.write); Iterator(writer.commit()) }
+        catch { case e: Exception => writer.abort(); throw e }
+        finally writer.close()
+      }
+      .collect()
     new KafkaStreamingWrite(sink, query).commit(epoch, messages)
   }
   private[millrace] def settings(name: String): SinkSettings = {
@@ -72,38 +113,80 @@ object KafkaSink {
     found
   }
 
-  private val fast = Map("enable.idempotence" -> "true", "linger.ms" -> "5", "batch.size" -> "131072", "compression.type" -> "lz4", "delivery.timeout.ms" -> "120000")
+  private val fast = Map(
+    "enable.idempotence" -> "true",
+    "linger.ms" -> "5",
+    "batch.size" -> "131072",
+    "compression.type" -> "lz4",
+    "delivery.timeout.ms" -> "120000"
+  )
   private val plainProducers = new ConcurrentHashMap[Map[String, String], KafkaProducer[Array[Byte], Array[Byte]]]()
   private val transactional = new ConcurrentHashMap[String, Transactional]()
 
-  private def properties(settings: Map[String, String]): Properties = { val p = new Properties(); settings.foreach { case (k, v) => p.put(k, v) }; p }
-  private def make(settings: Map[String, String]) = new KafkaProducer[Array[Byte], Array[Byte]](properties(fast ++ settings), new ByteArraySerializer, new ByteArraySerializer)
+  private def properties(settings: Map[String, String]): Properties = {
+    val p = new Properties()
+    settings.foreach { case (k, v) => p.put(k, v) }
+    p
+  }
+  private def make(settings: Map[String, String]) = new KafkaProducer[Array[Byte], Array[Byte]](
+    properties(fast ++ settings),
+    new ByteArraySerializer,
+    new ByteArraySerializer
+  )
 
-  private[millrace] def shared(client: Map[String, String]): KafkaProducer[Array[Byte], Array[Byte]] = plainProducers.computeIfAbsent(client, make(_))
+  private[millrace] def shared(client: Map[String, String]): KafkaProducer[Array[Byte], Array[Byte]] =
+    plainProducers.computeIfAbsent(client, make(_))
 
   private[millrace] def transactional(group: String, client: Map[String, String]): Transactional =
-    transactional.computeIfAbsent(group, _ => {
-      val p = make(client ++ Map("transactional.id" -> group, "transaction.timeout.ms" -> client.getOrElse("transaction.timeout.ms", "300000")))
-      try { p.initTransactions(); new Transactional(p, group, marker(group, client)) } catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
-    })
-  private[millrace] def discard(group: String): Unit = { val t = transactional.remove(group); if (t != null) t.producer.close(java.time.Duration.ZERO) }
+    transactional.computeIfAbsent(
+      group,
+      _ => {
+        val p = make(
+          client ++ Map(
+            "transactional.id" -> group,
+            "transaction.timeout.ms" -> client.getOrElse("transaction.timeout.ms", "300000")
+          )
+        )
+        try { p.initTransactions(); new Transactional(p, group, marker(group, client)) }
+        catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
+      }
+    )
+  private[millrace] def discard(group: String): Unit = {
+    val t = transactional.remove(group)
+    if (t != null) t.producer.close(java.time.Duration.ZERO)
+  }
 
-  /** Whether any task of a query has written something of a batch in a transaction (py4j). `clientJson`: Kafka client settings; `tasks`: shuffle partitions. */
+  /**
+   * Whether any task of a query has written something of a batch in a transaction (py4j). `clientJson`: Kafka client
+   * settings; `tasks`: shuffle partitions.
+   */
   def wroteAfter(clientJson: String, query: String, tasks: Int, epoch: Long): Boolean = {
     val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
     Internals.salts(tasks).exists { salt =>
       val group = s"millrace-$query-task-$salt"
-      val m = try transactional(group, client).marker finally discard(group)
+      val m =
+        try transactional(group, client).marker
+        finally discard(group)
       m.epoch > epoch || (m.epoch == epoch && m.rows > 0)
     }
   }
 
-  /** What the group has committed; the topic is any that a transaction wrote to. Asked after `initTransactions`, so nothing is pending any more. */
+  /**
+   * What the group has committed; the topic is any that a transaction wrote to. Asked after `initTransactions`, so
+   * nothing is pending any more.
+   */
   private def marker(group: String, client: Map[String, String]): Marker = {
     val admin = Admin.create(properties(client.filterNot(_._1.startsWith("transaction"))))
     try {
-      val found = admin.listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().requireStable(true)).partitionsToOffsetAndMetadata().get()
-      found.values.asScala.filter(_ != null).map(Marker.of).maxByOption(m => (m.epoch, m.rows)).getOrElse(Marker(0L, 0L))
+      val found = admin
+        .listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().requireStable(true))
+        .partitionsToOffsetAndMetadata()
+        .get()
+      found.values.asScala
+        .filter(_ != null)
+        .map(Marker.of)
+        .maxByOption(m => (m.epoch, m.rows))
+        .getOrElse(Marker(0L, 0L))
     } finally admin.close()
   }
 }
@@ -113,16 +196,29 @@ private[millrace] final case class Marker(epoch: Long, rows: Long) {
   def offset: OffsetAndMetadata = new OffsetAndMetadata(epoch, if (rows == 0) "" else rows.toString)
 }
 private[millrace] object Marker {
-  def of(o: OffsetAndMetadata): Marker = Marker(o.offset, if (o.metadata == null || o.metadata.isEmpty) 0L else o.metadata.toLong)
+  def of(o: OffsetAndMetadata): Marker =
+    Marker(o.offset, if (o.metadata == null || o.metadata.isEmpty) 0L else o.metadata.toLong)
 }
 
 /** A producer with a transactional id, which is the name of the group that its marker is committed for. */
-private[millrace] final class Transactional(val producer: KafkaProducer[Array[Byte], Array[Byte]], val group: String, var marker: Marker) { var open = false }
+private[millrace] final class Transactional(
+    val producer: KafkaProducer[Array[Byte], Array[Byte]],
+    val group: String,
+    var marker: Marker
+) { var open = false }
 
 /** A DataFrame's sink: its node, for counts and labels. */
 private[millrace] final class PlainSink(val node: String, val label: String) extends Serializable
 
-private[millrace] final case class SinkSettings(client: Map[String, String], exactlyOnce: Boolean, realTime: Boolean, nodes: IndexedSeq[String], plain: Map[Int, PlainSink], settings: Settings, statistics: RunAccumulator)
+private[millrace] final case class SinkSettings(
+    client: Map[String, String],
+    exactlyOnce: Boolean,
+    realTime: Boolean,
+    nodes: IndexedSeq[String],
+    plain: Map[Int, PlainSink],
+    settings: Settings,
+    statistics: RunAccumulator
+)
 
 /** Found by Spark by its name. */
 class KafkaSinkProvider extends SinkProvider {
@@ -134,25 +230,33 @@ class KafkaSinkProvider extends SinkProvider {
 
 /** A sink that takes the envelope's rows as they are; nothing but a streaming query writes to it. */
 private[millrace] abstract class SinkProvider extends TableProvider {
+
   /** From the options of the query's writer: what the query of an id writes with. */
   private[millrace] def write(options: java.util.Map[String, String]): String => StreamingWrite
 
   override def inferSchema(options: CaseInsensitiveStringMap): StructType = new StructType()
-  override def getTable(ignored: StructType, partitioning: Array[Transform], options: java.util.Map[String, String]): Table = new Table with SupportsWrite {
+  override def getTable(
+      ignored: StructType,
+      partitioning: Array[Transform],
+      options: java.util.Map[String, String]
+  ): Table = new Table with SupportsWrite {
     private val writeOf = write(options)
     override def name: String = "millrace"
     override def schema: StructType = new StructType()
     override def capabilities: java.util.Set[TableCapability] = Collections.singleton(TableCapability.STREAMING_WRITE)
     // Each row is a record of its own; an update replaces nothing.
-    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder with SupportsStreamingUpdateAsAppend {
+    override def newWriteBuilder(info: LogicalWriteInfo): WriteBuilder = new WriteBuilder
+      with SupportsStreamingUpdateAsAppend {
       override def build(): Write = new Write { override def toStreaming: StreamingWrite = writeOf(info.queryId) }
     }
   }
 }
 
 private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: String) extends StreamingWrite {
-  override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = new KafkaWriterFactory(sink, query)
+  override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory =
+    new KafkaWriterFactory(sink, query)
   override def useCommitCoordinator: Boolean = true
+
   /** A batch with a record that stopped a task is written up to there, and not done. */
   override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit =
     messages.collectFirst { case w: Written if w.fault != null => throw new StreamStopped(w.fault) }
@@ -162,16 +266,20 @@ private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: Str
 private[millrace] final class Written(val fault: String) extends WriterCommitMessage
 
 private[millrace] final class KafkaWriterFactory(sink: SinkSettings, query: String) extends StreamingDataWriterFactory {
-  override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] = new KafkaWriter(sink, query, partition, epoch)
+  override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] =
+    new KafkaWriter(sink, query, partition, epoch)
 }
 
 /** Writes what one Spark task has for the sinks in one micro-batch. */
-private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, partition: Int, epoch: Long) extends DataWriter[InternalRow] {
+private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, partition: Int, epoch: Long)
+    extends DataWriter[InternalRow] {
   private val report = new TaskReport(0, partition)
   private var producer: KafkaProducer[Array[Byte], Array[Byte]] = _
   private var tx: Transactional = _
+
   /** That of the last record: the marker needs one. */
   private var topic: String = _
+
   /** Rows of this batch, those that an earlier attempt wrote included. */
   private var rows = 0L
   private var fault: String = _
@@ -187,18 +295,39 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
       else if (r.isNullAt(Envelope.FAULT)) {
         val key = Envelope.binary(r, Envelope.KEY)
         val value = Envelope.binary(r, Envelope.VALUE)
-        if (r.isNullAt(Envelope.OUT_TOPIC)) own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(key), text(value)))
-        else try take(r, own, topicOf(r)) { new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r))) }
-        catch {
-          case e: ParameterFailure =>
-            val record = new FaultRecord(r.getString(Envelope.TOPIC), r.getInt(Envelope.PARTITION), r.getLong(Envelope.OFFSET), r.getLong(Envelope.TIMESTAMP), key)
-            fault = Faults.of("production", sink.nodes(dest), e, record).json
-        }
+        if (r.isNullAt(Envelope.OUT_TOPIC))
+          own.foreach(s => StreamTask.logger.info("[{}]: {}, {}", s.label, text(key), text(value)))
+        else
+          try
+            take(r, own, topicOf(r)) {
+              new ProducerRecord(_, partitionOf(r), timeOf(r), key, value, Envelope.kafka(Envelope.headers(r)))
+            }
+          catch {
+            case e: ParameterFailure =>
+              val record = new FaultRecord(
+                r.getString(Envelope.TOPIC),
+                r.getInt(Envelope.PARTITION),
+                r.getLong(Envelope.OFFSET),
+                r.getLong(Envelope.TIMESTAMP),
+                key
+              )
+              fault = Faults.of("production", sink.nodes(dest), e, record).json
+          }
       } else {
         val o = SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics)
         if (o == null) ()
         else if (o.dest == Envelope.STOP) fault = o.fault
-        else take(r, own, o.outTopic) { new ProducerRecord(_, null, timeOf(r), o.key, o.value, Envelope.kafka(o.headers.map(h => new Header(h._1, h._2)).toArray)) }
+        else
+          take(r, own, o.outTopic) {
+            new ProducerRecord(
+              _,
+              null,
+              timeOf(r),
+              o.key,
+              o.value,
+              Envelope.kafka(o.headers.map(h => new Header(h._1, h._2)).toArray)
+            )
+          }
       }
       stopNow()
     }
@@ -215,17 +344,23 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   private def start(r: InternalRow, own: Option[PlainSink]): Unit =
     if (!sink.exactlyOnce) producer = KafkaSink.shared(sink.client)
     else {
-      // Spark numbers the partitions of a source as it likes, also when a batch is run again; which topic-partition a row is of stays.
-      val place = if (own.isEmpty) s"task-${r.getInt(Envelope.TASK)}" else s"${r.getInt(Envelope.DEST)}-${r.getUTF8String(Envelope.TOPIC)}-${r.getInt(Envelope.PARTITION)}"
+      /* Spark numbers the partitions of a source as it likes, also when a batch is run again; which topic-partition a
+       * row is of stays. */
+      val place =
+        if (own.isEmpty) s"task-${r.getInt(Envelope.TASK)}"
+        else s"${r.getInt(Envelope.DEST)}-${r.getUTF8String(Envelope.TOPIC)}-${r.getInt(Envelope.PARTITION)}"
       tx = KafkaSink.transactional(s"millrace-$query-$place", sink.client)
       producer = tx.producer
       if (tx.open) fenced { producer.abortTransaction(); tx.open = false }
     }
 
   /** Whether an earlier attempt at this batch has written the row that comes next. */
-  private def written: Boolean = tx != null && (epoch < tx.marker.epoch || (epoch == tx.marker.epoch && rows < tx.marker.rows))
+  private def written: Boolean =
+    tx != null && (epoch < tx.marker.epoch || (epoch == tx.marker.epoch && rows < tx.marker.rows))
 
-  private def take(r: InternalRow, own: Option[PlainSink], to: String)(record: String => ProducerRecord[Array[Byte], Array[Byte]]): Unit = {
+  private def take(r: InternalRow, own: Option[PlainSink], to: String)(
+      record: String => ProducerRecord[Array[Byte], Array[Byte]]
+  ): Unit = {
     if (producer == null) start(r, own)
     if (!written) {
       if (tx != null && !tx.open) { fenced(producer.beginTransaction()); tx.open = true }
@@ -247,9 +382,11 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     val t = if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP)
     if (t < 0) null else t
   }
+
   /** Null leaves the choice to the producer. */
   private def partitionOf(r: InternalRow): Integer =
-    if (!r.isNullAt(Envelope.OUT_PARTITION)) Destination.partition(r.getInt(Envelope.OUT_PARTITION), topicOf(r), producer.partitionsFor(topicOf(r)).size)
+    if (!r.isNullAt(Envelope.OUT_PARTITION))
+      Destination.partition(r.getInt(Envelope.OUT_PARTITION), topicOf(r), producer.partitionsFor(topicOf(r)).size)
     else if (r.isNullAt(Envelope.PARTITION_KEY)) null
     else Partitioner.partition(r.getBinary(Envelope.PARTITION_KEY), producer.partitionsFor(topicOf(r)).size)
 
@@ -261,23 +398,32 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
     if (tx != null && tx.open) {
       val done = if (fault == null) Marker(epoch + 1, 0L) else Marker(epoch, rows)
       fenced {
-        producer.sendOffsetsToTransaction(Collections.singletonMap(new TopicPartition(topic, 0), done.offset), new ConsumerGroupMetadata(tx.group))
+        producer.sendOffsetsToTransaction(
+          Collections.singletonMap(new TopicPartition(topic, 0), done.offset),
+          new ConsumerGroupMetadata(tx.group)
+        )
         producer.commitTransaction()
       }
-      tx.open = false; tx.marker = done
+      tx.open = false
+      tx.marker = done
     }
     sink.statistics.add(report)
     new Written(fault)
   }
 
   override def abort(): Unit = if (tx != null && tx.open) {
-    try { producer.abortTransaction(); tx.open = false } catch { case _: Exception => KafkaSink.discard(tx.group) }
+    try { producer.abortTransaction(); tx.open = false }
+    catch { case _: Exception => KafkaSink.discard(tx.group) }
   }
 
   override def close(): Unit = ()
 
-  /** A producer that failed, or that another one replaced (its task had moved), is thrown away; the next attempt makes a new one and reads the marker again. */
-  private def fenced(body: => Unit): Unit = try body catch {
+  /**
+   * A producer that failed, or that another one replaced (its task had moved), is thrown away; the next attempt makes a
+   * new one and reads the marker again.
+   */
+  private def fenced(body: => Unit): Unit = try body
+  catch {
     case e @ (_: org.apache.kafka.common.KafkaException | _: IllegalStateException) if tx != null =>
       KafkaSink.discard(tx.group)
       tx.open = false

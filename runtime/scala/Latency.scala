@@ -2,6 +2,7 @@ package org.apache.spark.sql.millrace
 
 /** How long records took, in buckets: an eighth of a power of two wide, single milliseconds below eight. */
 private[millrace] object Buckets {
+
   /** Enough for any time since the epoch. */
   val count: Int = 320
 
@@ -19,7 +20,10 @@ private[millrace] object Buckets {
 
 /** Durations of so many records by bucket, and their sum in ms. */
 private[millrace] final case class Durations(buckets: Map[Int, Long], sum: Long) {
-  def +(o: Durations): Durations = Durations(o.buckets.foldLeft(buckets) { case (all, (at, n)) => all.updated(at, all.getOrElse(at, 0L) + n) }, sum + o.sum)
+  def +(o: Durations): Durations = Durations(
+    o.buckets.foldLeft(buckets) { case (all, (at, n)) => all.updated(at, all.getOrElse(at, 0L) + n) },
+    sum + o.sum
+  )
   def isEmpty: Boolean = buckets.isEmpty
 }
 private[millrace] object Durations { val none: Durations = Durations(Map.empty, 0L) }
@@ -31,8 +35,8 @@ private[millrace] final case class NodeLatency(event: Durations, arrival: Durati
 private[millrace] object NodeLatency { val none: NodeLatency = NodeLatency(Durations.none, Durations.none) }
 
 /**
- * Measures at one node of one task, where a record enters it: at sources, and at the last nodes of a topology, as Kafka Streams' `record-e2e-latency` does.
- * A record of a punctuation has no input record, so only its own time counts.
+ * Measures at one node of one task, where a record enters it: at sources, and at the last nodes of a topology, as Kafka
+ * Streams' `record-e2e-latency` does. A record of a punctuation has no input record, so only its own time counts.
  */
 private[millrace] final class LatencySensor(record: ProcessorRecordContext) {
   private final class Histogram {

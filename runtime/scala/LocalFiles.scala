@@ -6,16 +6,20 @@ import org.apache.hadoop.fs.{FileSystem, Path, RawLocalFileSystem}
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager
 
-/** The local file system for checkpoints, without a process per file.
+/**
+ * The local file system for checkpoints, without a process per file.
  *
- *  Hadoop's own sets permissions of each new file and folder by running `chmod`, which costs some ten milliseconds a file,
- *  several times in every micro-batch. Here a file gets what the process's umask gives it.
+ * Hadoop's own sets permissions of each new file and folder by running `chmod`, which costs some ten milliseconds a
+ * file, several times in every micro-batch. Here a file gets what the process's umask gives it.
  */
 class LocalFiles extends RawLocalFileSystem {
   override def setPermission(path: Path, permission: FsPermission): Unit = ()
 }
 
-/** Checkpoint files of a job whose checkpoint is a local folder: written beside and renamed, which POSIX does atomically. */
+/**
+ * Checkpoint files of a job whose checkpoint is a local folder: written beside and renamed, which POSIX does
+ * atomically.
+ */
 class LocalCheckpoints(path: Path, conf: Configuration) extends FileSystemBasedCheckpointFileManager(path, conf) {
   override protected val fs: FileSystem = { val f = new LocalFiles; f.initialize(URI.create("file:///"), conf); f }
 }

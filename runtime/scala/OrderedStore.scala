@@ -7,31 +7,45 @@ import scala.jdk.CollectionConverters._
 import org.apache.spark.sql.types.DataType
 
 /**
- * A store with ranges in the order of its keys. What is in memory is a part of the state: keys with or without their values, and the intervals in which
- * no other keys exist. Outside of these, a lookup reads one row and a range reads a piece of the state, whose interval is known from then on. Ranges of many
- * rows are read piece by piece and not kept.
+ * A store with ranges in the order of its keys. What is in memory is a part of the state: keys with or without their
+ * values, and the intervals in which no other keys exist. Outside of these, a lookup reads one row and a range reads a
+ * piece of the state, whose interval is known from then on. Ranges of many rows are read piece by piece and not kept.
  *
- * In the state only keys of one length are in order: `lengths` has those that occur. A range merges them, [[rangeOf]] needs only one.
+ * In the state only keys of one length are in order: `lengths` has those that occur. A range merges them, [[rangeOf]]
+ * needs only one.
  *
- * `room`: bytes of heap, an estimate. A store that is new, or small enough to be read in a moment, is kept as a whole until it takes more.
+ * `room`: bytes of heap, an estimate. A store that is new, or small enough to be read in a moment, is kept as a whole
+ * until it takes more.
  */
-private[millrace] final class OrderedStore(name: String, valueType: DataType, state: () => StateHandle, counted: Clock, written: () => Unit, runs: Seq[Int], room: Long)
-  extends CachedStore(name, valueType, state, counted) {
+private[millrace] final class OrderedStore(
+    name: String,
+    valueType: DataType,
+    state: () => StateHandle,
+    counted: Clock,
+    written: () => Unit,
+    runs: Seq[Int],
+    room: Long
+) extends CachedStore(name, valueType, state, counted) {
   private val memory = new TreeMap[Array[Byte], Slot](Bytes.order)
   private val lengths = new TreeSet[Integer]()
   runs.foreach(lengths.add(_))
+
   /** All keys are in memory. */
   private var whole = runs.isEmpty
   private val known = new Intervals
+
   /** By length of the keys: where no other keys of that length exist. */
   private val knownOf = new TreeMap[Integer, Intervals]()
 
   override def ordered: Boolean = true
   override protected def slots: Long = memory.size.toLong + known.size + knownOf.values.asScala.map(_.size.toLong).sum
 
-  private def knows(key: Array[Byte]): Boolean = whole || known.covers(key) || { val own = knownOf.get(key.length); own != null && own.covers(key) }
+  private def knows(key: Array[Byte]): Boolean = whole || known.covers(key) || {
+    val own = knownOf.get(key.length)
+    own != null && own.covers(key)
+  }
 
-  // ---- one key --------------------------------------------------------------------------------------------------------------
+  // ---- one key ----
 
   override def get(key: Array[Byte]): Entry = { val s = slot(key); if (s == null) null else load(key, s) }
 
@@ -55,7 +69,10 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
     note(key, s)
   }
 
-  /** Where all keys are known, a deleted one leaves the memory at once; its slot waits among the changes until the deletion is written. */
+  /**
+   * Where all keys are known, a deleted one leaves the memory at once; its slot waits among the changes until the
+   * deletion is written.
+   */
   override def delete(key: Array[Byte]): Unit = {
     val s = slot(key)
     if (s != null && !s.absent) {
@@ -67,20 +84,29 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
     }
   }
 
-  override protected def flushed(key: Array[Byte], s: Slot): Unit = if (s.entry == null && memory.remove(key, s)) loaded -= 1
+  override protected def flushed(key: Array[Byte], s: Slot): Unit =
+    if (s.entry == null && memory.remove(key, s)) loaded -= 1
   override protected def forgetValues(): Unit = {
     val all = memory.values.iterator
-    while (all.hasNext) { val s = all.next(); if (s.absent) all.remove() else { s.entry = null; s.packed = null; s.loaded = false } }
+    while (all.hasNext) {
+      val s = all.next()
+      if (s.absent) all.remove() else { s.entry = null; s.packed = null; s.loaded = false }
+    }
   }
   override private[millrace] def evict(): Unit = {
-    memory.clear(); known.clear(); knownOf.clear()
+    memory.clear()
+    known.clear()
+    knownOf.clear()
     whole = lengths.isEmpty
     loaded = 0
   }
 
-  // ---- what is known ----------------------------------------------------------------------------------------------------------
+  // ---- what is known ----
 
-  /** Of keys of one length, or of all with `length` -1: the end of the known interval that `from` is in. If need be a piece is read, which ends at `to` at most. */
+  /**
+   * Of keys of one length, or of all with `length` -1: the end of the known interval that `from` is in. If need be a
+   * piece is read, which ends at `to` at most.
+   */
   private def reach(length: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = {
     if (!whole && rows <= OrderedStore.small && rows * CachedStore.slotBytes < room) readWhole()
     if (whole) Bytes.end
@@ -97,11 +123,13 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
       at
     }
   }
-  private def keep(r: StoredRow): Unit = if (!memory.containsKey(r.key) && !knows(r.key)) memory.put(r.key, new Slot(r.value, r.timestamp))
+  private def keep(r: StoredRow): Unit =
+    if (!memory.containsKey(r.key) && !knows(r.key)) memory.put(r.key, new Slot(r.value, r.timestamp))
 
   private def readWhole(): Unit = {
     lengths.forEach(n => state().all(name, n).foreach { r => see(r.key, r.value); keep(r) })
-    known.clear(); knownOf.clear()
+    known.clear()
+    knownOf.clear()
     whole = true
   }
 
@@ -124,11 +152,18 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
     new Piece(rows, end)
   }
 
-  // ---- ranges ---------------------------------------------------------------------------------------------------------------------
+  // ---- ranges ----
 
-  override def range(from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = between(-1, low(from), high(to), ascending)
+  override def range(from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] =
+    between(-1, low(from), high(to), ascending)
 
-  override def rangeOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = {
+  override def rangeOf(
+      key: Array[Byte],
+      tail: Int,
+      from: Array[Byte],
+      to: Array[Byte],
+      ascending: Boolean
+  ): Iterator[(Array[Byte], Entry)] = {
     val length = key.length + tail
     // Mostly a key has few rows: with all of them known, the next range of the key reads nothing.
     if (!whole) reach(length, key, high(Bytes.after(key)))
@@ -138,7 +173,12 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
   private def low(from: Array[Byte]): Array[Byte] = if (from == null) Bytes.first else from
   private def high(to: Array[Byte]): Array[Byte] = if (to == null) Bytes.end else to
 
-  private def between(length: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] =
+  private def between(
+      length: Int,
+      from: Array[Byte],
+      to: Array[Byte],
+      ascending: Boolean
+  ): Iterator[(Array[Byte], Entry)] =
     if (!Bytes.before(from, to)) Iterator.empty
     else {
       var at = from
@@ -146,46 +186,63 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
       while (Bytes.before(at, to) && pieces < OrderedStore.pieces) { at = reach(length, at, to); pieces += 1 }
       if (!Bytes.before(at, to)) {
         val view = within(from, to)
-        val keys = (if (ascending) view.keySet else view.descendingKeySet.asInstanceOf[java.util.Set[Array[Byte]]]).toArray(new Array[Array[Byte]](0))
+        val keys = (if (ascending) view.keySet else view.descendingKeySet.asInstanceOf[java.util.Set[Array[Byte]]])
+          .toArray(new Array[Array[Byte]](0))
         keys.iterator.filter(k => length < 0 || k.length == length).map(k => (k, present(k))).filter(_._2 != null)
       } else {
         val found = merged(length, from, to)
-        (if (ascending) found else found.map { case (k, _) => (k, null) }.toArray[(Array[Byte], StoredRow)].reverseIterator)
-          .map { case (k, r) => (k, entry(k, r)) }.filter(_._2 != null)
+        (if (ascending) found
+         else found.map { case (k, _) => (k, null) }.toArray[(Array[Byte], StoredRow)].reverseIterator)
+          .map { case (k, r) => (k, entry(k, r)) }
+          .filter(_._2 != null)
       }
     }
   private def within(from: Array[Byte], to: Array[Byte]): NavigableMap[Array[Byte], Slot] =
     if (to eq Bytes.end) memory.tailMap(from, true) else memory.subMap(from, true, to, false)
   private def present(key: Array[Byte]): Entry = { val s = memory.get(key); if (s == null) null else load(key, s) }
 
-  /** Keys of a range that is not known as a whole, in order, as the memory has them now and the state; those of the state with their rows. */
-  private def merged(only: Int, low: Array[Byte], high: Array[Byte]): Iterator[(Array[Byte], StoredRow)] = new Iterator[(Array[Byte], StoredRow)] {
-    private val here = within(low, high).keySet.toArray(new Array[Array[Byte]](0)).filter(k => only < 0 || k.length == only)
-    private var i = 0
-    private var piece = read(only, low, high)
-    private var j = 0
-    private def refill(): Unit = while (j >= piece.rows.size && Bytes.before(piece.end, high)) { piece = read(only, piece.end, high); j = 0 }
-    override def hasNext: Boolean = { refill(); i < here.length || j < piece.rows.size }
-    override def next(): (Array[Byte], StoredRow) = {
-      refill()
-      val c = if (j >= piece.rows.size) -1 else if (i >= here.length) 1 else Bytes.compare(here(i), piece.rows.get(j).key)
-      if (c < 0) { i += 1; (here(i - 1), null) }
-      else {
-        if (c == 0) i += 1
-        j += 1
-        val r = piece.rows.get(j - 1)
-        (r.key, r)
+  /**
+   * Keys of a range that is not known as a whole, in order, as the memory has them now and the state; those of the
+   * state with their rows.
+   */
+  private def merged(only: Int, low: Array[Byte], high: Array[Byte]): Iterator[(Array[Byte], StoredRow)] =
+    new Iterator[(Array[Byte], StoredRow)] {
+      private val here =
+        within(low, high).keySet.toArray(new Array[Array[Byte]](0)).filter(k => only < 0 || k.length == only)
+      private var i = 0
+      private var piece = read(only, low, high)
+      private var j = 0
+      private def refill(): Unit = while (j >= piece.rows.size && Bytes.before(piece.end, high)) {
+        piece = read(only, piece.end, high)
+        j = 0
+      }
+      override def hasNext: Boolean = { refill(); i < here.length || j < piece.rows.size }
+      override def next(): (Array[Byte], StoredRow) = {
+        refill()
+        val c =
+          if (j >= piece.rows.size) -1 else if (i >= here.length) 1 else Bytes.compare(here(i), piece.rows.get(j).key)
+        if (c < 0) { i += 1; (here(i - 1), null) }
+        else {
+          if (c == 0) i += 1
+          j += 1
+          val r = piece.rows.get(j - 1)
+          (r.key, r)
+        }
       }
     }
-  }
+
   /** What a key has now; `r`: its row in the state, where that was read. */
   private def entry(key: Array[Byte], r: StoredRow): Entry = {
     val s = memory.get(key)
-    if (s != null) load(key, s) else if (knows(key)) null else if (r == null) get(key) else new Entry(packer.unpack(r.value), r.timestamp)
+    if (s != null) load(key, s)
+    else if (knows(key)) null
+    else if (r == null) get(key)
+    else new Entry(packer.unpack(r.value), r.timestamp)
   }
 
   override def first(from: Array[Byte], to: Array[Byte]): Array[Byte] = first(-1, low(from), high(to))
-  override def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = first(key.length + tail, low(from), high(to))
+  override def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] =
+    first(key.length + tail, low(from), high(to))
 
   private def first(length: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = {
     var at = from
@@ -194,7 +251,8 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
       val end = Bytes.min(reach(length, at, to), to)
       var next = memory.ceilingEntry(at)
       while (found == null && next != null && Bytes.before(next.getKey, end)) {
-        if (!next.getValue.absent && (length < 0 || next.getKey.length == length)) found = next.getKey else next = memory.higherEntry(next.getKey)
+        if (!next.getValue.absent && (length < 0 || next.getKey.length == length)) found = next.getKey
+        else next = memory.higherEntry(next.getKey)
       }
       at = end
     }
@@ -204,7 +262,9 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
   /** Deletes from the state at once: the keys are read once and not kept. */
   override def sweep(from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = {
     val (low, high) = (this.low(from), this.high(to))
-    val keys = if (whole) within(low, high).keySet.toArray(new Array[Array[Byte]](0)).iterator else merged(-1, low, high).map(_._1)
+    val keys =
+      if (whole) within(low, high).keySet.toArray(new Array[Array[Byte]](0)).iterator
+      else merged(-1, low, high).map(_._1)
     keys.filter(expired).foreach { k =>
       val s = memory.get(k)
       if (if (s == null) !knows(k) else !s.absent) {
@@ -213,7 +273,9 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
           if (s.loaded) loaded -= 1
           memory.remove(k)
           // If it waits to be written, the deletion is written in its place.
-          s.entry = null; s.packed = null; s.loaded = true
+          s.entry = null
+          s.packed = null
+          s.loaded = true
         }
         state().delete(name, k)
         written()
@@ -224,11 +286,14 @@ private[millrace] final class OrderedStore(name: String, valueType: DataType, st
 }
 
 private[millrace] object OrderedStore {
+
   /** Rows that are read at once; of each length, at least so many. */
   private val piece = 512
   private val fewest = 4
+
   /** Pieces that a range may read into the memory. */
   private val pieces = 2
+
   /** Rows of a store that is read as a whole. */
   private val small = 10000L
 }
@@ -245,6 +310,7 @@ private[millrace] final class Intervals {
     if (e != null && Bytes.before(key, e.getValue)) e.getValue else null
   }
   def covers(key: Array[Byte]): Boolean = endOf(key) != null
+
   /** The start of the next interval after the key, or the end. */
   def startAfter(key: Array[Byte]): Array[Byte] = { val k = ends.higherKey(key); if (k == null) Bytes.end else k }
 
@@ -252,7 +318,10 @@ private[millrace] final class Intervals {
   def add(start: Array[Byte], end: Array[Byte]): Unit = if (Bytes.before(start, end)) {
     var (low, high) = (start, end)
     val before = ends.floorEntry(start)
-    if (before != null && !Bytes.before(before.getValue, start)) { low = before.getKey; high = Bytes.max(high, before.getValue) }
+    if (before != null && !Bytes.before(before.getValue, start)) {
+      low = before.getKey
+      high = Bytes.max(high, before.getValue)
+    }
     var next = ends.higherEntry(low)
     while (next != null && !Bytes.before(high, next.getKey)) {
       high = Bytes.max(high, next.getValue)

@@ -10,21 +10,27 @@ import org.apache.spark.unsafe.types.UTF8String
 /** The inputs of a task by `dest`. Rows come in the order in which they are to be taken, so none waits here. */
 private[millrace] final class PartitionGroup {
   private val queues = new JHashMap[Integer, RecordQueue]()
+
   /** Of each topic-partition: the last offset that was read, and how many records since the last report. */
   private val offsets = new JHashMap[(String, Int), Array[Long]]()
 
   def add(dest: Int, queue: RecordQueue): Unit = queues.put(dest, queue)
   def queue(dest: Int): RecordQueue = queues.get(dest)
-  def readUpTo(topic: String, partition: Int): Array[Long] = offsets.computeIfAbsent((topic, partition), _ => Array(-1L, 0L))
+  def readUpTo(topic: String, partition: Int): Array[Long] =
+    offsets.computeIfAbsent((topic, partition), _ => Array(-1L, 0L))
 
   /** Records of a sub-topology since the last report, and whether it reads sources. */
   def report(sub: Int): (Long, Boolean) = {
     var n = 0L
     var source = false
-    queues.values.forEach { q => if (q.sub == sub) { n += q.taken; q.taken = 0L; if (q.isInstanceOf[SourceQueue]) source = true } }
+    queues.values.forEach { q =>
+      if (q.sub == sub) { n += q.taken; q.taken = 0L; if (q.isInstanceOf[SourceQueue]) source = true }
+    }
     (n, source)
   }
-  def reported: Map[(String, Int), ReadUpTo] = offsets.asScala.map { case (place, o) => place -> ReadUpTo(o(0), o(1)) }.toMap
+  def reported: Map[(String, Int), ReadUpTo] = offsets.asScala.map { case (place, o) =>
+    place -> ReadUpTo(o(0), o(1))
+  }.toMap
   def forgetReported(): Unit = offsets.values.forEach(o => o(1) = 0L)
 }
 
@@ -32,8 +38,10 @@ private[millrace] final class PartitionGroup {
 private[millrace] abstract class RecordQueue(val node: Node, task: StreamTask) {
   protected val record: ProcessorRecordContext = task.record
   val sub: Int = node.spec.sub
+
   /** True where a DataFrame sent the rows through a topic. */
   val external: Boolean = false
+
   /** Rows since the last report. */
   var taken = 0L
   lazy val streamTime: Clock = task.streamTime(sub)
@@ -42,13 +50,15 @@ private[millrace] abstract class RecordQueue(val node: Node, task: StreamTask) {
 
 /** Records of a source's topics, in the source's format. */
 private[millrace] final class SourceQueue(source: SourceNode, task: StreamTask) extends RecordQueue(source, task) {
+
   /** The topic-partition of the last row; rows come in runs of one. */
   private var lastTopic: UTF8String = _
   private var lastPartition = -1
   private var last: Array[Long] = _
   override def take(row: InternalRow): Unit = {
     if (!(record.originTopic eq lastTopic) || record.originPartition != lastPartition) {
-      lastTopic = record.originTopic; lastPartition = record.originPartition
+      lastTopic = record.originTopic
+      lastPartition = record.originPartition
       last = task.inputs.readUpTo(String.valueOf(lastTopic), lastPartition)
     }
     // Another source of the task may have read the record before.
@@ -61,39 +71,57 @@ private[millrace] final class SourceQueue(source: SourceNode, task: StreamTask) 
 }
 
 /** Records of an earlier level, packed; `edge` is null where a DataFrame made the source's records. */
-private[millrace] final class InternalQueue(node: Node, input: Int, port: Port, unwrap: Boolean, edge: Edge, task: StreamTask, countsOffsets: Boolean, application: String)
-  extends RecordQueue(node, task) {
+private[millrace] final class InternalQueue(
+    node: Node,
+    input: Int,
+    port: Port,
+    unwrap: Boolean,
+    edge: Edge,
+    task: StreamTask,
+    countsOffsets: Boolean,
+    application: String
+) extends RecordQueue(node, task) {
   private val codec = Codec.key(port.key)
   private val changes = port.isInstanceOf[TablePort] || port.isInstanceOf[GroupedPort]
   private val packer = new Packer(if (changes) Packer.changeType(port.value) else port.value)
   private lazy val valueCodec = Codec.of(port.value)
   override val external: Boolean = edge != null && edge.external
   private val topic = if (edge == null || !edge.hop) null else UTF8String.fromString(s"$application-${edge.topic}")
+
   /** Of the last record of the internal topic, if an expression asks for it. */
   private lazy val offset = task.clock(s"$$offset/${edge.to}/${edge.input}")
   override def take(row: InternalRow): Unit = {
     if (topic == null) from(row)
     else {
-      record.topic = topic; record.internalTopic = topic; record.partition = task.index
+      record.topic = topic
+      record.internalTopic = topic
+      record.partition = task.index
       record.offset = if (countsOffsets) offset.advance(offset.value + 1) else -1L
     }
     val v = Packed.unpack(packer, Envelope.binary(row, Envelope.VALUE), port.value, changes)
     val plain = v match { case c: Change => c.newValue; case x => x }
-    record.codec = valueCodec; record.plain = plain
+    record.codec = valueCodec
+    record.plain = plain
     streamTime.advance(record.timestamp)
-    node.receive(new Record(codec.decode(record.key), if (unwrap) plain else v, record.timestamp, record.headers), input)
+    node.receive(
+      new Record(codec.decode(record.key), if (unwrap) plain else v, record.timestamp, record.headers),
+      input
+    )
   }
+
   /** Where the record in work comes from, if it is not where the input record came from. */
   private def from(row: InternalRow): Unit = if (!row.isNullAt(Envelope.OUT_TOPIC)) {
     val t = row.getUTF8String(Envelope.OUT_TOPIC)
     record.topic = if (t.numBytes == 0) null else t.clone()
     record.internalTopic = record.topic
-    record.partition = row.getInt(Envelope.OUT_PARTITION); record.offset = Bytes.getLong(row.getBinary(Envelope.PARTITION_KEY), 0)
+    record.partition = row.getInt(Envelope.OUT_PARTITION)
+    record.offset = Bytes.getLong(row.getBinary(Envelope.PARTITION_KEY), 0)
   }
 }
 
 /** Updates of a table that a node keeps before their turn: see [[NodeSpec.keeps]]. Nothing else happens by them. */
-private[millrace] final class KeepingQueue(node: Node, input: Int, port: Port, task: StreamTask) extends RecordQueue(node, task) {
+private[millrace] final class KeepingQueue(node: Node, input: Int, port: Port, task: StreamTask)
+    extends RecordQueue(node, task) {
   private val codec = Codec.key(port.key)
   private val packer = new Packer(Packer.changeType(port.value))
   override def take(row: InternalRow): Unit = {

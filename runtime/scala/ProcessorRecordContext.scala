@@ -5,10 +5,12 @@ import org.apache.spark.unsafe.types.UTF8String
 
 /** The record in work, and the input record that it was made from. */
 private[millrace] final class ProcessorRecordContext {
+
   /** Null and -1 in a punctuation. */
   var topic: UTF8String = _
   var partition: Int = -1
   var offset: Long = -1L
+
   /** The same as `topic`, if that is a topic of the application's own. */
   var internalTopic: UTF8String = _
 
@@ -18,10 +20,12 @@ private[millrace] final class ProcessorRecordContext {
   var originOffset: Long = -1L
   var merge: Long = 0L
   var path: Array[Byte] = Array.emptyByteArray
+
   /** When the input record came to Kafka, in ms; -1 in a punctuation. */
   var arrived: Long = -1L
 
   var key: Array[Byte] = _
+
   /** The value as it came, for a dead letter; of a packed row `codec` encodes `plain` for it. */
   var bytes: Array[Byte] = _
   var codec: Codec = _
@@ -40,34 +44,53 @@ private[millrace] final class ProcessorRecordContext {
     arrived = if (row.isNullAt(Envelope.ARRIVED)) -1L else row.getLong(Envelope.ARRIVED)
     headers = Envelope.headers(row)
     key = Envelope.binary(row, Envelope.KEY)
-    bytes = null; codec = null; plain = null
-    topic = originTopic; internalTopic = null; partition = originPartition; offset = originOffset
+    bytes = null
+    codec = null
+    plain = null
+    topic = originTopic
+    internalTopic = null
+    partition = originPartition
+    offset = originOffset
   }
 
   /** A punctuation has no record. */
   def leave(): Unit = {
-    topic = null; partition = -1; offset = -1L; arrived = -1L
-    key = null; bytes = null; codec = null; plain = null; headers = Headers.empty
+    topic = null
+    partition = -1
+    offset = -1L
+    arrived = -1L
+    key = null
+    bytes = null
+    codec = null
+    plain = null
+    headers = Headers.empty
   }
 
   /** Another topic, partition and offset while `body` runs. */
   def during(t: UTF8String, p: Int, o: Long)(body: => Unit): Unit = {
     val (wasTopic, wasPartition, wasOffset) = (topic, partition, offset)
-    topic = t; partition = p; offset = o
-    try body finally { topic = wasTopic; partition = wasPartition; offset = wasOffset }
+    topic = t
+    partition = p
+    offset = o
+    try body
+    finally { topic = wasTopic; partition = wasPartition; offset = wasOffset }
   }
 
   def atOrigin: Boolean = (topic eq originTopic) && partition == originPartition && offset == originOffset
 
-  /** Topic, partition and offset of the record; of one that came through an internal topic, those of the input record. */
+  /**
+   * Topic, partition and offset of the record; of one that came through an internal topic, those of the input record.
+   */
   def cause: Option[(String, Int, Long)] =
     if (topic != null && !(topic eq internalTopic) && offset >= 0) Some((topic.toString, partition, offset))
-    else if (topic != null && originTopic != null && originOffset >= 0) Some((originTopic.toString, originPartition, originOffset))
+    else if (topic != null && originTopic != null && originOffset >= 0)
+      Some((originTopic.toString, originPartition, originOffset))
     else None
 
   /** The record of a failure, as it can be found on Kafka. */
   def failed: FaultRecord =
-    if (topic != null && (topic eq internalTopic)) new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, timestamp, key)
+    if (topic != null && (topic eq internalTopic))
+      new FaultRecord(String.valueOf(originTopic), originPartition, originOffset, timestamp, key)
     else new FaultRecord(if (topic == null) null else topic.toString, partition, offset, timestamp, key)
 
   /** The value of a dead letter. */

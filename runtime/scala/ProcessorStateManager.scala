@@ -6,36 +6,53 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.types.DataType
 
-/** The stores and clocks of one task, and what its state notes about itself: a token, the types of values, the deployment's last change. */
+/**
+ * The stores and clocks of one task, and what its state notes about itself: a token, the types of values, the
+ * deployment's last change.
+ */
 private[millrace] final class ProcessorStateManager(options: TaskOptions, scanned: Set[String]) {
   import ProcessorStateManager._
   private var state: StateHandle = _
   private val stores = new java.util.LinkedHashMap[String, CachedStore]()
+
   /** Of each store that is no index: the sub-topology of the node that asked for it first. */
   private val storeSubs = new JHashMap[String, Int]()
   private val clocks = new java.util.LinkedHashMap[String, Clock]()
+
   /** Of the stores in the state: the lengths of their keys when the task was opened. */
   private val restored = new JHashMap[String, Seq[Int]]()
+
   /** Of the stores in the state: the type of their values. */
   private val types = new JHashMap[String, String]()
   private val typesNoted = new java.util.HashSet[String]()
+
   /** The last of the deployment's changes that the state went through. */
   private var change = 0L
   private var changeNoted = 0L
   private var written = false
+
   /** Whether the token is one of this batch. */
   private var renewed = false
+
   /** Written with every flush: the state is this task's own if it has the same. */
   var token = 0L
 
-  // ---- restoration ------------------------------------------------------------------------------------------------------
+  // ---- restoration ----
 
-  /** Clocks come from the state; what was given up since it was written is deleted. Rows of stores are read when they are needed. */
+  /**
+   * Clocks come from the state; what was given up since it was written is deleted. Rows of stores are read when they
+   * are needed.
+   */
   def restore(s: StateHandle): Unit = {
     state = s
     s.runs.groupMap(_._1)(_._2).foreach { case (store, lengths) => restored.put(store, lengths) }
     def noted(store: String)(take: StoredRow => Unit): Unit = { rowsOf(store).foreach(take); restored.remove(store) }
-    noted(clockStore) { r => val c = new Clock(new String(r.key, "UTF-8")); c.set(r.timestamp); c.dirty = false; clocks.put(c.name, c) }
+    noted(clockStore) { r =>
+      val c = new Clock(new String(r.key, "UTF-8"))
+      c.set(r.timestamp)
+      c.dirty = false
+      clocks.put(c.name, c)
+    }
     noted(tokenStore) { r => token = r.timestamp }
     noted(changeStore) { r => change = r.timestamp }
     noted(typeStore) { r => types.put(new String(r.key, "UTF-8"), new String(r.value, "UTF-8")) }
@@ -59,7 +76,8 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
   }
 
   /** Deletes what was derived for nodes that are no longer in the graph, once all nodes have asked for their stores. */
-  def forgetDerived(): Unit = restored.keySet.asScala.filter(name => name.contains("$") && !stores.containsKey(name)).toSeq.foreach(forget)
+  def forgetDerived(): Unit =
+    restored.keySet.asScala.filter(name => name.contains("$") && !stores.containsKey(name)).toSeq.foreach(forget)
 
   private def forget(name: String): Unit = {
     rowsOf(name).foreach(r => state.delete(name, r.key))
@@ -74,14 +92,23 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     if (was != null && was != now) {
       typesNoted.remove(name)
       val old = DataType.fromJson(was)
-      val converted = options.changes.conversion(name, old, valueType).getOrElse(
-        throw new Refused(name, "", "state_incompatible", s"the state of $name holds values of the type ${old.sql}, which cannot be read as ${valueType.sql}"))
+      val converted = options.changes
+        .conversion(name, old, valueType)
+        .getOrElse(
+          throw new Refused(
+            name,
+            "",
+            "state_incompatible",
+            s"the state of $name holds values of the type ${old.sql}, which cannot be read as ${valueType.sql}"
+          )
+        )
       val (from, to) = (new Packer(old), new Packer(valueType))
       var deleted = 0
       rowsOf(name).foreach { r =>
         val value = from.unpack(r.value)
         val made = if (value == null) null else converted(value)
-        if (made == null) { state.delete(name, r.key); deleted += 1 } else state.put(name, r.key, to.pack(made), r.timestamp)
+        if (made == null) { state.delete(name, r.key); deleted += 1 }
+        else state.put(name, r.key, to.pack(made), r.timestamp)
         written = true
       }
       val rows = clock(s"$$rows/$name")
@@ -89,11 +116,14 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     }
   }
 
-  // ---- stores and clocks ------------------------------------------------------------------------------------------------
+  // ---- stores and clocks ----
 
   def clock(name: String): Clock = clocks.computeIfAbsent(name, new Clock(_))
 
-  /** The store of that name, opened by a node of the sub-topology `sub`. Stores that processors may scan are ordered for all nodes that use them. */
+  /**
+   * The store of that name, opened by a node of the sub-topology `sub`. Stores that processors may scan are ordered for
+   * all nodes that use them.
+   */
   def store(name: String, valueType: DataType, wantsOrder: Boolean, sub: Int, trace: Trace): CachedStore = {
     val ordered = wantsOrder || scanned(name)
     val found = stores.get(name)
@@ -105,13 +135,24 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
       val rows = clock(s"$$rows/$name")
       if (rows.value < 0 && restored.containsKey(name)) rows.set(rowsOf(name).size) // a state that was moved here
       val s =
-        if (ordered) new OrderedStore(name, valueType, () => state, rows, () => written = true, lengthsOf(name), options.storeMemory)
+        if (ordered)
+          new OrderedStore(
+            name,
+            valueType,
+            () => state,
+            rows,
+            () => written = true,
+            lengthsOf(name),
+            options.storeMemory
+          )
         else new HashedStore(name, valueType, () => state, rows)
       s.trace = trace
-      stores.put(name, s); storeSubs.put(name, sub)
+      stores.put(name, s)
+      storeSubs.put(name, sub)
       s
     }
   }
+
   /** The store is an index: its rows are not reported. */
   def isIndex(name: String): Unit = storeSubs.remove(name)
   def opened(name: String): CachedStore = stores.get(name)
@@ -119,15 +160,19 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
 
   /** Rows of a sub-topology's stores; -1 if it has none. */
   def rows(sub: Int): Long = {
-    val held = stores.values.asScala.filter(s => storeSubs.containsKey(s.name) && storeSubs.get(s.name) == sub).map(_.rows)
+    val held =
+      stores.values.asScala.filter(s => storeSubs.containsKey(s.name) && storeSubs.get(s.name) == sub).map(_.rows)
     if (held.isEmpty) -1L else held.sum
   }
 
-  // ---- writing ----------------------------------------------------------------------------------------------------------
+  // ---- writing ----
 
   /** Very many distinct keys in one micro-batch: writes what changed before the batch ends, which bounds the memory. */
   def relieve(): Unit =
-    if (heap > options.storeMemory || stores.values.stream.anyMatch(_.crowded)) { stores.values.forEach(s => if (s.flushTo(state)) written = true); evict() }
+    if (heap > options.storeMemory || stores.values.stream.anyMatch(_.crowded)) {
+      stores.values.forEach(s => if (s.flushTo(state)) written = true)
+      evict()
+    }
 
   private def heap: Long = { var sum = 0L; stores.values.forEach(s => sum += s.heap); sum }
 
@@ -150,7 +195,8 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
     }
     // Once a batch is enough: in real time this is called for each row.
     if (any && !(options.realTime && renewed)) {
-      token = random.nextLong(); renewed = true
+      token = random.nextLong()
+      renewed = true
       state.put(tokenStore, mark, mark, token)
       noteSchema()
     }

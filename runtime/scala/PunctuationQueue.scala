@@ -12,7 +12,9 @@ private[millrace] final class PunctuationQueue {
   def isEmpty: Boolean = queue.isEmpty
   def schedule(s: PunctuationSchedule): Unit = queue.add(s)
 
-  /** Punctuates all that are due at `now` and concerned, earliest first; once each, however many intervals have passed. */
+  /**
+   * Punctuates all that are due at `now` and concerned, earliest first; once each, however many intervals have passed.
+   */
   def mayPunctuate(now: Long)(concerned: PunctuationSchedule => Boolean): Unit = {
     val others = new java.util.ArrayList[PunctuationSchedule]()
     while (!queue.isEmpty && queue.peek().next.value <= now) {
@@ -28,8 +30,14 @@ private[millrace] final class PunctuationQueue {
 }
 
 /** One schedule of a node. `next` is kept with the state. */
-private[millrace] final class PunctuationSchedule(val number: Int, val node: Node, interval: Long, val next: Clock, streamTime: Boolean, callback: Long => Unit)
-  extends Schedule {
+private[millrace] final class PunctuationSchedule(
+    val number: Int,
+    val node: Node,
+    interval: Long,
+    val next: Clock,
+    streamTime: Boolean,
+    callback: Long => Unit
+) extends Schedule {
   private var cancelled = false
   def isCancelled: Boolean = cancelled
   override def cancel(): Unit = cancelled = true
@@ -37,14 +45,22 @@ private[millrace] final class PunctuationSchedule(val number: Int, val node: Nod
   def punctuate(now: Long): Unit = {
     val trace = node.trace
     if (trace == null) call(now)
-    else { trace.punctuated(node, streamTime, now); try call(now) finally trace.left() }
+    else {
+      trace.punctuated(node, streamTime, now)
+      try call(now)
+      finally trace.left()
+    }
   }
-  private def call(now: Long): Unit = try callback(now) catch {
+  private def call(now: Long): Unit = try callback(now)
+  catch {
     case s: Stop => throw s
     case e: Exception => node.failures.failed(node, e, now)
   }
 
   /** The next multiple of the interval after `now`; missed ones collapse into one [PA4]. */
   def advance(now: Long): Unit =
-    next.set(if (now < next.value + interval) next.value + interval else next.value + ((now - next.value) / interval + 1) * interval)
+    next.set(
+      if (now < next.value + interval) next.value + interval
+      else next.value + ((now - next.value) / interval + 1) * interval
+    )
 }

@@ -13,16 +13,23 @@ import org.apache.spark.sql.catalyst.plans.physical.Partitioning
 import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
 import org.apache.spark.unsafe.types.UTF8String
 
-/*
- * Spark's real-time mode. The trigger is the duration of a batch, all stages run at once, and a row goes through all of them when it arrives. So nothing may
- * wait for the end of its input: no sort, and no merge that waits for an input that has nothing to give. Each input of a task is read by a thread of its own;
- * of the rows that are there the one with the smallest place is next, as Kafka Streams takes the smallest head of what it has buffered [PL1]. The wall clock of
- * punctuation, which in micro-batches is a source of its own, comes between the rows.
- */
+/* Spark's real-time mode. The trigger is the duration of a batch, all stages run at once, and a row goes through all of
+ * them when it arrives. So nothing may wait for the end of its input: no sort, and no merge that waits for an input
+ * that has nothing to give. Each input of a task is read by a thread of its own; of the rows that are there the one
+ * with the smallest place is next, as Kafka Streams takes the smallest head of what it has buffered [PL1]. The wall
+ * clock of punctuation, which in micro-batches is a source of its own, comes between the rows. */
 
-/** How a task takes rows as they arrive; `ticks`: with a control row each second, for who schedules by the wall clock; `salts`: the values of `task`. */
+/**
+ * How a task takes rows as they arrive; `ticks`: with a control row each second, for who schedules by the wall clock;
+ * `salts`: the values of `task`.
+ */
 private[millrace] final case class Arriving(ticks: Boolean, salts: Seq[Int]) {
-  def rows(inputs: Array[Iterator[InternalRow]], partition: Int, order: Ordering[InternalRow], context: TaskContext): Iterator[InternalRow] =
+  def rows(
+      inputs: Array[Iterator[InternalRow]],
+      partition: Int,
+      order: Ordering[InternalRow],
+      context: TaskContext
+  ): Iterator[InternalRow] =
     if (inputs.isEmpty) Iterator.empty
     else if (inputs.length == 1 && !ticks) inputs(0)
     else new Interleaved(inputs, order, if (ticks) Ticks.every(salts(partition)) else null, context)
@@ -51,8 +58,14 @@ private[millrace] final class Ticks(salt: Int, val everyMs: Long) {
   def row(): InternalRow = {
     val now = System.currentTimeMillis()
     val v = new Array[Any](Envelope.schema.length)
-    v(Envelope.TASK) = salt; v(Envelope.DEST) = Envelope.CONTROL; v(Envelope.MERGE) = now; v(Envelope.TOPIC) = Ticks.topic
-    v(Envelope.PARTITION) = 0; v(Envelope.OFFSET) = 0L; v(Envelope.PATH) = Array.emptyByteArray; v(Envelope.TIMESTAMP) = now
+    v(Envelope.TASK) = salt
+    v(Envelope.DEST) = Envelope.CONTROL
+    v(Envelope.MERGE) = now
+    v(Envelope.TOPIC) = Ticks.topic
+    v(Envelope.PARTITION) = 0
+    v(Envelope.OFFSET) = 0L
+    v(Envelope.PATH) = Array.emptyByteArray
+    v(Envelope.TIMESTAMP) = now
     v(Envelope.VALUE) = s"""{"wall_clock": $now}""".getBytes("UTF-8")
     toUnsafe(new GenericInternalRow(v))
   }
@@ -63,8 +76,16 @@ private[millrace] object Ticks {
   def every(salt: Int): Ticks = new Ticks(salt, 1000L)
 }
 
-/** Rows of several inputs as they arrive; of those that are there the smallest. Waits for none of them, but for all a moment when it begins. */
-private[millrace] final class Interleaved(inputs: Array[Iterator[InternalRow]], order: Ordering[InternalRow], ticks: Ticks, context: TaskContext) extends Iterator[InternalRow] {
+/**
+ * Rows of several inputs as they arrive; of those that are there the smallest. Waits for none of them, but for all a
+ * moment when it begins.
+ */
+private[millrace] final class Interleaved(
+    inputs: Array[Iterator[InternalRow]],
+    order: Ordering[InternalRow],
+    ticks: Ticks,
+    context: TaskContext
+) extends Iterator[InternalRow] {
   private val lock = new ReentrantLock()
   private val changed = lock.newCondition()
   private val taken = lock.newCondition()
@@ -85,7 +106,11 @@ private[millrace] final class Interleaved(inputs: Array[Iterator[InternalRow]], 
   context.addTaskCompletionListener[Unit](_ => stop())
   readers.foreach(_.start())
 
-  private def locked[T](body: => T): T = { lock.lockInterruptibly(); try body finally lock.unlock() }
+  private def locked[T](body: => T): T = {
+    lock.lockInterruptibly()
+    try body
+    finally lock.unlock()
+  }
 
   private def read(i: Int): Unit = {
     TaskContext.setTaskContext(context)
@@ -99,10 +124,14 @@ private[millrace] final class Interleaved(inputs: Array[Iterator[InternalRow]], 
         }
       }
     } catch {
-      case e: Throwable => lock.lock(); try { if (!closed && error == null) error = e } finally lock.unlock()
+      case e: Throwable =>
+        lock.lock()
+        try { if (!closed && error == null) error = e }
+        finally lock.unlock()
     } finally {
       lock.lock()
-      try { ended(i) = true; changed.signal() } finally lock.unlock()
+      try { ended(i) = true; changed.signal() }
+      finally lock.unlock()
       TaskContext.unset()
     }
   }
@@ -124,12 +153,18 @@ private[millrace] final class Interleaved(inputs: Array[Iterator[InternalRow]], 
       var i = 0
       while (i < waiting.length) {
         val head = waiting(i).peek()
-        if (head != null) { over = false; if (smallest < 0 || order.compare(head, waiting(smallest).peek()) < 0) smallest = i }
-        else if (!ended(i)) { over = false; complete = false }
+        if (head != null) {
+          over = false
+          if (smallest < 0 || order.compare(head, waiting(smallest).peek()) < 0) smallest = i
+        } else if (!ended(i)) { over = false; complete = false }
         i += 1
       }
       if (over) return null
-      if (smallest >= 0 && (complete || first <= 0)) { val row = waiting(smallest).poll(); taken.signalAll(); return row }
+      if (smallest >= 0 && (complete || first <= 0)) {
+        val row = waiting(smallest).poll()
+        taken.signalAll()
+        return row
+      }
       val pause = if (ticks == null) Long.MaxValue else tickAt - now
       changed.awaitNanos(if (first > 0) Math.min(first, pause) else pause)
     }
@@ -145,14 +180,17 @@ private[millrace] final class Interleaved(inputs: Array[Iterator[InternalRow]], 
 
   private def stop(): Unit = {
     lock.lock()
-    try { closed = true; taken.signalAll() } finally lock.unlock()
+    try { closed = true; taken.signalAll() }
+    finally lock.unlock()
     readers.foreach { t => if (t.isAlive) { t.interrupt(); t.join(10000L) } }
   }
 }
 
 private[millrace] object Interleaved {
+
   /** Rows of an input that are read ahead. */
   val most = 512
+
   /** How long the first row waits for those of the other inputs: what lies on the broker is merged by its time then. */
   val patienceNs = 300L * 1000000L
 }

@@ -5,9 +5,16 @@ import java.util.ArrayDeque
 import org.apache.spark.sql.catalyst.InternalRow
 
 /** Rows that leave the task, in order, until Spark takes them. */
-private[millrace] final class RecordCollector(record: ProcessorRecordContext, level: Int, index: Int, salt: Int, options: TaskOptions) {
+private[millrace] final class RecordCollector(
+    record: ProcessorRecordContext,
+    level: Int,
+    index: Int,
+    salt: Int,
+    options: TaskOptions
+) {
   private val out = new ArrayDeque[InternalRow]()
   private val hops = new ArrayDeque[InternalRow]()
+
   /** Rows that the record in work has sent so far. */
   private var sent = 0
   private val turns = if (options.simulation) new Turns(level, index, options.partitions) else null
@@ -22,6 +29,7 @@ private[millrace] final class RecordCollector(record: ProcessorRecordContext, le
     if (turns != null && another) turns.begin()
     sent = 0
   }
+
   /** The record in work came from a DataFrame, through a topic. */
   def arrived(dest: Int): Unit = if (turns != null) record.path = turns.arrived(record.path, dest, record.timestamp)
 
@@ -32,9 +40,23 @@ private[millrace] final class RecordCollector(record: ProcessorRecordContext, le
       else Turns.after(record.path, sent)
     sent += 1
     val task = if (o.task < 0) salt else options.salt(o.task)
-    (if (o.hop && options.realTime) hops else out).add(Envelope.row(o, task, record.merge, record.originTopic, record.originPartition, record.originOffset, path, record.arrived))
+    (if (o.hop && options.realTime) hops else out).add(
+      Envelope.row(
+        o,
+        task,
+        record.merge,
+        record.originTopic,
+        record.originPartition,
+        record.originOffset,
+        path,
+        record.arrived
+      )
+    )
   }
 
-  /** In real time nothing is sorted by place, so what goes to another level is added behind all that the record does in its own task [PL3]. */
+  /**
+   * In real time nothing is sorted by place, so what goes to another level is added behind all that the record does in
+   * its own task [PL3].
+   */
   def flushHops(): Unit = if (!hops.isEmpty) { out.addAll(hops); hops.clear() }
 }

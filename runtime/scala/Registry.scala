@@ -12,15 +12,19 @@ import scala.jdk.CollectionConverters._
 
 import com.fasterxml.jackson.databind.JsonNode
 
-/** A schema registry that does not answer, or refuses. No record is to blame, so no handler passes a record over for it: the job stops. */
+/**
+ * A schema registry that does not answer, or refuses. No record is to blame, so no handler passes a record over for it:
+ * the job stops.
+ */
 final class RegistryFailure(message: String) extends RuntimeException(message)
 
 /** A schema as a registry keeps it. `before`: the texts that it refers to, each behind those that it needs itself. */
 private[millrace] final case class SchemaText(text: String, before: Seq[String] = Nil)
 
 /**
- * A subject of a schema registry (Confluent's HTTP interface). Schemas never change under their number, so they are asked for once.
- * Credentials are never part of the address: they come by `Registry.sign` or the variable MILLRACE_REGISTRY_PASSWORDS, for the addresses named with them.
+ * A subject of a schema registry (Confluent's HTTP interface). Schemas never change under their number, so they are
+ * asked for once. Credentials are never part of the address: they come by `Registry.sign` or the variable
+ * MILLRACE_REGISTRY_PASSWORDS, for the addresses named with them.
  */
 private[millrace] final case class Registry(url: String, subject: String) {
   private def base: String = url.stripSuffix("/")
@@ -29,21 +33,30 @@ private[millrace] final case class Registry(url: String, subject: String) {
   /** Number and text of the latest schema of the subject. Throws [[RegistryFailure]]. */
   def latest: (Int, SchemaText) = {
     val budget = new RegistryBudget(base)
-    val found = Registry.get(base, s"${path(subject)}/latest", budget).getOrElse(throw Registry.failure(base, s"does not know the subject $subject"))
+    val found = Registry
+      .get(base, s"${path(subject)}/latest", budget)
+      .getOrElse(throw Registry.failure(base, s"does not know the subject $subject"))
     (found.path("id").asInt, text(found, budget))
   }
-  /** The schema of a number. Throws [[BadBytes]] for a number that the registry does not know: that is a record's fault. */
+
+  /**
+   * The schema of a number. Throws [[BadBytes]] for a number that the registry does not know: that is a record's fault.
+   */
   def schema(id: Int): SchemaText = {
     val known = Registry.schemas.get((base, id))
     if (known != null) known
     else {
       val budget = new RegistryBudget(base)
       val answer = Registry.get(base, s"/schemas/ids/$id", budget)
-      val found = text(answer.getOrElse(throw new BadBytes(s"the schema registry does not know the schema $id that the record names")), budget)
+      val found = text(
+        answer.getOrElse(throw new BadBytes(s"the schema registry does not know the schema $id that the record names")),
+        budget
+      )
       Registry.schemas.put((base, id), found)
       found
     }
   }
+
   /** The number of a schema; it is registered if it was not. Throws [[RegistryFailure]]. */
   def id(schema: SchemaText, kind: String): Int = {
     val known = Registry.ids.get((base, subject, schema.text))
@@ -57,25 +70,42 @@ private[millrace] final case class Registry(url: String, subject: String) {
     }
   }
 
-  private def text(answer: JsonNode, budget: RegistryBudget): SchemaText = SchemaText(answer.path("schema").asText, references(answer, Nil, budget).distinct)
-  private def references(answer: JsonNode, above: List[String], budget: RegistryBudget): Seq[String] = answer.path("references").elements.asScala.toSeq.flatMap { r =>
-    val name = r.path("subject").asText
-    if (above.contains(name)) Nil
-    else {
-      val found = Registry.get(base, s"${path(name)}/${r.path("version").asInt}", budget)
-        .getOrElse(throw Registry.failure(base, s"does not know version ${r.path("version").asInt} of the subject $name, which another schema refers to"))
-      references(found, name :: above, budget) :+ found.path("schema").asText
+  private def text(answer: JsonNode, budget: RegistryBudget): SchemaText =
+    SchemaText(answer.path("schema").asText, references(answer, Nil, budget).distinct)
+  private def references(answer: JsonNode, above: List[String], budget: RegistryBudget): Seq[String] =
+    answer.path("references").elements.asScala.toSeq.flatMap { r =>
+      val name = r.path("subject").asText
+      if (above.contains(name)) Nil
+      else {
+        val found = Registry
+          .get(base, s"${path(name)}/${r.path("version").asInt}", budget)
+          .getOrElse(
+            throw Registry.failure(
+              base,
+              s"does not know version ${r.path("version").asInt} of the subject $name, which another schema refers to"
+            )
+          )
+        references(found, name :: above, budget) :+ found.path("schema").asText
+      }
     }
-  }
 }
 
-/** What a schema may cost, with all that it refers to: requests (tries count), and bytes of their answers. Throws [[RegistryFailure]] for more. */
+/**
+ * What a schema may cost, with all that it refers to: requests (tries count), and bytes of their answers. Throws
+ * [[RegistryFailure]] for more.
+ */
 private[millrace] final class RegistryBudget(base: String) {
   private var (requests, size) = (20, 2000000)
-  def ask(): Unit = { requests -= 1; if (requests < 0) throw Registry.failure(base, "has a schema that refers to too many others") }
+  def ask(): Unit = {
+    requests -= 1
+    if (requests < 0) throw Registry.failure(base, "has a schema that refers to too many others")
+  }
+
   /** The text of an answer, which is read no further than allowed. */
   def read(body: InputStream): String = {
-    val bytes = try body.readNBytes(size + 1) finally body.close()
+    val bytes =
+      try body.readNBytes(size + 1)
+      finally body.close()
     size -= bytes.length
     if (size < 0) throw Registry.failure(base, "gives a schema that is too large")
     new String(bytes, UTF_8)
@@ -87,9 +117,13 @@ object Registry {
   private val ids = new ConcurrentHashMap[(String, String, String), Integer]()
   private val attempts = 3
   // A registry that redirects could send requests anywhere.
-  private lazy val client = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).followRedirects(HttpClient.Redirect.NEVER).build()
+  private lazy val client =
+    HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(5)).followRedirects(HttpClient.Redirect.NEVER).build()
+
   /** Scheme, host and port of the registries that may be asked; none for any. */
-  @volatile private var allowed: Option[Set[(String, String, Int)]] = listed(System.getenv("MILLRACE_SCHEMA_REGISTRIES"))
+  @volatile private var allowed: Option[Set[(String, String, Int)]] = listed(
+    System.getenv("MILLRACE_SCHEMA_REGISTRIES")
+  )
   @volatile private var passwords: Map[String, String] = read(System.getenv("MILLRACE_REGISTRY_PASSWORDS"))
 
   /** Addresses, separated by commas: their hosts alone may be asked. Null for any host, an empty text for none. */
@@ -97,38 +131,59 @@ object Registry {
   private def listed(addresses: String): Option[Set[(String, String, Int)]] =
     Option(addresses).map(_.split(',').map(_.trim).filter(_.nonEmpty).flatMap(origin).toSet)
   private def origin(address: String): Option[(String, String, Int)] = {
-    val uri = try URI.create(address) catch { case _: IllegalArgumentException => null }
+    val uri =
+      try URI.create(address)
+      catch { case _: IllegalArgumentException => null }
     if (uri == null || uri.getScheme == null || uri.getHost == null) None
     else {
       val scheme = uri.getScheme.toLowerCase(java.util.Locale.ROOT)
-      Some((scheme, uri.getHost.toLowerCase(java.util.Locale.ROOT), if (uri.getPort >= 0) uri.getPort else if (scheme == "https") 443 else 80))
+      Some(
+        (
+          scheme,
+          uri.getHost.toLowerCase(java.util.Locale.ROOT),
+          if (uri.getPort >= 0) uri.getPort else if (scheme == "https") 443 else 80
+        )
+      )
     }
   }
 
   /** `{"address": "user:password"}`; null for none. */
   def sign(json: String): Unit = passwords = read(json)
   private def read(json: String): Map[String, String] =
-    if (json == null || json.isBlank) Map.empty else Json.mapper.readTree(json).properties.asScala.map(e => e.getKey.stripSuffix("/") -> e.getValue.asText).toMap
+    if (json == null || json.isBlank) Map.empty
+    else Json.mapper.readTree(json).properties.asScala.map(e => e.getKey.stripSuffix("/") -> e.getValue.asText).toMap
 
   /** The first bytes of a record, to be recognised by. */
-  private[millrace] def start(b: Array[Byte]): String = if (b.isEmpty) "there are no bytes" else b.take(5).map(x => f"$x%02x").mkString("it begins with ", " ", "")
+  private[millrace] def start(b: Array[Byte]): String =
+    if (b.isEmpty) "there are no bytes" else b.take(5).map(x => f"$x%02x").mkString("it begins with ", " ", "")
 
   private[millrace] def failure(base: String, what: String): RegistryFailure = {
-    val uri = try URI.create(base) catch { case _: IllegalArgumentException => null }
-    val place = if (uri == null || uri.getHost == null) "" else s" at ${uri.getHost}${if (uri.getPort < 0) "" else s":${uri.getPort}"}"
+    val uri =
+      try URI.create(base)
+      catch { case _: IllegalArgumentException => null }
+    val place =
+      if (uri == null || uri.getHost == null) ""
+      else s" at ${uri.getHost}${if (uri.getPort < 0) "" else s":${uri.getPort}"}"
     new RegistryFailure(s"the schema registry$place $what")
   }
 
   private def request(base: String, path: String): HttpRequest.Builder = {
-    if (!allowed.forall(hosts => origin(base).exists(hosts.contains))) throw failure(base, "is not among those that may be asked (MILLRACE_SCHEMA_REGISTRIES)")
-    val b = try HttpRequest.newBuilder(URI.create(base + path)) catch { case _: IllegalArgumentException => throw failure(base, "has no http or https address") }
+    if (!allowed.forall(hosts => origin(base).exists(hosts.contains)))
+      throw failure(base, "is not among those that may be asked (MILLRACE_SCHEMA_REGISTRIES)")
+    val b =
+      try HttpRequest.newBuilder(URI.create(base + path))
+      catch { case _: IllegalArgumentException => throw failure(base, "has no http or https address") }
     b.timeout(Duration.ofSeconds(15)).header("Accept", "application/vnd.schemaregistry.v1+json")
-    passwords.find { case (address, _) => base == address || base.startsWith(address + "/") }
-      .foreach { case (_, pair) => b.header("Authorization", "Basic " + Base64.getEncoder.encodeToString(pair.getBytes(UTF_8))) }
+    passwords
+      .find { case (address, _) => base == address || base.startsWith(address + "/") }
+      .foreach { case (_, pair) =>
+        b.header("Authorization", "Basic " + Base64.getEncoder.encodeToString(pair.getBytes(UTF_8)))
+      }
     b
   }
 
   private final case class Answer(statusCode: Int, body: String)
+
   /** The answer; none for what the registry does not have. What may pass (no connection, 429, 50x) is tried again. */
   private def send(base: String, r: HttpRequest, budget: RegistryBudget): Option[JsonNode] = {
     var attempt = 0
@@ -136,28 +191,46 @@ object Registry {
       attempt += 1
       budget.ask()
       val answer =
-        try { val a = client.send(r, HttpResponse.BodyHandlers.ofInputStream()); Right(Answer(a.statusCode, budget.read(a.body))) }
-        catch { case e: java.io.IOException => Left(e) }
+        try {
+          val a = client.send(r, HttpResponse.BodyHandlers.ofInputStream())
+          Right(Answer(a.statusCode, budget.read(a.body)))
+        } catch { case e: java.io.IOException => Left(e) }
       answer match {
         case Right(a) if a.statusCode / 100 == 2 =>
-          return Some(try Json.mapper.readTree(a.body) catch { case _: com.fasterxml.jackson.core.JsonProcessingException => throw failure(base, "gives an answer that is no JSON") })
+          return Some(
+            try Json.mapper.readTree(a.body)
+            catch {
+              case _: com.fasterxml.jackson.core.JsonProcessingException =>
+                throw failure(base, "gives an answer that is no JSON")
+            }
+          )
         case Right(a) if a.statusCode == 404 => return None
-        case Right(a) if a.statusCode == 401 || a.statusCode == 403 => throw failure(base, s"refuses the credentials (status ${a.statusCode})")
-        case Right(a) if a.statusCode / 100 == 3 => throw failure(base, s"redirects (status ${a.statusCode}), which is not followed")
-        case Right(a) if a.statusCode / 100 == 4 && a.statusCode != 429 => throw failure(base, s"refuses the request (status ${a.statusCode}): ${said(a.body)}")
-        case Right(a) if attempt == attempts => throw failure(base, s"answers with status ${a.statusCode}: ${said(a.body)}")
-        case Left(e) if attempt == attempts => throw failure(base, s"cannot be reached (${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)})")
+        case Right(a) if a.statusCode == 401 || a.statusCode == 403 =>
+          throw failure(base, s"refuses the credentials (status ${a.statusCode})")
+        case Right(a) if a.statusCode / 100 == 3 =>
+          throw failure(base, s"redirects (status ${a.statusCode}), which is not followed")
+        case Right(a) if a.statusCode / 100 == 4 && a.statusCode != 429 =>
+          throw failure(base, s"refuses the request (status ${a.statusCode}): ${said(a.body)}")
+        case Right(a) if attempt == attempts =>
+          throw failure(base, s"answers with status ${a.statusCode}: ${said(a.body)}")
+        case Left(e) if attempt == attempts =>
+          throw failure(base, s"cannot be reached (${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)})")
         case _ => Thread.sleep(200L * attempt * attempt)
       }
     }
     None
   }
   private def said(body: String): String =
-    (try Option(Json.mapper.readTree(body)).map(_.path("message").asText("")).getOrElse("") catch { case _: com.fasterxml.jackson.core.JsonProcessingException => body }).take(500)
+    (try Option(Json.mapper.readTree(body)).map(_.path("message").asText("")).getOrElse("")
+    catch { case _: com.fasterxml.jackson.core.JsonProcessingException => body }).take(500)
 
-  private def get(base: String, path: String, budget: RegistryBudget): Option[JsonNode] = send(base, request(base, path).GET().build(), budget)
+  private def get(base: String, path: String, budget: RegistryBudget): Option[JsonNode] =
+    send(base, request(base, path).GET().build(), budget)
   private def post(base: String, path: String, body: String): JsonNode = {
-    val r = request(base, path).header("Content-Type", "application/vnd.schemaregistry.v1+json").POST(HttpRequest.BodyPublishers.ofString(body)).build()
+    val r = request(base, path)
+      .header("Content-Type", "application/vnd.schemaregistry.v1+json")
+      .POST(HttpRequest.BodyPublishers.ofString(body))
+      .build()
     send(base, r, new RegistryBudget(base)).getOrElse(throw failure(base, s"does not have $path"))
   }
 }

@@ -27,18 +27,42 @@ final class TaskReport(val level: Int, val index: Int) extends Serializable {
   private[millrace] val latencies = mutable.Map[String, NodeLatency]()
 
   def log(l: LogLine): Unit = logs += l
-  def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) = new StoreLine(node, rows, bytes)
-  def latency(node: String, l: NodeLatency): Unit = if (!l.event.isEmpty) latencies(node) = latencies.getOrElse(node, NodeLatency.none) + l
+  def store(name: String, node: String, index: Int, rows: Long, bytes: Long): Unit = stores((name, index)) =
+    new StoreLine(node, rows, bytes)
+  def latency(node: String, l: NodeLatency): Unit =
+    if (!l.event.isEmpty) latencies(node) = latencies.getOrElse(node, NodeLatency.none) + l
   def node(id: String, in: Long, out: Long): Unit = count(id, NodeCounts(in, out, 0L))
   def deadLetters(node: String, n: Long): Unit = count(node, NodeCounts(0L, 0L, n))
   private def count(id: String, c: NodeCounts): Unit = nodes(id) = nodes.getOrElse(id, NodeCounts.none) + c
-  def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) = drops.getOrElse((node, reason), 0L) + n
+  def dropped(node: String, reason: String, n: Long): Unit = drops((node, reason)) =
+    drops.getOrElse((node, reason), 0L) + n
+
   /** `stateRows`: -1 where the task has no store. */
-  def task(sub: Int, records: Long, thread: String, streamTime: Long, offsets: Map[(String, Int), ReadUpTo], stateRows: Long): Unit =
-    tasks(sub) = new TaskLine(sub, level, index, SparkEnv.get.executorId, SparkEnv.get.blockManager.blockManagerId.host, thread, records, streamTime, System.currentTimeMillis(), offsets, stateRows)
+  def task(
+      sub: Int,
+      records: Long,
+      thread: String,
+      streamTime: Long,
+      offsets: Map[(String, Int), ReadUpTo],
+      stateRows: Long
+  ): Unit =
+    tasks(sub) = new TaskLine(
+      sub,
+      level,
+      index,
+      SparkEnv.get.executorId,
+      SparkEnv.get.blockManager.blockManagerId.host,
+      thread,
+      records,
+      streamTime,
+      System.currentTimeMillis(),
+      offsets,
+      stateRows
+    )
 }
 
 object TaskReport {
+
   /** Lines of peek and print that one task reports per micro-batch; all of them are in the log of Spark. */
   private[millrace] val mostLines = 100
 }
@@ -46,8 +70,20 @@ object TaskReport {
 private[millrace] final class LogLine(val level: String, val node: String, val message: String) extends Serializable
 private[millrace] final class StoreLine(val node: String, val rows: Long, val bytes: Long) extends Serializable
 
-private[millrace] final class TaskLine(val sub: Int, val level: Int, val index: Int, val executor: String, val host: String, val thread: String, val records: Long,
-    val streamTime: Long, val lastActive: Long, val offsets: Map[(String, Int), ReadUpTo], val stateRows: Long, val threadChanges: Long = 0L) extends Serializable
+private[millrace] final class TaskLine(
+    val sub: Int,
+    val level: Int,
+    val index: Int,
+    val executor: String,
+    val host: String,
+    val thread: String,
+    val records: Long,
+    val streamTime: Long,
+    val lastActive: Long,
+    val offsets: Map[(String, Int), ReadUpTo],
+    val stateRows: Long,
+    val threadChanges: Long = 0L
+) extends Serializable
 
 /** Names of the executor's threads that stay: Spark renames a thread with each task that it gives to it. */
 private[millrace] object ThreadNames {
@@ -55,10 +91,12 @@ private[millrace] object ThreadNames {
 
   /** `stream-1`, `stream-2` ...: the lowest number that no other living thread has. */
   def current: String = synchronized {
-    val number = numbers.getOrElseUpdate(Thread.currentThread, {
-      numbers.filterInPlace((thread, _) => thread.isAlive)
-      Iterator.from(1).find(n => !numbers.valuesIterator.contains(n)).get
-    })
+    val number = numbers.getOrElseUpdate(
+      Thread.currentThread, {
+        numbers.filterInPlace((thread, _) => thread.isAlive)
+        Iterator.from(1).find(n => !numbers.valuesIterator.contains(n)).get
+      }
+    )
     s"stream-$number"
   }
 }
@@ -71,7 +109,10 @@ private[millrace] final class RunTotals extends Serializable {
   val logs = mutable.ArrayBuffer[LogLine]()
   val stores = mutable.Map[(String, Int), StoreLine]()
   val latencies = mutable.Map[String, NodeLatency]()
-  def keep(lines: Iterable[LogLine]): Unit = { logs ++= lines; if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines) }
+  def keep(lines: Iterable[LogLine]): Unit = {
+    logs ++= lines
+    if (logs.size > RunTotals.mostLines) logs.remove(0, logs.size - RunTotals.mostLines)
+  }
 
   def add(r: TaskReport): Unit = {
     r.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
@@ -81,15 +122,35 @@ private[millrace] final class RunTotals extends Serializable {
     stores ++= r.stores
     r.latencies.foreach(add)
   }
-  private def add(measured: (String, NodeLatency)): Unit = latencies(measured._1) = latencies.getOrElse(measured._1, NodeLatency.none) + measured._2
+  private def add(measured: (String, NodeLatency)): Unit = latencies(measured._1) =
+    latencies.getOrElse(measured._1, NodeLatency.none) + measured._2
   private def put(t: TaskLine): Unit = {
     val key = (t.sub, t.level, t.index)
     val before = tasks.get(key)
-    tasks(key) = new TaskLine(t.sub, t.level, t.index, t.executor, t.host, t.thread, t.records + before.map(_.records).getOrElse(0L), Math.max(t.streamTime, before.map(_.streamTime).getOrElse(-1L)),
-      if (t.records > 0 || before.isEmpty) t.lastActive else before.get.lastActive, before.map(b => sum(b.offsets, t.offsets)).getOrElse(t.offsets), t.stateRows, t.threadChanges + before.map(b => b.threadChanges + (if (b.executor == t.executor && b.thread != t.thread) 1L else 0L)).getOrElse(0L))
+    tasks(key) = new TaskLine(
+      t.sub,
+      t.level,
+      t.index,
+      t.executor,
+      t.host,
+      t.thread,
+      t.records + before.map(_.records).getOrElse(0L),
+      Math.max(t.streamTime, before.map(_.streamTime).getOrElse(-1L)),
+      if (t.records > 0 || before.isEmpty) t.lastActive else before.get.lastActive,
+      before.map(b => sum(b.offsets, t.offsets)).getOrElse(t.offsets),
+      t.stateRows,
+      t.threadChanges + before
+        .map(b => b.threadChanges + (if (b.executor == t.executor && b.thread != t.thread) 1L else 0L))
+        .getOrElse(0L)
+    )
   }
-  private def sum(before: Map[(String, Int), ReadUpTo], now: Map[(String, Int), ReadUpTo]): Map[(String, Int), ReadUpTo] =
-    before ++ now.map { case (place, r) => place -> before.get(place).map(b => ReadUpTo(r.offset, b.records + r.records)).getOrElse(r) }
+  private def sum(
+      before: Map[(String, Int), ReadUpTo],
+      now: Map[(String, Int), ReadUpTo]
+  ): Map[(String, Int), ReadUpTo] =
+    before ++ now.map { case (place, r) =>
+      place -> before.get(place).map(b => ReadUpTo(r.offset, b.records + r.records)).getOrElse(r)
+    }
 
   def merge(other: RunTotals): Unit = {
     other.nodes.foreach { case (n, c) => nodes(n) = nodes.getOrElse(n, NodeCounts.none) + c }
@@ -119,16 +180,22 @@ private[millrace] final class RunAccumulator extends AccumulatorV2[TaskReport, R
 object Reports {
   private val runs = new ConcurrentHashMap[String, RunAccumulator]()
 
-  private[millrace] def of(spark: SparkSession, run: String): RunAccumulator = runs.computeIfAbsent(run, r => {
-    val a = new RunAccumulator
-    Internals.classicSession(spark).sparkContext.register(a, s"millrace-$r")
-    a
-  })
+  private[millrace] def of(spark: SparkSession, run: String): RunAccumulator = runs.computeIfAbsent(
+    run,
+    r => {
+      val a = new RunAccumulator
+      Internals.classicSession(spark).sparkContext.register(a, s"millrace-$r")
+      a
+    }
+  )
 
   /**
-   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "latency": {"event", "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor", "host",
-   * "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions": [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}],
-   * "dropped": n}`. Bytes are an estimate. The sum of what was dropped counts dead letters, as Kafka Streams does; those of the nodes leave them out.
+   * Totals since the start: `{"nodes": {id: {"in", "out", "dead_letters", "dropped": {reason: n}, "latency": {"event",
+   * "arrival": {"sum", "buckets": [[from, n]]}}}}, "tasks": [{"task", "subtopology", "level", "partition", "executor",
+   * "host", "thread", "thread_changes", "records", "stream_time", "last_active", "state_rows", "topic_partitions":
+   * [{"topic", "partition", "offset", "read"}]}], "stores": [{"name", "node", "rows", "bytes"}], "dropped": n}`. Bytes
+   * are an estimate. The sum of what was dropped counts dead letters, as Kafka Streams does; those of the nodes leave
+   * them out.
    */
   def statistics(run: String): String = {
     val root = Json.mapper.createObjectNode()
@@ -140,8 +207,15 @@ object Reports {
       val t = found.value
       (t.drops.keys.map(_._1 -> NodeCounts.none).toMap ++ t.nodes).toSeq.sortBy(_._1).foreach { case (id, c) =>
         val o = nodes.putObject(id)
-        o.put("in", c.in); o.put("out", c.out); o.put("dead_letters", c.dead); o.putObject("dropped")
-        t.latencies.get(id).foreach { l => val shown = o.putObject("latency"); put(shown.putObject("event"), l.event); put(shown.putObject("arrival"), l.arrival) }
+        o.put("in", c.in)
+        o.put("out", c.out)
+        o.put("dead_letters", c.dead)
+        o.putObject("dropped")
+        t.latencies.get(id).foreach { l =>
+          val shown = o.putObject("latency")
+          put(shown.putObject("event"), l.event)
+          put(shown.putObject("arrival"), l.arrival)
+        }
         sum += c.dead
       }
       t.drops.toSeq.sortBy(_._1).foreach { case ((node, reason), n) =>
@@ -150,8 +224,15 @@ object Reports {
       }
       t.tasks.values.toSeq.sortBy(x => (x.sub, x.level, x.index)).foreach { x =>
         val o = tasks.addObject()
-        o.put("task", s"${x.sub}_${x.index}"); o.put("subtopology", x.sub); o.put("level", x.level); o.put("partition", x.index)
-        o.put("executor", x.executor); o.put("host", x.host); o.put("thread", x.thread); o.put("thread_changes", x.threadChanges); o.put("records", x.records)
+        o.put("task", s"${x.sub}_${x.index}")
+        o.put("subtopology", x.sub)
+        o.put("level", x.level)
+        o.put("partition", x.index)
+        o.put("executor", x.executor)
+        o.put("host", x.host)
+        o.put("thread", x.thread)
+        o.put("thread_changes", x.threadChanges)
+        o.put("records", x.records)
         if (x.streamTime < 0) o.putNull("stream_time") else o.put("stream_time", x.streamTime)
         o.put("last_active", x.lastActive)
         if (x.stateRows < 0) o.putNull("state_rows") else o.put("state_rows", x.stateRows)
@@ -164,7 +245,12 @@ object Reports {
     val stores = root.putArray("stores")
     if (found != null) found.synchronized {
       found.value.stores.groupBy(_._1._1).toSeq.sortBy(_._1).foreach { case (name, parts) =>
-        stores.addObject().put("name", name).put("node", parts.head._2.node).put("rows", parts.values.map(_.rows).sum).put("bytes", parts.values.map(_.bytes).sum)
+        stores
+          .addObject()
+          .put("name", name)
+          .put("node", parts.head._2.node)
+          .put("rows", parts.values.map(_.rows).sum)
+          .put("bytes", parts.values.map(_.bytes).sum)
       }
     }
     root.put("dropped", sum)
@@ -177,7 +263,10 @@ object Reports {
     d.buckets.toSeq.sortBy(_._1).foreach { case (at, n) => buckets.addArray().add(Buckets.lowest(at)).add(n) }
   }
 
-  /** Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message"}]`; of very many lines the newest. */
+  /**
+   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message"}]`; of very many
+   * lines the newest.
+   */
   def logs(run: String): String = {
     val out = Json.mapper.createArrayNode()
     val found = runs.get(run)
@@ -202,15 +291,18 @@ object Reports {
 }
 
 /**
- * Figures of tasks in real time. Spark brings accumulators to the driver when a batch ends, which may be minutes away; where the driver is in the same JVM, as in
- * local mode, it is reported several times a second.
+ * Figures of tasks in real time. Spark brings accumulators to the driver when a batch ends, which may be minutes away;
+ * where the driver is in the same JVM, as in local mode, it is reported several times a second.
  */
 private[millrace] object LiveReports {
   private val everyMs = 200L
   private final class Followed(val living: StreamTasks.Living, val to: RunAccumulator)
   private val followed = java.util.concurrent.ConcurrentHashMap.newKeySet[Followed]()
   private lazy val clock: Unit = {
-    val t = new Thread(() => while (true) { Thread.sleep(everyMs); followed.forEach(f => tell(f, wait = false)) }, "millrace-live-reports")
+    val t = new Thread(
+      () => while (true) { Thread.sleep(everyMs); followed.forEach(f => tell(f, wait = false)) },
+      "millrace-live-reports"
+    )
     t.setDaemon(true)
     t.start()
   }
@@ -226,6 +318,7 @@ private[millrace] object LiveReports {
   private def tell(f: Followed, wait: Boolean): Unit = if (f.living.news) {
     val lock = f.living.lock
     if (wait) lock.lock()
-    if (wait || lock.tryLock()) try { f.living.news = false; f.to.add(f.living.task.report()) } finally lock.unlock()
+    if (wait || lock.tryLock()) try { f.living.news = false; f.to.add(f.living.task.report()) }
+    finally lock.unlock()
   }
 }

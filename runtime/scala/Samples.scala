@@ -12,19 +12,21 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.SparkContext
 
 /**
- * The last records between the nodes of a running job, for people who look at them. Tasks have no trace until somebody does.
- *   watch(run)     from the next micro-batch on (in real time: the next record) records are kept; false where tasks run in other JVMs than the driver
- *   take(run)      what is kept, null if nothing came since the last call:
- *                  [{"from": physical node, "port", "to": physical node, "input", "records": [newest first: {"number", "seen" (epoch ms), "key", "value", "timestamp",
- *                  "headers": {name: text or null}, "topic", "partition", "offset"}]}]
- *                  A key or value longer than [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut" or "value_cut". The last three are of
- *                  the input record that caused it, null where there is none. Each call lets every task keep some more.
- *   unwatch(run)   false as long as tasks of real time still have to be told: call again
+ * The last records between the nodes of a running job, for people who look at them. Tasks have no trace until somebody
+ * does. watch(run) from the next micro-batch on (in real time: the next record) records are kept; false where tasks run
+ * in other JVMs than the driver take(run) what is kept, null if nothing came since the last call: [{"from": physical
+ * node, "port", "to": physical node, "input", "records": [newest first: {"number", "seen" (epoch ms), "key", "value",
+ * "timestamp", "headers": {name: text or null}, "topic", "partition", "offset"}]}] A key or value longer than
+ * [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut" or "value_cut". The last
+ * three are of the input record that caused it, null where there is none. Each call lets every task keep some more.
+ * unwatch(run) false as long as tasks of real time still have to be told: call again
  */
 object Samples {
+
   /** Records of an edge that are kept, and how many of them a task may add between two calls of `take`. */
   val perEdge = 20
   private[millrace] val longestValue = 2000
+
   /** Characters of JSON: kept of an edge, added by a task between two calls of `take`, given by `take`. */
   private[millrace] val mostOfEdge = 40000
   private[millrace] val mostOfTask = 100000
@@ -68,15 +70,20 @@ object Samples {
 /** From a physical node's output into an input of another. */
 private[millrace] final case class Way(from: String, port: String, to: String, input: Int)
 
-/** Keeps the last records of each way; a busy one is a sample: so many a task may add in each turn, then it only looks at the clock of turns. */
+/**
+ * Keeps the last records of each way; a busy one is a sample: so many a task may add in each turn, then it only looks
+ * at the clock of turns.
+ */
 private[millrace] final class Sampler {
   private final class Kept(val number: Long, val json: String)
   private final class Ring {
     private val kept = new java.util.ArrayDeque[Kept]()
     private var chars = 0
     def add(k: Kept): Unit = synchronized {
-      kept.addLast(k); chars += k.json.length
-      while (kept.size > Samples.perEdge || (chars > Samples.mostOfEdge && kept.size > 1)) chars -= kept.pollFirst().json.length
+      kept.addLast(k)
+      chars += k.json.length
+      while (kept.size > Samples.perEdge || (chars > Samples.mostOfEdge && kept.size > 1))
+        chars -= kept.pollFirst().json.length
     }
     def newestFirst: Seq[Kept] = synchronized(kept.descendingIterator.asScala.toVector)
   }
@@ -85,10 +92,12 @@ private[millrace] final class Sampler {
   private val numbers = new AtomicLong()
   private var taken = -1L
   private val rings = new ConcurrentHashMap[Way, Ring]()
+
   /** By level and index of the task. */
   private val tasks = new ConcurrentHashMap[(Int, Int), Of]()
 
-  def of(task: StreamTask): Trace = tasks.compute((task.levelNumber, task.index), (_, of) => if (of != null && of.task == task) of else new Of(task))
+  def of(task: StreamTask): Trace =
+    tasks.compute((task.levelNumber, task.index), (_, of) => if (of != null && of.task == task) of else new Of(task))
 
   def take(): String = synchronized {
     turn += 1
@@ -98,15 +107,25 @@ private[millrace] final class Sampler {
       taken = now
       val ways = rings.asScala.toSeq.map { case (way, ring) => way -> ring.newestFirst }
       // Of very many edges fewer records each, so that the sum is bounded.
-      val each = Iterator.iterate(Samples.perEdge)(_ / 2).takeWhile(_ > 1).find(n => ways.map(_._2.take(n).map(_.json.length).sum).sum <= Samples.mostTaken).getOrElse(1)
+      val each = Iterator
+        .iterate(Samples.perEdge)(_ / 2)
+        .takeWhile(_ > 1)
+        .find(n => ways.map(_._2.take(n).map(_.json.length).sum).sum <= Samples.mostTaken)
+        .getOrElse(1)
       var left = Samples.mostTaken
-      ways.sortBy(-_._2.headOption.fold(0L)(_.number)).map { case (way, all) =>
-        val fitting = all.take(each).takeWhile { k => left -= k.json.length; left >= 0 }
-        val o = Json.mapper.createObjectNode()
-        o.put("from", way.from); o.put("port", way.port); o.put("to", way.to); o.put("input", way.input)
-        val head = Json.mapper.writeValueAsString(o)
-        s"""${head.dropRight(1)},"records":[${fitting.map(_.json).mkString(",")}]}"""
-      }.mkString("[", ",", "]")
+      ways
+        .sortBy(-_._2.headOption.fold(0L)(_.number))
+        .map { case (way, all) =>
+          val fitting = all.take(each).takeWhile { k => left -= k.json.length; left >= 0 }
+          val o = Json.mapper.createObjectNode()
+          o.put("from", way.from)
+          o.put("port", way.port)
+          o.put("to", way.to)
+          o.put("input", way.input)
+          val head = Json.mapper.writeValueAsString(o)
+          s"""${head.dropRight(1)},"records":[${fitting.map(_.json).mkString(",")}]}"""
+        }
+        .mkString("[", ",", "]")
     }
   }
 
@@ -128,7 +147,9 @@ private[millrace] final class Sampler {
           s.left -= 1
           if (began != now) { began = now; room = Samples.mostOfTask }
           // Who looks at a job must not be able to end it.
-          if (room > 0) try keep(s, r) catch { case NonFatal(_) => s.left = 0 }
+          if (room > 0)
+            try keep(s, r)
+            catch { case NonFatal(_) => s.left = 0 }
         }
       }
     }
@@ -136,14 +157,21 @@ private[millrace] final class Sampler {
     private def keep(s: Slot, r: Record): Unit = {
       val o = Json.mapper.createObjectNode()
       val number = numbers.incrementAndGet()
-      o.put("number", number); o.put("seen", System.currentTimeMillis())
+      o.put("number", number)
+      o.put("seen", System.currentTimeMillis())
       Samples.put(o, "key", Json.node(r.key, s.port.key.seen))
       Samples.put(o, "value", Json.node(r.value match { case c: Change => c.newValue; case v => v }, s.port.value))
       o.put("timestamp", r.timestamp)
       o.replace("headers", Samples.headers(r))
       task.cause match {
-        case Some((topic, partition, offset)) => o.put("topic", topic); o.put("partition", partition); o.put("offset", offset)
-        case None => o.putNull("topic"); o.putNull("partition"); o.putNull("offset")
+        case Some((topic, partition, offset)) =>
+          o.put("topic", topic)
+          o.put("partition", partition)
+          o.put("offset", offset)
+        case None =>
+          o.putNull("topic")
+          o.putNull("partition")
+          o.putNull("offset")
       }
       val json = Json.mapper.writeValueAsString(o)
       room -= json.length
@@ -158,7 +186,10 @@ private[millrace] final class Sampler {
         if (known(input) == null) known(input) = node.spec.parents.lift(input) match {
           // Between two steps of one node of the document there is no edge.
           case Some((from, port)) if node.parents.lift(input).forall(p => p == null || p.node != node.node) =>
-            new Slot(rings.computeIfAbsent(Way(from, port, node.id, input), _ => new Ring), node.spec.inputs.lift(input).getOrElse(node.spec.ports.head._2))
+            new Slot(
+              rings.computeIfAbsent(Way(from, port, node.id, input), _ => new Ring),
+              node.spec.inputs.lift(input).getOrElse(node.spec.ports.head._2)
+            )
           case _ => nowhere
         }
         known(input)

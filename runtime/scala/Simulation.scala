@@ -19,24 +19,32 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Sources and sinks of a run without Kafka (py4j), for one JVM:
- *   open(spark, run)            the DataFrame of Kafka's columns and `merge`; the same one after a restart, its data is kept until close
- *   add(run, lines)             JSON array of {"topic", "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers": [[name, base64 or null]]}:
- *                               becomes available at once, as one addition
- *   still(spark, run)           a DataFrame, no stream, of what `hold` is given before it runs
- *   hold(run, lines, cuts, restartEach)  lines as for add, all of them; cuts: JSON array of the last `merge` of each micro-batch
- *   sink(spark, run, sinks)     what a query writes to by `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>": {"key": format, "value": format}}}
- *                               for sinks of DataFrames; those of stream tasks are known from attach
- *   take(run)                   JSON array of what came since the last call, in the order in which it reached the topics: {"dest", "topic", "partition", "key", "value" (JSON),
- *                               "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers": [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault")
- *                               nothing comes; what the failing record itself had caused is left out
- *   encode(format, value)       base64 of an input line's value; one that does not fit its format goes as its own text
- *   trace(run, steps, bytes)    keeps every step of the run's records, up to that many; traced(run) gives them
- *   close(run)
+ * Sources and sinks of a run without Kafka (py4j), for one JVM: open(spark, run) the DataFrame of Kafka's columns and
+ * `merge`; the same one after a restart, its data is kept until close add(run, lines) JSON array of {"topic",
+ * "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers":
+ * [[name, base64 or null]]}: becomes available at once, as one addition still(spark, run) a DataFrame, no stream, of
+ * what `hold` is given before it runs hold(run, lines, cuts, restartEach) lines as for add, all of them; cuts: JSON
+ * array of the last `merge` of each micro-batch sink(spark, run, sinks) what a query writes to by
+ * `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>":
+ * {"key": format, "value": format}}} for sinks of DataFrames; those of stream tasks are known from attach take(run)
+ * JSON array of what came since the last call, in the order in which it reached the topics: {"dest", "topic",
+ * "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers":
+ * [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault") nothing comes; what the failing record itself had
+ * caused is left out encode(format, value) base64 of an input line's value; one that does not fit its format goes as
+ * its own text trace(run, steps, bytes) keeps every step of the run's records, up to that many; traced(run) gives them
+ * close(run)
  */
 object Simulation {
-  private[millrace] val sourceSchema: StructType = new StructType().add("key", BinaryType).add("value", BinaryType).add("topic", StringType).add("partition", IntegerType)
-    .add("offset", LongType).add("timestamp", TimestampType).add("timestampType", IntegerType).add("headers", Envelope.headerType).add("merge", LongType)
+  private[millrace] val sourceSchema: StructType = new StructType()
+    .add("key", BinaryType)
+    .add("value", BinaryType)
+    .add("topic", StringType)
+    .add("partition", IntegerType)
+    .add("offset", LongType)
+    .add("timestamp", TimestampType)
+    .add("timestampType", IntegerType)
+    .add("headers", Envelope.headerType)
+    .add("merge", LongType)
 
   private[millrace] final class Shown(val key: Codec, val value: Codec)
   private final class Run(val stream: MemoryStream[InternalRow]) {
@@ -47,8 +55,22 @@ object Simulation {
     val written = new java.util.ArrayList[Out]()
     val sinks = new ConcurrentHashMap[Integer, Shown]()
   }
-  private[millrace] final class Out(val dest: Int, val merge: Long, val topic: String, val partition: Int, val offset: Long, val path: Array[Byte], val key: Array[Byte],
-      val value: Array[Byte], val timestamp: Long, val headers: Seq[(String, Array[Byte])], val outTopic: String, val outPartition: Integer, val partitionKey: Array[Byte], val fault: String)
+  private[millrace] final class Out(
+      val dest: Int,
+      val merge: Long,
+      val topic: String,
+      val partition: Int,
+      val offset: Long,
+      val path: Array[Byte],
+      val key: Array[Byte],
+      val value: Array[Byte],
+      val timestamp: Long,
+      val headers: Seq[(String, Array[Byte])],
+      val outTopic: String,
+      val outPartition: Integer,
+      val partitionKey: Array[Byte],
+      val fault: String
+  )
   private val runs = new ConcurrentHashMap[String, Run]()
   private val ids = new java.util.concurrent.atomic.AtomicInteger(1 << 20)
 
@@ -59,7 +81,10 @@ object Simulation {
   }
 
   def open(spark: SparkSession, run: String): Dataset[Row] =
-    runs.computeIfAbsent(run, _ => new Run(MemoryStream[InternalRow](spark, 1)(Internals.encoder(sourceSchema)))).stream.toDF()
+    runs
+      .computeIfAbsent(run, _ => new Run(MemoryStream[InternalRow](spark, 1)(Internals.encoder(sourceSchema))))
+      .stream
+      .toDF()
 
   def add(run: String, lines: String): Unit = of(run).stream.addData(parse(lines))
 
@@ -77,15 +102,34 @@ object Simulation {
 
   private def parse(lines: String): Seq[InternalRow] = {
     def bytes(j: JsonNode): Array[Byte] = if (j == null || j.isNull) null else Base64.getDecoder.decode(j.asText)
-    Json.mapper.readTree(lines).elements.asScala.map { l =>
-      val headers = l.path("headers").elements.asScala.map(h => new Header(h.get(0).asText, bytes(h.get(1)))).toArray
-      new GenericInternalRow(Array[Any](bytes(l.get("key")), bytes(l.get("value")), UTF8String.fromString(l.get("topic").asText), l.path("partition").asInt(0),
-        l.path("offset").asLong(0), l.path("timestamp").asLong(0) * 1000L, 0, Envelope.array(headers), l.path("merge").asLong(0))): InternalRow
-    }.toSeq
+    Json.mapper
+      .readTree(lines)
+      .elements
+      .asScala
+      .map { l =>
+        val headers = l.path("headers").elements.asScala.map(h => new Header(h.get(0).asText, bytes(h.get(1)))).toArray
+        new GenericInternalRow(
+          Array[Any](
+            bytes(l.get("key")),
+            bytes(l.get("value")),
+            UTF8String.fromString(l.get("topic").asText),
+            l.path("partition").asInt(0),
+            l.path("offset").asLong(0),
+            l.path("timestamp").asLong(0) * 1000L,
+            0,
+            Envelope.array(headers),
+            l.path("merge").asLong(0)
+          )
+        ): InternalRow
+      }
+      .toSeq
   }
 
   /** The sinks of a stream task; only where a simulation of that name is open. */
-  private[millrace] def register(run: String, dest: Int, shown: Shown): Unit = { val r = runs.get(run); if (r != null) r.sinks.put(dest, shown) }
+  private[millrace] def register(run: String, dest: Int, shown: Shown): Unit = {
+    val r = runs.get(run)
+    if (r != null) r.sinks.put(dest, shown)
+  }
 
   val format: String = classOf[SimulationProvider].getName
 
@@ -99,7 +143,10 @@ object Simulation {
   }
   private[millrace] def sinkOf(run: String): SimulationSink = of(run).sink
 
-  private[millrace] def collect(run: String, rows: java.util.ArrayList[Out]): Unit = { val r = runs.get(run); if (r != null) r.written.synchronized(r.written.addAll(rows)) }
+  private[millrace] def collect(run: String, rows: java.util.ArrayList[Out]): Unit = {
+    val r = runs.get(run)
+    if (r != null) r.written.synchronized(r.written.addAll(rows))
+  }
 
   def take(run: String): String = {
     val r = of(run)
@@ -111,20 +158,31 @@ object Simulation {
       if (c == 0) c = java.lang.Long.compare(a.offset, b.offset)
       c
     }
-    java.util.Arrays.sort(all, (a: Out, b: Out) => {
-      var c = origin(a, b)
-      if (c == 0) c = java.util.Arrays.compareUnsigned(a.path, b.path)
-      c
-    })
+    java.util.Arrays.sort(
+      all,
+      (a: Out, b: Out) => {
+        var c = origin(a, b)
+        if (c == 0) c = java.util.Arrays.compareUnsigned(a.path, b.path)
+        c
+      }
+    )
     val stop = all.find(_.dest == Envelope.STOP)
     val kept = stop.fold(all)(s => all.filter(o => origin(o, s) < 0) :+ s)
     val answer = Json.mapper.createArrayNode()
     def base64(b: Array[Byte]): String = if (b == null) null else Base64.getEncoder.encodeToString(b)
     kept.filter(_.dest != Envelope.CONTROL).foreach { o =>
       val n = answer.addObject()
-      n.put("dest", o.dest); n.put("topic", o.outTopic); n.put("merge", o.merge); n.put("timestamp", o.timestamp); n.put("partition", o.outPartition)
-      n.put("key_bytes", base64(o.key)); n.put("value_bytes", base64(o.value)); n.put("partition_key", base64(o.partitionKey)); n.put("fault", o.fault)
-      def show(b: Array[Byte], codec: Codec): JsonNode = if (b == null) Json.mapper.nullNode else Json.node(codec.decode(b), codec.dataType)
+      n.put("dest", o.dest)
+      n.put("topic", o.outTopic)
+      n.put("merge", o.merge)
+      n.put("timestamp", o.timestamp)
+      n.put("partition", o.outPartition)
+      n.put("key_bytes", base64(o.key))
+      n.put("value_bytes", base64(o.value))
+      n.put("partition_key", base64(o.partitionKey))
+      n.put("fault", o.fault)
+      def show(b: Array[Byte], codec: Codec): JsonNode = if (b == null) Json.mapper.nullNode
+      else Json.node(codec.decode(b), codec.dataType)
       val s = if (o.dest < 0) null else r.sinks.get(o.dest)
       if (o.dest == Envelope.DUMP) n.replace("value", Json.mapper.readTree(o.value))
       else if (s != null) { n.replace("key", show(o.key, s.key)); n.replace("value", show(o.value, s.value)) }
@@ -143,7 +201,9 @@ object Simulation {
       val bytes = codec.format match {
         case "json" => value.getBytes(UTF_8)
         case "bytes" => Base64.getDecoder.decode(v.asText)
-        case _ => try codec.encode(Json.parse(value.getBytes(UTF_8), codec.dataType)) catch { case _: BadBytes => v.asText.getBytes(UTF_8) }
+        case _ =>
+          try codec.encode(Json.parse(value.getBytes(UTF_8), codec.dataType))
+          catch { case _: BadBytes => v.asText.getBytes(UTF_8) }
       }
       Base64.getEncoder.encodeToString(bytes)
     }
@@ -155,6 +215,7 @@ object Simulation {
     of(run).trace = trace
     Trace.follow(run, trace.of)
   }
+
   /** What was kept: see [[FullTrace]]. */
   def traced(run: String): String = of(run).trace.json
 
@@ -170,18 +231,25 @@ class SimulationProvider extends SinkProvider {
 }
 
 /** Keeps rows in this JVM. */
-private[millrace] final class SimulationSink(run: String, settings: Settings, statistics: RunAccumulator) extends StreamingWrite with StreamingDataWriterFactory {
+private[millrace] final class SimulationSink(run: String, settings: Settings, statistics: RunAccumulator)
+    extends StreamingWrite
+    with StreamingDataWriterFactory {
   override def createStreamingWriterFactory(info: PhysicalWriteInfo): StreamingDataWriterFactory = this
   override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
   override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
-  override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] = new SimulationWriter(run, settings, statistics)
+  override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] =
+    new SimulationWriter(run, settings, statistics)
   def writer(): DataWriter[InternalRow] = createWriter(0, 0L, 0L)
 }
 
 /** Keeps rows until the partition's micro-batch is whole. */
-private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator) extends DataWriter[InternalRow] {
+private[millrace] final class SimulationWriter(run: String, settings: Settings, statistics: RunAccumulator)
+    extends DataWriter[InternalRow] {
   private val rows = new java.util.ArrayList[Simulation.Out]()
-  override def write(r: InternalRow): Unit = { val s = SinkRow.met(SinkRow.of(r), settings, statistics); if (s != null) rows.add(s) }
+  override def write(r: InternalRow): Unit = {
+    val s = SinkRow.met(SinkRow.of(r), settings, statistics)
+    if (s != null) rows.add(s)
+  }
   override def commit(): WriterCommitMessage = { Simulation.collect(run, rows); Kept }
   override def abort(): Unit = ()
   override def close(): Unit = ()
@@ -192,11 +260,22 @@ private[millrace] case object Kept extends WriterCommitMessage
 private[millrace] object SinkRow {
   def of(r: InternalRow): Simulation.Out = {
     def text(i: Int): String = if (r.isNullAt(i)) null else r.getUTF8String(i).toString
-    new Simulation.Out(r.getInt(Envelope.DEST), r.getLong(Envelope.MERGE), text(Envelope.TOPIC), if (r.isNullAt(Envelope.PARTITION)) -1 else r.getInt(Envelope.PARTITION),
-      if (r.isNullAt(Envelope.OFFSET)) -1L else r.getLong(Envelope.OFFSET), { val p = Envelope.binary(r, Envelope.PATH); if (p == null) Array.emptyByteArray else p },
-      Envelope.binary(r, Envelope.KEY), Envelope.binary(r, Envelope.VALUE), if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP),
-      Envelope.headers(r).map(h => (h.key, h.value)).toSeq, text(Envelope.OUT_TOPIC), if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)),
-      Envelope.binary(r, Envelope.PARTITION_KEY), text(Envelope.FAULT))
+    new Simulation.Out(
+      r.getInt(Envelope.DEST),
+      r.getLong(Envelope.MERGE),
+      text(Envelope.TOPIC),
+      if (r.isNullAt(Envelope.PARTITION)) -1 else r.getInt(Envelope.PARTITION),
+      if (r.isNullAt(Envelope.OFFSET)) -1L else r.getLong(Envelope.OFFSET),
+      { val p = Envelope.binary(r, Envelope.PATH); if (p == null) Array.emptyByteArray else p },
+      Envelope.binary(r, Envelope.KEY),
+      Envelope.binary(r, Envelope.VALUE),
+      if (r.isNullAt(Envelope.TIMESTAMP)) -1L else r.getLong(Envelope.TIMESTAMP),
+      Envelope.headers(r).map(h => (h.key, h.value)).toSeq,
+      text(Envelope.OUT_TOPIC),
+      if (r.isNullAt(Envelope.OUT_PARTITION)) null else Integer.valueOf(r.getInt(Envelope.OUT_PARTITION)),
+      Envelope.binary(r, Envelope.PARTITION_KEY),
+      text(Envelope.FAULT)
+    )
   }
 
   /** A row whose DataFrame step failed meets the handler here: null if it is dropped, a dead letter, or a STOP. */
@@ -205,15 +284,48 @@ private[millrace] object SinkRow {
     else {
       val f = Faults.parse(o.fault)
       settings.handler(f.kind) match {
-        case "continue" => count(statistics)(_.dropped(f.node, f.reason, 1L)); null
+        case "continue" =>
+          count(statistics)(_.dropped(f.node, f.reason, 1L))
+          null
         case "dead_letter" =>
           count(statistics)(_.deadLetters(f.node, 1L))
           val own = o.headers.map(h => new Header(h._1, h._2)).toArray
           val hs = Faults.headers(own, f, o.topic, o.partition, o.offset).toSeq.map(h => (h.key, h.value))
-          new Simulation.Out(Envelope.DEAD_LETTER, o.merge, o.topic, o.partition, o.offset, o.path, o.key, o.value, o.timestamp, hs, settings.deadLetterTopic, null, null, null)
+          new Simulation.Out(
+            Envelope.DEAD_LETTER,
+            o.merge,
+            o.topic,
+            o.partition,
+            o.offset,
+            o.path,
+            o.key,
+            o.value,
+            o.timestamp,
+            hs,
+            settings.deadLetterTopic,
+            null,
+            null,
+            null
+          )
         case _ =>
-          val at = if (f.record != null) f else f.at(new FaultRecord(o.topic, o.partition, o.offset, o.timestamp, o.key))
-          new Simulation.Out(Envelope.STOP, o.merge, o.topic, o.partition, o.offset, o.path, null, null, o.timestamp, Nil, null, null, null, at.json)
+          val at =
+            if (f.record != null) f else f.at(new FaultRecord(o.topic, o.partition, o.offset, o.timestamp, o.key))
+          new Simulation.Out(
+            Envelope.STOP,
+            o.merge,
+            o.topic,
+            o.partition,
+            o.offset,
+            o.path,
+            null,
+            null,
+            o.timestamp,
+            Nil,
+            null,
+            null,
+            null,
+            at.json
+          )
       }
     }
   }

@@ -8,6 +8,7 @@ abstract class SourceSpec(b: Build) extends NodeSpec(b) {
   val valueCodec: Codec = b.codec("value")
   val key: KeyType = KeyType(keyCodec.dataType)
   private val layout = Layout.record(key, valueCodec.dataType)
+
   /** The timestamp expression and its unit in fractions of a ms (1000 for TIMESTAMP). */
   val time: Option[(Expr, Long)] = b.textOpt("timestamp").map { _ =>
     val e = b.expr("timestamp", layout)
@@ -19,6 +20,7 @@ abstract class SourceSpec(b: Build) extends NodeSpec(b) {
     }
   }
   val invalid: String = b.textOpt("invalid_timestamp").getOrElse("fail")
+
   /** Kafka Streams' global task skips bytes that it cannot read, independent of the settings [EH1]. */
   val skipsBadBytes: Boolean = false
 }
@@ -28,30 +30,49 @@ abstract class SourceNode(spec: SourceSpec) extends Node(spec) {
   private val keepsTime = spec.invalid == "partition_time"
 
   /** Takes one row of the topic. Returns the record, or null if it was dropped. */
-  private[millrace] final def read(keyBytes: Array[Byte], valueBytes: Array[Byte], timestamp: Long, headers: Headers, task: SourceAccess): Record = {
+  private[millrace] final def read(
+      keyBytes: Array[Byte],
+      valueBytes: Array[Byte],
+      timestamp: Long,
+      headers: Headers,
+      task: SourceAccess
+  ): Record = {
     var part = "key"
-    val r = try {
-      val key = spec.keyCodec.decode(keyBytes)
-      part = "value"
-      new Record(key, spec.valueCodec.decode(valueBytes), timestamp, headers)
-    } catch {
-      case e: BadBytes => task.unreadable(this, new ParameterFailure(part, e), spec.skipsBadBytes); return null
-      case e: RegistryFailure => task.unreadable(this, new ParameterFailure(part, e), goOn = false); return null
-    }
+    val r =
+      try {
+        val key = spec.keyCodec.decode(keyBytes)
+        part = "value"
+        new Record(key, spec.valueCodec.decode(valueBytes), timestamp, headers)
+      } catch {
+        case e: BadBytes =>
+          task.unreadable(this, new ParameterFailure(part, e), spec.skipsBadBytes)
+          return null
+        case e: RegistryFailure =>
+          task.unreadable(this, new ParameterFailure(part, e), goOn = false)
+          return null
+      }
     val time = extracted(r, task)
     if (time >= 0) {
       if (keepsTime) task.partitionTime(spec.sub).advance(time)
       if (time == timestamp) r else r.withTimestamp(time)
-    }
-    else if (spec.invalid == "skip") { dropped("skipped_timestamp"); null }
+    } else if (spec.invalid == "skip") { dropped("skipped_timestamp"); null }
     else if (keepsTime && task.partitionTime(spec.sub).value >= 0) r.withTimestamp(task.partitionTime(spec.sub).value)
-    else task.stop(this, "timestamp", new IllegalArgumentException(s"the timestamp ${if (time == SourceNode.nothing) "is null" else s"$time is negative"}"))
+    else
+      task.stop(
+        this,
+        "timestamp",
+        new IllegalArgumentException(
+          s"the timestamp ${if (time == SourceNode.nothing) "is null" else s"$time is negative"}"
+        )
+      )
   }
 
   private def extracted(r: Record, task: SourceAccess): Long = spec.time match {
     case None => r.timestamp
     case Some((e, unit)) =>
-      val v = try e(r, context) catch { case x: Exception => task.stop(this, "timestamp", x) }
+      val v =
+        try e(r, context)
+        catch { case x: Exception => task.stop(this, "timestamp", x) }
       if (v == null) SourceNode.nothing else Math.floorDiv(v.asInstanceOf[Long], unit)
   }
 }
@@ -60,9 +81,11 @@ private object SourceNode { val nothing = Long.MinValue }
 
 /** What a source asks of its task while it reads. */
 private[millrace] trait SourceAccess {
+
   /** The highest timestamp of the topic-partition in work, per sub-topology. */
   def partitionTime(sub: Int): Clock
   def unreadable(node: Node, e: Exception, goOn: Boolean): Unit
+
   /** Ends the task's micro-batch. */
   def stop(node: Node, kind: String, e: Exception): Nothing
 }

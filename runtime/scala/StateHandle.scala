@@ -20,21 +20,26 @@ private[millrace] trait StateHandle {
   def get(store: String, key: Array[Byte]): (Array[Byte], Long)
   def put(store: String, key: Array[Byte], value: Array[Byte], timestamp: Long): Unit
   def delete(store: String, key: Array[Byte]): Unit
+
   /** All runs in the state: store and length of the keys. Costs one seek for each. */
   def runs: Seq[(String, Int)]
+
   /** Rows of a run in the order of their keys, from `from` on and before `to`, at most `most`. */
   def read(store: String, length: Int, from: Array[Byte], to: Array[Byte], most: Int): Seq[StoredRow]
+
   /** The end of the batch is near: nothing is read any more. */
   def release(): Unit = ()
 
   /** All rows of a run, read piece by piece: rows that were read may be written meanwhile. */
-  final def all(store: String, length: Int): Iterator[StoredRow] = Iterator.unfold(Bytes.first) { from =>
-    if (from == null) None
-    else {
-      val rows = read(store, length, from, Bytes.end, StateHandle.page)
-      if (rows.isEmpty) None else Some((rows, if (rows.size < StateHandle.page) null else Bytes.next(rows.last.key)))
+  final def all(store: String, length: Int): Iterator[StoredRow] = Iterator
+    .unfold(Bytes.first) { from =>
+      if (from == null) None
+      else {
+        val rows = read(store, length, from, Bytes.end, StateHandle.page)
+        if (rows.isEmpty) None else Some((rows, if (rows.size < StateHandle.page) null else Bytes.next(rows.last.key)))
+      }
     }
-  }.flatten
+    .flatten
 }
 
 private[millrace] object StateHandle { private val page = 1024 }
@@ -43,7 +48,9 @@ private[millrace] object StateHandle { private val page = 1024 }
 private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow]) extends StateHandle {
   private val names = new JHashMap[String, UTF8String]()
   private val access = new RocksDBAccess(map, LevelProcessor.stateName)
-  private def row(store: String, key: Array[Byte]) = new GenericInternalRow(Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key))
+  private def row(store: String, key: Array[Byte]) = new GenericInternalRow(
+    Array[Any](names.computeIfAbsent(store, UTF8String.fromString(_)), key)
+  )
 
   override def get(store: String, k: Array[Byte]): (Array[Byte], Long) = {
     val v = map.getValue(row(store, k))
@@ -56,19 +63,25 @@ private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
   override def delete(store: String, k: Array[Byte]): Unit = { map.removeKey(row(store, k)); access.written() }
 
   private val prefixes = new JHashMap[(String, Int), Array[Byte]]()
+
   /**
-   * The bytes in RocksDB with which the keys of a run begin. Spark writes a row's fields of variable size last, filled up to 8 bytes, and their sizes before
-   * them: what stands before a key is the same for all keys of its length.
+   * The bytes in RocksDB with which the keys of a run begin. Spark writes a row's fields of variable size last, filled
+   * up to 8 bytes, and their sizes before them: what stands before a key is the same for all keys of its length.
    */
-  private def prefix(store: String, length: Int): Array[Byte] = prefixes.computeIfAbsent((store, length), _ => {
-    val key = new Array[Byte](length)
-    Arrays.fill(key, 0x5a.toByte)
-    val encoded = access.encoded(row(store, key))
-    val at = encoded.length - (length + 7) / 8 * 8
-    if (at < 0 || !Arrays.equals(encoded, at, at + length, key, 0, length))
-      throw new IllegalStateException("this version of Spark writes keys of the state in another format: rows cannot be read in their order")
-    Arrays.copyOf(encoded, at)
-  })
+  private def prefix(store: String, length: Int): Array[Byte] = prefixes.computeIfAbsent(
+    (store, length),
+    _ => {
+      val key = new Array[Byte](length)
+      Arrays.fill(key, 0x5a.toByte)
+      val encoded = access.encoded(row(store, key))
+      val at = encoded.length - (length + 7) / 8 * 8
+      if (at < 0 || !Arrays.equals(encoded, at, at + length, key, 0, length))
+        throw new IllegalStateException(
+          "this version of Spark writes keys of the state in another format: rows cannot be read in their order"
+        )
+      Arrays.copyOf(encoded, at)
+    }
+  )
   private def within(prefix: Array[Byte]): Boolean = {
     val k = access.keyBytes
     k.length >= prefix.length && Arrays.equals(k, 0, prefix.length, prefix, 0, prefix.length)
@@ -101,7 +114,11 @@ private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
       val k = Arrays.copyOfRange(access.keyBytes, p.length, p.length + length)
       if (Bytes.before(k, to)) {
         // A bound that is longer than the keys lies behind the key that it begins with.
-        if (!Bytes.before(k, from)) { val v = access.value; rows += new StoredRow(k, v.getBinary(0), v.getLong(1)); n += 1 }
+        if (!Bytes.before(k, from)) {
+          val v = access.value
+          rows += new StoredRow(k, v.getBinary(0), v.getLong(1))
+          n += 1
+        }
       } else n = most
     }
     rows.result()
@@ -113,7 +130,8 @@ private[millrace] final class MapHandle(map: MapState[InternalRow, InternalRow])
 private[millrace] final class HeldState extends StateHandle {
   private type Run = java.util.TreeMap[Array[Byte], StoredRow]
   private val held = new java.util.TreeMap[(String, Int), Run](Ordering[(String, Int)])
-  private def run(store: String, length: Int): Run = held.computeIfAbsent((store, length), _ => new java.util.TreeMap[Array[Byte], StoredRow](Bytes.order))
+  private def run(store: String, length: Int): Run =
+    held.computeIfAbsent((store, length), _ => new java.util.TreeMap[Array[Byte], StoredRow](Bytes.order))
 
   override def get(store: String, key: Array[Byte]): (Array[Byte], Long) = {
     val found = run(store, key.length).get(key)
@@ -133,7 +151,8 @@ private[millrace] final class HeldState extends StateHandle {
     var n = 0
     while (n < most && found.hasNext) {
       val r = found.next()
-      if (Bytes.before(r.key, to)) { rows += r; n += 1 } else n = most
+      if (Bytes.before(r.key, to)) { rows += r; n += 1 }
+      else n = most
     }
     rows.result()
   }

@@ -12,24 +12,30 @@ import org.apache.spark.sql.types._
 import org.apache.spark.util.LongAccumulator
 
 /**
- * A new checkpoint written from another one, for a graph whose levels, tasks or sources are others (py4j).
- *   move(spark, graph, move)   runs one batch without records that gives each task of the graph the rows and clocks that are its own now.
- *     move: {"from", "to": folders of queries, "batch": the last one done in `from`, "old": what the checkpoint notes of the job that wrote it,
- *       "partitions": shuffle partitions of the graph, "changes": as `state_changes` of StreamTasks.attach, "updates": bool}
- *     Gives {"rows": {name in the state: number}}. Throws Refused where something cannot be moved; `from` is only read.
- *   progress()   of the move that runs: {"phase": "reading", "writing" or "checking", "rows": written so far}; executors tell at the end of each Spark task.
- * What belongs where is Placement's to say.
+ * A new checkpoint written from another one, for a graph whose levels, tasks or sources are others (py4j). move(spark,
+ * graph, move) runs one batch without records that gives each task of the graph the rows and clocks that are its own
+ * now. move: {"from", "to": folders of queries, "batch": the last one done in `from`, "old": what the checkpoint notes
+ * of the job that wrote it, "partitions": shuffle partitions of the graph, "changes": as `state_changes` of
+ * StreamTasks.attach, "updates": bool} Gives {"rows": {name in the state: number}}. Throws Refused where something
+ * cannot be moved; `from` is only read. progress() of the move that runs: {"phase": "reading", "writing" or "checking",
+ * "rows": written so far}; executors tell at the end of each Spark task. What belongs where is Placement's to say.
  */
 object StateMove {
-  private[millrace] val schema: StructType = new StructType().add("task", IntegerType, nullable = false).add("store", StringType, nullable = false)
-    .add("key", BinaryType, nullable = false).add("value", BinaryType).add("timestamp", LongType, nullable = false)
+  private[millrace] val schema: StructType = new StructType()
+    .add("task", IntegerType, nullable = false)
+    .add("store", StringType, nullable = false)
+    .add("key", BinaryType, nullable = false)
+    .add("value", BinaryType)
+    .add("timestamp", LongType, nullable = false)
 
   @volatile private var phase = "reading"
   @volatile private var rowsWritten: LongAccumulator = _
 
   def progress(): String = {
     val n = rowsWritten
-    Json.mapper.writeValueAsString(Json.mapper.createObjectNode().put("phase", phase).put("rows", if (n == null) 0L else n.sum))
+    Json.mapper.writeValueAsString(
+      Json.mapper.createObjectNode().put("phase", phase).put("rows", if (n == null) 0L else n.sum)
+    )
   }
 
   def move(session: SparkSession, graphJson: String, moveJson: String): String = {
@@ -40,27 +46,56 @@ object StateMove {
     val j = Json.mapper.readTree(moveJson)
     val graph = Graph.parse(spark, graphJson)
     val from = new OldState(spark, j.get("from").asText, j.get("batch").asLong, j.get("old"))
-    val placement = new Placement(graph, Json.mapper.readTree(graphJson), from, j.get("partitions").asInt, StateChanges.parse(j.path("changes"), spark))
+    val placement = new Placement(
+      graph,
+      Json.mapper.readTree(graphJson),
+      from,
+      j.get("partitions").asInt,
+      StateChanges.parse(j.path("changes"), spark)
+    )
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
     val to = j.get("to").asText
     val written = graph.levels.map(level => level -> rowsOf(spark, from, placement, level))
     val nothing = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 1).load().where("value < 0")
     // Columns that the optimizer does not take for constants.
-    var rows = nothing.selectExpr(s"from_json(CAST(value AS STRING), '${Envelope.schema.toDDL}') AS envelope").select("envelope.*").asInstanceOf[classic.Dataset[Row]]
+    var rows = nothing
+      .selectExpr(s"from_json(CAST(value AS STRING), '${Envelope.schema.toDDL}') AS envelope")
+      .select("envelope.*")
+      .asInstanceOf[classic.Dataset[Row]]
     written.foreach { case (_, state) =>
-      rows = Internals.ordered(rows, placement.partitions).groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(Envelope.schema))
-        .transformWithState(new MovedState(counted), TimeMode.None(), mode, state.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(schema)))(
-          Internals.encoder(Envelope.schema), Internals.encoder(schema)).toDF().asInstanceOf[classic.Dataset[Row]]
+      rows = Internals
+        .ordered(rows, placement.partitions)
+        .groupBy("task")
+        .as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(Envelope.schema))
+        .transformWithState(
+          new MovedState(counted),
+          TimeMode.None(),
+          mode,
+          state.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(schema))
+        )(Internals.encoder(Envelope.schema), Internals.encoder(schema))
+        .toDF()
+        .asInstanceOf[classic.Dataset[Row]]
     }
-    val query = rows.writeStream.format("noop").outputMode(mode).option("checkpointLocation", to).trigger(Trigger.AvailableNow()).start()
+    val query = rows.writeStream
+      .format("noop")
+      .outputMode(mode)
+      .option("checkpointLocation", to)
+      .trigger(Trigger.AvailableNow())
+      .start()
     phase = "writing"
-    try query.awaitTermination() finally query.stop()
+    try query.awaitTermination()
+    finally query.stop()
     phase = "checking"
     read(spark, graph, to, written)
   }
 
   /** What the tasks of a level get. */
-  private def rowsOf(spark: classic.SparkSession, from: OldState, placement: Placement, level: Int): classic.Dataset[Row] = {
+  private def rowsOf(
+      spark: classic.SparkSession,
+      from: OldState,
+      placement: Placement,
+      level: Int
+  ): classic.Dataset[Row] = {
     val notes = spark.createDataFrame(placement.notes(level).asJava, schema)
     placement.rules(level).groupBy(_.fromLevel).foldLeft(notes) { case (all, (old, rules)) =>
       val moving = rules.toArray
@@ -69,13 +104,26 @@ object StateMove {
   }
 
   /** Reads the new checkpoint back: it has as many rows of each store as were written. */
-  private def read(spark: classic.SparkSession, graph: Graph, to: String, written: Seq[(Int, classic.Dataset[Row])]): String = {
+  private def read(
+      spark: classic.SparkSession,
+      graph: Graph,
+      to: String,
+      written: Seq[(Int, classic.Dataset[Row])]
+  ): String = {
     val out = Json.mapper.createObjectNode()
     val counts = out.putObject("rows")
     written.foreach { case (level, rows) =>
-      def counted(d: org.apache.spark.sql.Dataset[Row]) = d.groupBy("store").count().collect().map(r => r.getString(0) -> r.getLong(1)).toMap
-      val (sent, found) = (counted(rows), counted(OldState.read(spark, to, graph.levels.size - 1 - graph.levels.indexOf(level), 0L)))
-      if (sent != found) throw new Refused("", "", "state_not_moved", s"the new checkpoint has $found rows on level $level, $sent were written")
+      def counted(d: org.apache.spark.sql.Dataset[Row]) =
+        d.groupBy("store").count().collect().map(r => r.getString(0) -> r.getLong(1)).toMap
+      val (sent, found) =
+        (counted(rows), counted(OldState.read(spark, to, graph.levels.size - 1 - graph.levels.indexOf(level), 0L)))
+      if (sent != found)
+        throw new Refused(
+          "",
+          "",
+          "state_not_moved",
+          s"the new checkpoint has $found rows on level $level, $sent were written"
+        )
       found.foreach { case (name, n) => if (!name.startsWith("$")) counts.put(name, counts.path(name).asLong(0L) + n) }
     }
     Json.mapper.writeValueAsString(out)
@@ -83,15 +131,25 @@ object StateMove {
 }
 
 /** Writes what a task gets into its state. */
-private[millrace] final class MovedState(written: LongAccumulator) extends StatefulProcessorWithInitialState[Int, InternalRow, InternalRow, InternalRow] {
+private[millrace] final class MovedState(written: LongAccumulator)
+    extends StatefulProcessorWithInitialState[Int, InternalRow, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = getHandle.getMapState[InternalRow, InternalRow](LevelProcessor.stateName, Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
+    map = getHandle.getMapState[InternalRow, InternalRow](
+      LevelProcessor.stateName,
+      Internals.encoder(LevelProcessor.keySchema),
+      Internals.encoder(LevelProcessor.valueSchema),
+      TTLConfig.NONE
+    )
   override def handleInitialState(salt: Int, row: InternalRow, timers: TimerValues): Unit = {
-    map.updateValue(new GenericInternalRow(Array[Any](row.getUTF8String(1), row.getBinary(2))), new GenericInternalRow(Array[Any](row.getBinary(3), row.getLong(4))))
+    map.updateValue(
+      new GenericInternalRow(Array[Any](row.getUTF8String(1), row.getBinary(2))),
+      new GenericInternalRow(Array[Any](row.getBinary(3), row.getLong(4)))
+    )
     written.add(1L)
   }
-  override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] = Iterator.empty
+  override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] =
+    Iterator.empty
 }
 
 /** The rows that go to one level, with the tasks that they go to. */
@@ -99,29 +157,45 @@ private[millrace] final class MovingRows(rules: Array[MoveRule]) extends Seriali
   def of(rows: Iterator[Row]): Iterator[Row] = {
     val byName = rules.groupBy(_.from).map { case (name, rs) => name -> rs.map(_.begin()) }
     rows.flatMap { r =>
-      byName.getOrElse(r.getString(1), Array.empty[MoveRule#Work]).flatMap(_.moved(r.getInt(0), r.getAs[Array[Byte]](2), r.getAs[Array[Byte]](3), r.getLong(4)))
+      byName
+        .getOrElse(r.getString(1), Array.empty[MoveRule#Work])
+        .flatMap(_.moved(r.getInt(0), r.getAs[Array[Byte]](2), r.getAs[Array[Byte]](3), r.getLong(4)))
     }
   }
 }
 
 /** A checkpoint that is left: its levels and what their tasks have noted. */
-private[millrace] final class OldState(spark: classic.SparkSession, location: String, batch: Long, val notes: JsonNode) {
+private[millrace] final class OldState(
+    spark: classic.SparkSession,
+    location: String,
+    batch: Long,
+    val notes: JsonNode
+) {
   val nodes: Seq[JsonNode] = notes.path("nodes").elements.asScala.toSeq
   val levels: Seq[Int] = nodes.filter(n => n.get("op").asText != "sink").map(_.path("level").asInt).distinct.sorted
   val partitions: Int = notes.get("tasks").asInt
-  private val names: Map[String, String] = notes.path("names").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+  private val names: Map[String, String] =
+    notes.path("names").properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
 
   /** partition_id, store, key, value, timestamp. */
-  def rows(level: Int): classic.Dataset[Row] = OldState.read(spark, location, levels.size - 1 - levels.indexOf(level), batch)
+  def rows(level: Int): classic.Dataset[Row] =
+    OldState.read(spark, location, levels.size - 1 - levels.indexOf(level), batch)
 
   /** What tasks noted about themselves: by level and task, name and key. */
-  val noted: Map[(Int, Int), Map[(String, String), (Array[Byte], Long)]] = levels.flatMap { level =>
-    rows(level).where("store in ('$clock', '$token', '$change', '$types')").collect().toSeq.map { r =>
-      (level, r.getInt(0)) -> ((r.getString(1), new String(r.getAs[Array[Byte]](2), "UTF-8")) -> ((r.getAs[Array[Byte]](3), r.getLong(4))))
+  val noted: Map[(Int, Int), Map[(String, String), (Array[Byte], Long)]] = levels
+    .flatMap { level =>
+      rows(level).where("store in ('$clock', '$token', '$change', '$types')").collect().toSeq.map { r =>
+        (level, r.getInt(0)) -> ((r.getString(1), new String(r.getAs[Array[Byte]](2), "UTF-8")) -> ((
+          r.getAs[Array[Byte]](3),
+          r.getLong(4)
+        )))
+      }
     }
-  }.groupMap(_._1)(_._2).map { case (k, v) => k -> v.toMap }
+    .groupMap(_._1)(_._2)
+    .map { case (k, v) => k -> v.toMap }
 
-  private def stores(n: JsonNode): Seq[JsonNode] = (Option(n.path("params").get("store")).toSeq ++ n.path("params").path("stores").elements.asScala).filter(_.isObject)
+  private def stores(n: JsonNode): Seq[JsonNode] =
+    (Option(n.path("params").get("store")).toSeq ++ n.path("params").path("stores").elements.asScala).filter(_.isObject)
   private val owners: Map[String, JsonNode] = nodes.flatMap { n =>
     (n.get("id").asText -> n) +: stores(n).map(s => names.getOrElse(s.get("node").asText, s.get("node").asText) -> n)
   }.toMap
@@ -132,26 +206,63 @@ private[millrace] final class OldState(spark: classic.SparkSession, location: St
   def levelOf(n: JsonNode): Int = n.path("level").asInt
 
   /** Tasks of a sub-topology; of checkpoints that do not say, by what is known of its stores. */
-  def tasks(sub: Int): Int = Option(notes.path("subtopologies").get(sub.toString)).map(_.asInt).orElse {
-    val ids = nodes.filter(this.sub(_) == sub).flatMap(n => n.get("id").asText +: stores(n).map(_.get("node").asText)).toSet
-    notes.path("state").path("stores").elements.asScala.find(s => ids(s.get("id").asText) && s.path("tasks").isNumber).map(_.get("tasks").asInt)
-  }.getOrElse(partitions)
+  def tasks(sub: Int): Int = Option(notes.path("subtopologies").get(sub.toString))
+    .map(_.asInt)
+    .orElse {
+      val ids =
+        nodes.filter(this.sub(_) == sub).flatMap(n => n.get("id").asText +: stores(n).map(_.get("node").asText)).toSet
+      notes
+        .path("state")
+        .path("stores")
+        .elements
+        .asScala
+        .find(s => ids(s.get("id").asText) && s.path("tasks").isNumber)
+        .map(_.get("tasks").asInt)
+    }
+    .getOrElse(partitions)
 
   /** Names of the stores that tasks have opened. */
-  lazy val known: Set[String] = noted.values.flatMap(_.keys).collect { case ("$types", name) => name; case ("$clock", c) if c.startsWith("$rows/") => c.drop(6) }.toSet
+  lazy val known: Set[String] = noted.values
+    .flatMap(_.keys)
+    .collect { case ("$types", name) => name; case ("$clock", c) if c.startsWith("$rows/") => c.drop(6) }
+    .toSet
 }
 
 private[millrace] object OldState {
   def read(spark: classic.SparkSession, location: String, operator: Int, batch: Long): classic.Dataset[Row] =
-    spark.read.format("statestore").option("path", location).option("operatorId", operator.toLong).option("stateVarName", "stores").option("batchId", batch).load()
-      .selectExpr("partition_id", "user_map_key.store as store", "user_map_key.key as key", "user_map_value.value as value", "user_map_value.timestamp as timestamp")
+    spark.read
+      .format("statestore")
+      .option("path", location)
+      .option("operatorId", operator.toLong)
+      .option("stateVarName", "stores")
+      .option("batchId", batch)
+      .load()
+      .selectExpr(
+        "partition_id",
+        "user_map_key.store as store",
+        "user_map_key.key as key",
+        "user_map_value.value as value",
+        "user_map_value.timestamp as timestamp"
+      )
       .asInstanceOf[classic.Dataset[Row]]
 
-  /** How the records of a sub-topology find their task: by the bytes of the operator, behind a repartition, or by those of the source's format. */
+  /**
+   * How the records of a sub-topology find their task: by the bytes of the operator, behind a repartition, or by those
+   * of the source's format.
+   */
   def scheme(nodes: Seq[JsonNode], sub: Int): String = {
     val mine = nodes.filter(_.path("sub").asInt == sub)
-    val others = nodes.filter(n => n.path("sub").asInt != sub && n.get("op").asText != "global_table").map(_.get("id").asText).toSet
+    val others = nodes
+      .filter(n => n.path("sub").asInt != sub && n.get("op").asText != "global_table")
+      .map(_.get("id").asText)
+      .toSet
     if (mine.exists(_.path("parents").elements.asScala.exists(p => others(p.get(0).asText)))) "operator"
-    else mine.filter(n => Set("stream", "table")(n.get("op").asText)).map(_.path("params").path("key").path("format").asText).distinct.sorted.mkString(",")
+    else
+      mine
+        .filter(n => Set("stream", "table")(n.get("op").asText))
+        .map(_.path("params").path("key").path("format").asText)
+        .distinct
+        .sorted
+        .mkString(",")
   }
 }

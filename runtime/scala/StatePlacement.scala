@@ -12,17 +12,28 @@ import org.apache.spark.sql.types._
 /**
  * Where the rows and clocks of an old state belong in a new graph.
  *
- * Rows go to the task of their key where the number of tasks changed, or what chooses the task; else they stay with their task. Of a task's clocks the highest
- * of the tasks that its keys may come from counts: what was closed stays closed. Where tasks are divided (4 to 8) that is one task, and all is as it was there;
- * where they are merged, the furthest time is that of a task that had always been one. What must not be missed (the next punctuation, the earliest
- * waiting record, windows that are to be sent) goes by the lowest; windows that another of the merged tasks has sent are left out.
+ * Rows go to the task of their key where the number of tasks changed, or what chooses the task; else they stay with
+ * their task. Of a task's clocks the highest of the tasks that its keys may come from counts: what was closed stays
+ * closed. Where tasks are divided (4 to 8) that is one task, and all is as it was there; where they are merged, the
+ * furthest time is that of a task that had always been one. What must not be missed (the next punctuation, the earliest
+ * waiting record, windows that are to be sent) goes by the lowest; windows that another of the merged tasks has sent
+ * are left out.
  */
-private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldState, val partitions: Int, changes: StateChanges) {
+private[millrace] final class Placement(
+    graph: Graph,
+    json: JsonNode,
+    from: OldState,
+    val partitions: Int,
+    changes: StateChanges
+) {
   private val newNodes = json.path("nodes").elements.asScala.toSeq
   private val salts = Internals.salts(partitions)
   private def tasks(sub: Int): Int = json.path("subtopologies").path(sub.toString).asInt(1)
 
-  /** Of a sub-topology of either graph: tasks of the other that the keys of task `j` may come from, and whether each keeps its own. */
+  /**
+   * Of a sub-topology of either graph: tasks of the other that the keys of task `j` may come from, and whether each
+   * keeps its own.
+   */
   private class Change(val before: Int, val now: Int, sameKeys: Boolean) {
     val same: Boolean = sameKeys && before == now
     def feeders(j: Int): Seq[Int] =
@@ -40,43 +51,81 @@ private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldS
   private val specs: Map[String, NodeSpec] = graph.specs.map(s => s.id -> s).toMap
 
   /** One type for the values of a store, although its tasks may be at different ones: that which all others become. */
-  private val types: Map[String, String] = from.noted.values.flatMap(_.collect { case (("$types", name), (json, _)) => name -> new String(json, "UTF-8") }).toSeq
-    .groupMap(_._1)(_._2).map { case (name, all) =>
+  private val types: Map[String, String] = from.noted.values
+    .flatMap(_.collect { case (("$types", name), (json, _)) => name -> new String(json, "UTF-8") })
+    .toSeq
+    .groupMap(_._1)(_._2)
+    .map { case (name, all) =>
       val distinct = all.distinct
-      name -> distinct.find(to => distinct.forall(t => Conversion.of(DataType.fromJson(t), DataType.fromJson(to)).isDefined))
-        .getOrElse(throw new Refused(name, "", "state_incompatible", s"the tasks of $name hold values of the types ${distinct.mkString(" and ")}"))
+      name -> distinct
+        .find(to => distinct.forall(t => Conversion.of(DataType.fromJson(t), DataType.fromJson(to)).isDefined))
+        .getOrElse(
+          throw new Refused(
+            name,
+            "",
+            "state_incompatible",
+            s"the tasks of $name hold values of the types ${distinct.mkString(" and ")}"
+          )
+        )
     }
 
   private def forgotten(level: Int, task: Int): Set[String] =
-    changes.after(from.noted.get((level, task)).flatMap(_.collectFirst { case (("$change", _), (_, n)) => n }).getOrElse(0L))
+    changes.after(
+      from.noted.get((level, task)).flatMap(_.collectFirst { case (("$change", _), (_, n)) => n }).getOrElse(0L)
+    )
 
   /** The rules by which rows come to a level. */
-  def rules(level: Int): Seq[MoveRule] = kept.filter(_._1.level == level).distinctBy(_._2.name).flatMap { case (spec, rows) =>
-    spec match {
-      case g: GlobalTableSpec => global(g, rows)
-      case _ =>
-        val source = if (from.known(rows.name)) Some(rows.name) else rows.copied.flatMap(copiedFrom(spec, rows, _))
-        source.flatMap(name => from.owner(name).map(rule(_, name, spec, rows)))
+  def rules(level: Int): Seq[MoveRule] =
+    kept.filter(_._1.level == level).distinctBy(_._2.name).flatMap { case (spec, rows) =>
+      spec match {
+        case g: GlobalTableSpec => global(g, rows)
+        case _ =>
+          val source = if (from.known(rows.name)) Some(rows.name) else rows.copied.flatMap(copiedFrom(spec, rows, _))
+          source.flatMap(name => from.owner(name).map(rule(_, name, spec, rows)))
+      }
     }
-  }
 
   private def copiedFrom(spec: NodeSpec, rows: KeptRows, table: TableSource): Option[String] = {
     val t = table.asInstanceOf[TableSpec]
     t.own match {
       case Some(own) => Some(own.name).filter(from.known)
-      case None if past(t).exists(from.known) => throw new Refused(spec.node, "", "state_not_ready",
-        s"looks up ${t.node}, which keeps no rows of its own and runs on another level now: connect a store to ${t.node}")
+      case None if past(t).exists(from.known) =>
+        throw new Refused(
+          spec.node,
+          "",
+          "state_not_ready",
+          s"looks up ${t.node}, which keeps no rows of its own and runs on another level now: " +
+            s"connect a store to ${t.node}"
+        )
       case None => None
     }
   }
+
   /** The stores that a table's lookups end in. */
-  private def past(t: TableSpec): Seq[String] = t.kept.map(_.name) ++ t.inputs.collect { case TablePort(_, _, owner: TableSpec) => owner }.flatMap(past)
+  private def past(t: TableSpec): Seq[String] =
+    t.kept.map(_.name) ++ t.inputs.collect { case TablePort(_, _, owner: TableSpec) => owner }.flatMap(past)
 
   private def rule(old: JsonNode, name: String, spec: NodeSpec, rows: KeptRows): MoveRule = {
     val c = change(from.sub(old), spec.sub)
-    val asker = spec match { case l: LookupSpec if rows.counted => moved(l.asker).filterNot(_.same).map(a => Asker(a.now, l.asker.inputs.head.key, recode(l.asker))); case _ => None }
-    new MoveRule(name, from.levelOf(old), rows.copy(copied = None), recode(spec), if (c.same) 0 else c.now, partitions, everywhere = false, typesOf(name, from.levelOf(old)), types.get(name),
-      asker, dropping(name, from.levelOf(old)), if (c.merges) sent(rows, from.levelOf(old)) else Map.empty)
+    val asker = spec match {
+      case l: LookupSpec if rows.counted =>
+        moved(l.asker).filterNot(_.same).map(a => Asker(a.now, l.asker.inputs.head.key, recode(l.asker)))
+      case _ => None
+    }
+    new MoveRule(
+      name,
+      from.levelOf(old),
+      rows.copy(copied = None),
+      recode(spec),
+      if (c.same) 0 else c.now,
+      partitions,
+      everywhere = false,
+      typesOf(name, from.levelOf(old)),
+      types.get(name),
+      asker,
+      dropping(name, from.levelOf(old)),
+      if (c.merges) sent(rows, from.levelOf(old)) else Map.empty
+    )
   }
   private def moved(spec: NodeSpec): Option[Change] = from.owner(spec.id).map(old => change(from.sub(old), spec.sub))
 
@@ -84,27 +133,49 @@ private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldS
     val before = from.nodes.filter(n => n.get("op").asText == "global_table" && n.path("node").asText == g.node)
     val names = before.flatMap(n => from.known.find(k => from.owner(k).contains(n)).map(n -> _))
     names.find(_._2 == rows.name).orElse(names.headOption).map { case (old, name) =>
-      new MoveRule(name, from.levelOf(old), rows, None, 0, partitions, everywhere = true, typesOf(name, from.levelOf(old)), types.get(name), None, dropping(name, from.levelOf(old)), Map.empty)
+      new MoveRule(
+        name,
+        from.levelOf(old),
+        rows,
+        None,
+        0,
+        partitions,
+        everywhere = true,
+        typesOf(name, from.levelOf(old)),
+        types.get(name),
+        None,
+        dropping(name, from.levelOf(old)),
+        Map.empty
+      )
     }
   }
 
-  private def typesOf(name: String, level: Int): Map[Int, String] = perTask(level)(_.get(("$types", name)).map(x => new String(x._1, "UTF-8")))
-  private def dropping(name: String, level: Int): Set[Int] = (0 until from.partitions).filter(i => StateChanges.drops(forgotten(level, i), name)).toSet
-  private def sent(rows: KeptRows, level: Int): Map[Int, Long] = rows.closed.map(c => perTask(level)(_.get(("$clock", c.clock)).map(_._2))).getOrElse(Map.empty)
+  private def typesOf(name: String, level: Int): Map[Int, String] =
+    perTask(level)(_.get(("$types", name)).map(x => new String(x._1, "UTF-8")))
+  private def dropping(name: String, level: Int): Set[Int] =
+    (0 until from.partitions).filter(i => StateChanges.drops(forgotten(level, i), name)).toSet
+  private def sent(rows: KeptRows, level: Int): Map[Int, Long] =
+    rows.closed.map(c => perTask(level)(_.get(("$clock", c.clock)).map(_._2))).getOrElse(Map.empty)
   private def perTask[T](level: Int)(of: Map[(String, String), (Array[Byte], Long)] => Option[T]): Map[Int, T] =
     from.noted.collect { case ((`level`, task), noted) if of(noted).isDefined => task -> of(noted).get }
 
   /** From the operator's bytes of a key to those that the sub-topology's source has. */
   private def recode(spec: NodeSpec): Option[(Codec, Codec)] =
     if (OldState.scheme(newNodes, spec.sub) == "operator") None
-    else graph.specs.collectFirst {
-      case s: SourceSpec if s.sub == spec.sub && !s.isInstanceOf[GlobalTableSpec] && Codec.of(s.keyCodec.dataType).format != s.keyCodec.format =>
-        Codec.of(s.keyCodec.dataType) -> s.keyCodec
-    }
+    else
+      graph.specs.collectFirst {
+        case s: SourceSpec
+            if s.sub == spec.sub && !s
+              .isInstanceOf[GlobalTableSpec] && Codec.of(s.keyCodec.dataType).format != s.keyCodec.format =>
+          Codec.of(s.keyCodec.dataType) -> s.keyCodec
+      }
 
-  // ---- clocks and notes ---------------------------------------------------------------------------------------------------
+  // ---- clocks and notes ----
 
-  /** Of each task of a level: its clocks, the types of its stores, and that it is as old as the deployment's last change. */
+  /**
+   * Of each task of a level: its clocks, the types of its stores, and that it is as old as the deployment's last
+   * change.
+   */
   def notes(level: Int): Seq[Row] = {
     val specs = graph.specs.filter(_.level == level)
     val everywhere = specs.exists(_.isInstanceOf[GlobalTableSpec])
@@ -112,16 +183,20 @@ private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldS
     val named = rules(level).flatMap(r => r.target.map(t => row("$types", r.rows.name, t.getBytes("UTF-8"), 0L)))
     (0 until n).flatMap { j =>
       val clocks = clocksAt(level, j).map { case (name, value) => row("$clock", name, Array[Byte](0), value) }
-      val own = Seq(row("$token", "\u0000", Array[Byte](0), 1L + j), row("$change", "\u0000", Array[Byte](0), changes.last))
+      val own =
+        Seq(row("$token", "\u0000", Array[Byte](0), 1L + j), row("$change", "\u0000", Array[Byte](0), changes.last))
       (own ++ clocks ++ named).map(of => Row(salts(j) +: of: _*))
     }
   }
-  private def row(store: String, key: String, value: Array[Byte], time: Long): Seq[Any] = Seq(store, key.getBytes("UTF-8"), value, time)
+  private def row(store: String, key: String, value: Array[Byte], time: Long): Seq[Any] =
+    Seq(store, key.getBytes("UTF-8"), value, time)
 
   private def clocksAt(level: Int, j: Int): Seq[(String, Long)] = {
     val found = from.noted.toSeq.flatMap { case ((old, task), noted) =>
       val gone = forgotten(old, task)
-      noted.toSeq.collect { case (("$clock", name), (_, time)) if !StateChanges.concerns(gone, name) => (old, task, name, time) }
+      noted.toSeq.collect {
+        case (("$clock", name), (_, time)) if !StateChanges.concerns(gone, name) => (old, task, name, time)
+      }
     }
     val placed = for {
       (old, task, name, time) <- found
@@ -129,24 +204,32 @@ private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldS
       if change.forall(c => j < c.now && c.feeders(j).contains(task))
     } yield (now, old, change, time)
     placed.groupBy(_._1).toSeq.flatMap { case (name, at) =>
-      val waiting = at.head._3.exists { c => (0 until c.before).count(i => c.feeders(j).contains(i) && from.noted.contains((at.head._2, i))) > at.size }
-      if (Placement.lowest(name)) Option.when(!(waiting && Placement.begins(name)))(name -> at.map(_._4).min) else Some(name -> at.map(_._4).max)
+      val waiting = at.head._3.exists { c =>
+        (0 until c.before).count(i => c.feeders(j).contains(i) && from.noted.contains((at.head._2, i))) > at.size
+      }
+      if (Placement.lowest(name)) Option.when(!(waiting && Placement.begins(name)))(name -> at.map(_._4).min)
+      else Some(name -> at.map(_._4).max)
     }
   }
 
-  /** What a clock is called now and how its tasks changed, if a level has it; None for tasks where all have the same. */
+  /**
+   * What a clock is called now and how its tasks changed, if a level has it; None for tasks where all have the same.
+   */
   private def place(name: String, old: Int, level: Int): Seq[(String, Option[Change])] = {
     def at(spec: Option[NodeSpec], called: String = name): Seq[(String, Option[Change])] =
       spec.filter(_.level == level).toSeq.flatMap(s => moved(s).map(c => called -> Some(c)))
-    def ofStore(store: String): Seq[(String, Option[Change])] = kept.find(_._2.name == store).toSeq.flatMap { case (s, _) =>
-      if (s.level != level) Nil else from.owner(store).map(o => name -> Some(change(from.sub(o), s.sub))).toSeq
-    }
+    def ofStore(store: String): Seq[(String, Option[Change])] =
+      kept.find(_._2.name == store).toSeq.flatMap { case (s, _) =>
+        if (s.level != level) Nil else from.owner(store).map(o => name -> Some(change(from.sub(o), s.sub))).toSeq
+      }
     name.split("[/:]", 2) match {
       case Array("$wall") => Seq(name -> None)
       case Array("$rows", _) => Nil
       case Array(kind @ ("$stream" | "$partition"), rest) =>
         val (sub, more) = rest.span(_ != '/')
-        if (kind == "$partition") subsOf(sub.toInt, None, level).map { s => s"$kind/$s$more" -> Some(partitioned(sub.toInt, s, more)) }
+        if (kind == "$partition") subsOf(sub.toInt, None, level).map { s =>
+          s"$kind/$s$more" -> Some(partitioned(sub.toInt, s, more))
+        }
         else subsOf(sub.toInt, Some(old), level).map(s => s"$kind/$s" -> Some(change(sub.toInt, s)))
       case Array("$offset" | "$schedule", rest) => at(specs.get(rest.substring(0, rest.lastIndexOf('/'))))
       case Array("store" | "swept" | "sequence", store) if kept.exists(_._2.name == store) => ofStore(store)
@@ -154,15 +237,21 @@ private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldS
       case Array(id) => at(specs.get(id))
     }
   }
-  /** A topic-partition is read by the task of its number. */
-  private def partitioned(old: Int, now: Int, place: String): Change = new Change(from.tasks(old), tasks(now), sameKeys = true) {
-    private val number = place.substring(place.lastIndexOf('/') + 1).toInt
-    override def feeders(j: Int): Seq[Int] = if (number % this.now == j) Seq(number % before) else Nil
-  }
 
-  /** Sub-topologies of the new graph that have nodes of an old one, on a level; `old`: where they were together on a level. */
+  /** A topic-partition is read by the task of its number. */
+  private def partitioned(old: Int, now: Int, place: String): Change =
+    new Change(from.tasks(old), tasks(now), sameKeys = true) {
+      private val number = place.substring(place.lastIndexOf('/') + 1).toInt
+      override def feeders(j: Int): Seq[Int] = if (number % this.now == j) Seq(number % before) else Nil
+    }
+
+  /**
+   * Sub-topologies of the new graph that have nodes of an old one, on a level; `old`: where they were together on a
+   * level.
+   */
   private def subsOf(sub: Int, old: Option[Int], level: Int): Seq[Int] = {
-    def ids(at: Int => Boolean) = from.nodes.filter(n => from.sub(n) == sub && at(from.levelOf(n))).map(_.get("id").asText).toSet
+    def ids(at: Int => Boolean) =
+      from.nodes.filter(n => from.sub(n) == sub && at(from.levelOf(n))).map(_.get("id").asText).toSet
     val here = graph.specs.filter(_.level == level)
     val close = old.map(o => ids(_ == o)).getOrElse(ids(_ => true))
     here.groupBy(_.sub).toSeq.collect { case (s, nodes) if nodes.exists(n => close(n.id)) => s }
@@ -170,8 +259,11 @@ private[millrace] final class Placement(graph: Graph, json: JsonNode, from: OldS
 }
 
 private[millrace] object Placement {
+
   /** Clocks that go by the lowest: what must not be missed. */
-  def lowest(name: String): Boolean = name.startsWith("$schedule/") || name.startsWith("swept:") || name.endsWith(":single") || begins(name)
+  def lowest(name: String): Boolean =
+    name.startsWith("$schedule/") || name.startsWith("swept:") || name.endsWith(":single") || begins(name)
+
   /** Nothing at all is less than any. */
   def begins(name: String): Boolean = name.endsWith(":emitted")
 }
@@ -180,39 +272,66 @@ private[millrace] object Placement {
 private[millrace] final case class Asker(tasks: Int, key: KeyType, recode: Option[(Codec, Codec)]) extends Serializable
 
 /**
- * What becomes of the rows called `from` on a level of the old state. `tasks`: among how many they are distributed by key, 0 where each stays with its task;
- * `typesOf`: of each old task the type of its values, `target`: that of all; `dropping`: old tasks whose rows were given up; `sent`: see [[KeptRows.closed]].
+ * What becomes of the rows called `from` on a level of the old state. `tasks`: among how many they are distributed by
+ * key, 0 where each stays with its task; `typesOf`: of each old task the type of its values, `target`: that of all;
+ * `dropping`: old tasks whose rows were given up; `sent`: see [[KeptRows.closed]].
  */
-private[millrace] final class MoveRule(val from: String, val fromLevel: Int, val rows: KeptRows, recode: Option[(Codec, Codec)], tasks: Int, partitions: Int, everywhere: Boolean,
-    typesOf: Map[Int, String], val target: Option[String], asker: Option[Asker], dropping: Set[Int], sent: Map[Int, Long]) extends Serializable {
+private[millrace] final class MoveRule(
+    val from: String,
+    val fromLevel: Int,
+    val rows: KeptRows,
+    recode: Option[(Codec, Codec)],
+    tasks: Int,
+    partitions: Int,
+    everywhere: Boolean,
+    typesOf: Map[Int, String],
+    val target: Option[String],
+    asker: Option[Asker],
+    dropping: Set[Int],
+    sent: Map[Int, Long]
+) extends Serializable {
   def begin(): Work = new Work
 
-  private def chosen(key: Array[Byte], recode: Option[(Codec, Codec)]): Array[Byte] = recode.fold(key) { case (mine, theirs) => theirs.encode(mine.decode(key)) }
+  private def chosen(key: Array[Byte], recode: Option[(Codec, Codec)]): Array[Byte] = recode.fold(key) {
+    case (mine, theirs) => theirs.encode(mine.decode(key))
+  }
 
   final class Work {
     private val salts = Internals.salts(partitions)
-    private val converters = typesOf.collect { case (task, was) if target.exists(_ != was) =>
-      val (old, now) = (DataType.fromJson(was), DataType.fromJson(target.get))
-      task -> (new Packer(old), Conversion.of(old, now).get, new Packer(now))
+    private val converters = typesOf.collect {
+      case (task, was) if target.exists(_ != was) =>
+        val (old, now) = (DataType.fromJson(was), DataType.fromJson(target.get))
+        task -> (new Packer(old), Conversion.of(old, now).get, new Packer(now))
     }
     private val subscriber = new Packer(ForeignKey.subscriber)
 
     def moved(task: Int, key: Array[Byte], value: Array[Byte], time: Long): Seq[Row] =
-      if (dropping(task) || (everywhere && task != 0) || rows.closed.exists(c => sent.get(task).exists(c.sent(key, _)))) Nil
+      if (dropping(task) || (everywhere && task != 0) || rows.closed.exists(c => sent.get(task).exists(c.sent(key, _))))
+        Nil
       else {
         val made = asker.fold(converted(task, value))(answered(key, value, _))
-        val to = if (everywhere) salts.toSeq else Seq(salts(if (tasks == 0) task else Partitioner.partition(chosen(rows.keyOf(key), recode), tasks)))
+        val to =
+          if (everywhere) salts.toSeq
+          else Seq(salts(if (tasks == 0) task else Partitioner.partition(chosen(rows.keyOf(key), recode), tasks)))
         to.map(Row(_, rows.name, key, made, time))
       }
 
-    private def converted(task: Int, value: Array[Byte]): Array[Byte] = converters.get(task).fold(value) { case (old, convert, now) =>
-      val v = old.unpack(value)
-      now.pack(if (v == null) null else convert(v))
-    }
+    private def converted(task: Int, value: Array[Byte]): Array[Byte] =
+      converters.get(task).fold(value) { case (old, convert, now) =>
+        val v = old.unpack(value)
+        now.pack(if (v == null) null else convert(v))
+      }
     private def answered(key: Array[Byte], value: Array[Byte], asker: Asker): Array[Byte] = {
       val w = subscriber.unpack(value).asInstanceOf[InternalRow]
       val primary = java.util.Arrays.copyOfRange(key, 4 + Bytes.getInt(key, 0), key.length - KeptRows.tail(asker.key))
-      subscriber.pack(new GenericInternalRow(Array[Any](if (w.isNullAt(0)) null else w.getBinary(0), Partitioner.partition(chosen(primary, asker.recode), asker.tasks))))
+      subscriber.pack(
+        new GenericInternalRow(
+          Array[Any](
+            if (w.isNullAt(0)) null else w.getBinary(0),
+            Partitioner.partition(chosen(primary, asker.recode), asker.tasks)
+          )
+        )
+      )
     }
   }
 }

@@ -13,13 +13,14 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
 
 /**
- * Reads a page of a store from a checkpoint (py4j); the folder is only read.
- *   read(spark, request): {"path": URI of the query's folder, "operator": number of the stateful operator in it, "batch": the last committed one, "sub": sub-topology,
- *     "changes": of each change of the deployment the stores that begin anew, "store": see [[StoreLayout]], "query": see [[StateQuery]]}
- *   Gives {"rows": [{"key", "value", "timestamp", "task", and by kind "window": {"start", "end"} or "valid_from"}], "next": text or null,
- *   "tasks": [{"task", "stream_time"}]}; keys and values are JSON as text, which keeps all digits of numbers.
- *   Throws Refused with the code `key_invalid` or `query_invalid`.
- * Rows come in the order of their keys' bytes, as a store of Kafka Streams iterates, and within a key by time; where two tasks have a key, by task.
+ * Reads a page of a store from a checkpoint (py4j); the folder is only read. read(spark, request): {"path": URI of the
+ * query's folder, "operator": number of the stateful operator in it, "batch": the last committed one, "sub":
+ * sub-topology, "changes": of each change of the deployment the stores that begin anew, "store": see [[StoreLayout]],
+ * "query": see [[StateQuery]]} Gives {"rows": [{"key", "value", "timestamp", "task", and by kind "window": {"start",
+ * "end"} or "valid_from"}], "next": text or null, "tasks": [{"task", "stream_time"}]}; keys and values are JSON as
+ * text, which keeps all digits of numbers. Throws Refused with the code `key_invalid` or `query_invalid`. Rows come in
+ * the order of their keys' bytes, as a store of Kafka Streams iterates, and within a key by time; where two tasks have
+ * a key, by task.
  */
 object StateReading {
   def read(session: SparkSession, requestJson: String): String = {
@@ -30,7 +31,9 @@ object StateReading {
     val state = OldState.read(spark, j.get("path").asText, j.get("operator").asInt, j.get("batch").asLong)
     val noted = Noted.read(state)
     val gone = j.path("changes").elements.asScala.map(_.elements.asScala.map(_.asText).toSet).toIndexedSeq
-    val tasks = noted.filter { case (task, n) => (!layout.everywhere || task == 0) && !StateChanges.drops(gone.drop(n.change.toInt).flatten.toSet, layout.rows) }
+    val tasks = noted.filter { case (task, n) =>
+      (!layout.everywhere || task == 0) && !StateChanges.drops(gone.drop(n.change.toInt).flatten.toSet, layout.rows)
+    }
     val clocks = tasks.map { case (task, n) => task -> n.clocks.getOrElse("store:" + layout.rows, -1L) }
     val page = new Page(layout, query, clocks)
     val found = state.where(state("store") === layout.rows).rdd.mapPartitions(page.of).collect()
@@ -45,40 +48,67 @@ object StateReading {
     val times = out.putArray("tasks")
     val sub = j.get("sub").asInt
     tasks.toSeq.sortBy(_._1).foreach { case (task, n) =>
-      n.clocks.get(s"$$stream/$sub").foreach { t => times.addObject().put("task", s"${sub}_$task").put("stream_time", t) }
+      n.clocks.get(s"$$stream/$sub").foreach { t =>
+        times.addObject().put("task", s"${sub}_$task").put("stream_time", t)
+      }
     }
     Json.mapper.writeValueAsString(out)
   }
 }
 
-/** What a task noted about itself: its clocks, the types of its stores' values, and the last change that it went through. */
+/**
+ * What a task noted about itself: its clocks, the types of its stores' values, and the last change that it went
+ * through.
+ */
 private final case class Noted(clocks: Map[String, Long], types: Map[String, String], change: Long)
 private object Noted {
   def read(state: org.apache.spark.sql.Dataset[Row]): Map[Int, Noted] =
-    state.where("store in ('$clock', '$change', '$types')").collect().toSeq.groupBy(_.getInt(0)).map { case (task, rows) =>
-      def named(store: String) = rows.filter(_.getString(1) == store).map(r => new String(r.getAs[Array[Byte]](2), UTF_8) -> r)
-      task -> Noted(named("$clock").map { case (n, r) => n -> r.getLong(4) }.toMap, named("$types").map { case (n, r) => n -> new String(r.getAs[Array[Byte]](3), UTF_8) }.toMap,
-        named("$change").headOption.fold(0L)(_._2.getLong(4)))
+    state.where("store in ('$clock', '$change', '$types')").collect().toSeq.groupBy(_.getInt(0)).map {
+      case (task, rows) =>
+        def named(store: String) =
+          rows.filter(_.getString(1) == store).map(r => new String(r.getAs[Array[Byte]](2), UTF_8) -> r)
+        task -> Noted(
+          named("$clock").map { case (n, r) => n -> r.getLong(4) }.toMap,
+          named("$types").map { case (n, r) => n -> new String(r.getAs[Array[Byte]](3), UTF_8) }.toMap,
+          named("$change").headOption.fold(0L)(_._2.getLong(4))
+        )
     }
 }
 
-/** A row's place in its store: `time` is the start of a window, the end of a session or, negated, the time of a version; `second` is a session's start. */
-private[millrace] final class StateRow(val inner: Array[Byte], val time: Long, val second: Long, val sequence: Int, val task: Int, val value: Array[Byte], val timestamp: Long) extends Serializable
+/**
+ * A row's place in its store: `time` is the start of a window, the end of a session or, negated, the time of a version;
+ * `second` is a session's start.
+ */
+private[millrace] final class StateRow(
+    val inner: Array[Byte],
+    val time: Long,
+    val second: Long,
+    val sequence: Int,
+    val task: Int,
+    val value: Array[Byte],
+    val timestamp: Long
+) extends Serializable
 
 /**
- * How the rows of a store are laid out.
- *   rows       their name in the state
- *   kind       `table`, `versioned`, `time_first` (windows by start and key), `key_first` (by key and start), `session`
- *   key        the type of the key without its window, as Spark's JSON
- *   window     of a table whose keys have one: `session`, or any other
- *   size       of windows in ms, null where they have no end
- *   duplicates several values of a key at one time
- *   retention  in ms, null without: rows that are further behind the store's clock than this, plus one for `slack`, are not shown. Of versions: the history
- *   timed      rows have timestamps
- *   everywhere each task has all rows
+ * How the rows of a store are laid out. rows their name in the state kind `table`, `versioned`, `time_first` (windows
+ * by start and key), `key_first` (by key and start), `session` key the type of the key without its window, as Spark's
+ * JSON window of a table whose keys have one: `session`, or any other size of windows in ms, null where they have no
+ * end duplicates several values of a key at one time retention in ms, null without: rows that are further behind the
+ * store's clock than this, plus one for `slack`, are not shown. Of versions: the history timed rows have timestamps
+ * everywhere each task has all rows
  */
-private final case class StoreLayout(rows: String, kind: String, key: DataType, window: Option[String], size: java.lang.Long, duplicates: Boolean, retention: java.lang.Long, slack: Long,
-    timed: Boolean, everywhere: Boolean) {
+private final case class StoreLayout(
+    rows: String,
+    kind: String,
+    key: DataType,
+    window: Option[String],
+    size: java.lang.Long,
+    duplicates: Boolean,
+    retention: java.lang.Long,
+    slack: Long,
+    timed: Boolean,
+    everywhere: Boolean
+) {
   def windowed: Boolean = kind == "time_first" || kind == "key_first" || session || window.nonEmpty
   def session: Boolean = kind == "session" || window.contains("session")
   def versioned: Boolean = kind == "versioned"
@@ -86,15 +116,30 @@ private final case class StoreLayout(rows: String, kind: String, key: DataType, 
 
   def place(task: Int, k: Array[Byte], value: Array[Byte], timestamp: Long): StateRow = {
     val n = k.length - tail
-    if (kind == "time_first") new StateRow(Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0), 0L, 0, task, value, timestamp)
-    else if (session) new StateRow(Arrays.copyOf(k, n), Bytes.getLong(k, n), Bytes.getLong(k, n + 8), 0, task, value, timestamp)
-    else if (versioned) new StateRow(Arrays.copyOf(k, n), Bytes.getLong(k, n) - Long.MaxValue, 0L, 0, task, value, timestamp)
-    else if (windowed) new StateRow(Arrays.copyOf(k, n), Bytes.getLong(k, n), 0L, if (duplicates) Bytes.getInt(k, n + 8) else 0, task, value, timestamp)
+    if (kind == "time_first")
+      new StateRow(Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0), 0L, 0, task, value, timestamp)
+    else if (session)
+      new StateRow(Arrays.copyOf(k, n), Bytes.getLong(k, n), Bytes.getLong(k, n + 8), 0, task, value, timestamp)
+    else if (versioned)
+      new StateRow(Arrays.copyOf(k, n), Bytes.getLong(k, n) - Long.MaxValue, 0L, 0, task, value, timestamp)
+    else if (windowed)
+      new StateRow(
+        Arrays.copyOf(k, n),
+        Bytes.getLong(k, n),
+        0L,
+        if (duplicates) Bytes.getInt(k, n + 8) else 0,
+        task,
+        value,
+        timestamp
+      )
     else new StateRow(k, 0L, 0L, 0, task, value, timestamp)
   }
+
   /** The time by which `newest` sorts and, of windows and sessions, a time range chooses: their start. */
-  def newest(r: StateRow): Long = if (versioned) -r.time else if (session) r.time else if (timed) r.timestamp else r.time
+  def newest(r: StateRow): Long =
+    if (versioned) -r.time else if (session) r.time else if (timed) r.timestamp else r.time
   def start(r: StateRow): Long = if (versioned) -r.time else if (session) r.second else r.time
+
   /** Whether retention hides a row. */
   def expired(r: StateRow, clock: Long): Boolean = !versioned && retention != null && r.time < clock - retention + slack
 }
@@ -102,20 +147,43 @@ private object StoreLayout {
   def parse(j: JsonNode): StoreLayout = {
     def text(p: String) = Option(j.get(p)).filterNot(_.isNull).map(_.asText)
     def long(p: String): java.lang.Long = text(p).map(t => Long.box(t.toLong)).orNull
-    StoreLayout(text("rows").get, text("kind").get, DataType.fromJson(j.get("key").toString), text("window"), long("size"), j.path("duplicates").asBoolean, long("retention"),
-      j.path("slack").asLong(1L), j.path("timed").asBoolean(true), j.path("everywhere").asBoolean)
+    StoreLayout(
+      text("rows").get,
+      text("kind").get,
+      DataType.fromJson(j.get("key").toString),
+      text("window"),
+      long("size"),
+      j.path("duplicates").asBoolean,
+      long("retention"),
+      j.path("slack").asLong(1L),
+      j.path("timed").asBoolean(true),
+      j.path("everywhere").asBoolean
+    )
   }
 }
 
 /**
- * Which rows, and how many. JSON, all of it optional but `limit`: "key", "from", "to" (keys as text, inclusive), "prefix" (of keys that are text), "from_time", "to_time" (starts of windows
- * or versions in ms, inclusive), "as_of" (ms; of versions), "versions" (each of them a row), "newest" (latest time first), "after" (the `next` of the page before).
+ * Which rows, and how many. JSON, all of it optional but `limit`: "key", "from", "to" (keys as text, inclusive),
+ * "prefix" (of keys that are text), "from_time", "to_time" (starts of windows or versions in ms, inclusive), "as_of"
+ * (ms; of versions), "versions" (each of them a row), "newest" (latest time first), "after" (the `next` of the page
+ * before).
  */
-private final case class StateQuery(lower: Array[Byte], upper: Array[Byte], fromTime: Long, toTime: Long, asOf: java.lang.Long, versions: Boolean, order: Ordering[StateRow], after: Option[StateRow], limit: Int)
-    extends Serializable {
+private final case class StateQuery(
+    lower: Array[Byte],
+    upper: Array[Byte],
+    fromTime: Long,
+    toTime: Long,
+    asOf: java.lang.Long,
+    versions: Boolean,
+    order: Ordering[StateRow],
+    after: Option[StateRow],
+    limit: Int
+) extends Serializable {
+
   /** `upper` is exclusive. */
   def takes(layout: StoreLayout, r: StateRow): Boolean =
-    (lower == null || Arrays.compareUnsigned(r.inner, lower) >= 0) && (upper == null || Arrays.compareUnsigned(r.inner, upper) < 0) && {
+    (lower == null || Arrays
+      .compareUnsigned(r.inner, lower) >= 0) && (upper == null || Arrays.compareUnsigned(r.inner, upper) < 0) && {
       val at = layout.start(r)
       at >= fromTime && at <= toTime
     }
@@ -127,37 +195,67 @@ private object StateQuery {
   def parse(j: JsonNode, layout: StoreLayout): StateQuery = {
     def text(p: String) = Option(j.get(p)).filterNot(_.isNull).map(_.asText)
     val codec = Codec.of(layout.key)
-    def key(p: String): Option[Array[Byte]] = text(p).map(t => try codec.encode(valueOf(t, layout.key)) catch {
-      case e: BadBytes => bad("key_invalid", s"keys of this store are of the type ${layout.key.sql}: ${e.getMessage}")
-    })
-    if (text("prefix").nonEmpty && layout.key != StringType) bad("query_invalid", s"only keys of the type STRING have a prefix, those of this store are ${layout.key.sql}")
-    if (text("as_of").nonEmpty && !layout.versioned) bad("query_invalid", "only versioned stores know the values of an earlier time")
-    if ((text("from_time").nonEmpty || text("to_time").nonEmpty) && !layout.windowed && !layout.versioned) bad("query_invalid", "rows of this store have no window, so a time chooses none of them")
+    def key(p: String): Option[Array[Byte]] = text(p).map(t =>
+      try codec.encode(valueOf(t, layout.key))
+      catch {
+        case e: BadBytes => bad("key_invalid", s"keys of this store are of the type ${layout.key.sql}: ${e.getMessage}")
+      }
+    )
+    if (text("prefix").nonEmpty && layout.key != StringType)
+      bad("query_invalid", s"only keys of the type STRING have a prefix, those of this store are ${layout.key.sql}")
+    if (text("as_of").nonEmpty && !layout.versioned)
+      bad("query_invalid", "only versioned stores know the values of an earlier time")
+    if ((text("from_time").nonEmpty || text("to_time").nonEmpty) && !layout.windowed && !layout.versioned)
+      bad("query_invalid", "rows of this store have no window, so a time chooses none of them")
     val newest = j.path("newest").asBoolean
-    if (newest && !layout.timed && !layout.windowed) bad("query_invalid", "rows of this store have no time, so none of them is the newest")
+    if (newest && !layout.timed && !layout.windowed)
+      bad("query_invalid", "rows of this store have no time, so none of them is the newest")
     val exact = key("key")
     val prefix = text("prefix").map(_.getBytes(UTF_8))
     val lowers = (exact ++ prefix ++ key("from")).toSeq
-    val uppers = (exact.map(Bytes.next) ++ prefix.flatMap(p => Option(Bytes.after(p))) ++ key("to").map(Bytes.next)).toSeq
+    val uppers =
+      (exact.map(Bytes.next) ++ prefix.flatMap(p => Option(Bytes.after(p))) ++ key("to").map(Bytes.next)).toSeq
     val bytes: Ordering[Array[Byte]] = (a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)
     val order = if (newest) new NewestFirst(layout) else new ByKey
-    StateQuery(lowers.maxOption(bytes).orNull, uppers.minOption(bytes).orNull, text("from_time").fold(Long.MinValue)(_.toLong), text("to_time").fold(Long.MaxValue)(_.toLong),
-      text("as_of").map(t => Long.box(t.toLong)).orNull, j.path("versions").asBoolean || newest, order, text("after").map(placeOf), j.get("limit").asInt)
+    StateQuery(
+      lowers.maxOption(bytes).orNull,
+      uppers.minOption(bytes).orNull,
+      text("from_time").fold(Long.MinValue)(_.toLong),
+      text("to_time").fold(Long.MaxValue)(_.toLong),
+      text("as_of").map(t => Long.box(t.toLong)).orNull,
+      j.path("versions").asBoolean || newest,
+      order,
+      text("after").map(placeOf),
+      j.get("limit").asInt
+    )
   }
 
   /** A key from text: text itself, else JSON; what is text in JSON needs no quotes. */
   private def valueOf(text: String, t: DataType): Any =
     if (t == StringType) org.apache.spark.unsafe.types.UTF8String.fromString(text)
-    else try Json.parse(text.getBytes(UTF_8), t) catch {
-      case e: BadBytes => try Json.parse(Json.mapper.writeValueAsBytes(text), t) catch { case _: BadBytes => throw e }
-    }
+    else
+      try Json.parse(text.getBytes(UTF_8), t)
+      catch {
+        case e: BadBytes =>
+          try Json.parse(Json.mapper.writeValueAsBytes(text), t)
+          catch { case _: BadBytes => throw e }
+      }
 
   def cursor(r: StateRow): String = {
-    val head = java.nio.ByteBuffer.allocate(32).putLong(r.time).putLong(r.second).putInt(r.sequence).putInt(r.task).putLong(r.timestamp).array
+    val head = java.nio.ByteBuffer
+      .allocate(32)
+      .putLong(r.time)
+      .putLong(r.second)
+      .putInt(r.sequence)
+      .putInt(r.task)
+      .putLong(r.timestamp)
+      .array
     Base64.getUrlEncoder.withoutPadding.encodeToString(head ++ r.inner)
   }
   private def placeOf(text: String): StateRow = {
-    val raw = try Base64.getUrlDecoder.decode(text) catch { case _: IllegalArgumentException => Array.emptyByteArray }
+    val raw =
+      try Base64.getUrlDecoder.decode(text)
+      catch { case _: IllegalArgumentException => Array.emptyByteArray }
     if (raw.length < 32) bad("query_invalid", "“after” is no place in a store: it is the `next` of an answer")
     val b = java.nio.ByteBuffer.wrap(raw)
     val (time, second, sequence, task, timestamp) = (b.getLong, b.getLong, b.getInt, b.getInt, b.getLong)
@@ -183,10 +281,14 @@ private final class NewestFirst(layout: StoreLayout) extends Ordering[StateRow] 
   }
 }
 
-/** The first rows of each task, so many that a page and the knowledge of a next one can be made of them; memory is bounded by the page. */
+/**
+ * The first rows of each task, so many that a page and the knowledge of a next one can be made of them; memory is
+ * bounded by the page.
+ */
 private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int, Long]) extends Serializable {
   def of(rows: Iterator[Row]): Iterator[StateRow] = {
     val kept = new java.util.TreeSet[StateRow](query.order)
+
     /** Of a versioned store: the version of each key that is in the page. */
     val byKey = new java.util.HashMap[Bytes, StateRow]()
     rows.foreach { r =>
@@ -203,18 +305,29 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
   }
   private def latestOnly: Boolean = layout.versioned && !query.versions
   private def fits(kept: java.util.TreeSet[StateRow], at: StateRow): Boolean =
-    if (latestOnly) query.after.forall(a => Arrays.compareUnsigned(at.inner, a.inner) > 0 || (Arrays.equals(at.inner, a.inner) && at.task > a.task))
+    if (latestOnly)
+      query.after.forall(a =>
+        Arrays.compareUnsigned(at.inner, a.inner) > 0 || (Arrays.equals(at.inner, a.inner) && at.task > a.task)
+      )
     else query.follows(at) && (kept.size <= query.limit || query.order.lt(at, kept.last))
 
-  /** One version of each key: the newest at or before the time that is asked for, or as [[VersionedTable.get]] answers for a time before the history. */
-  private def chosen(kept: java.util.TreeSet[StateRow], byKey: java.util.HashMap[Bytes, StateRow], at: StateRow): Unit = {
+  /**
+   * One version of each key: the newest at or before the time that is asked for, or as [[VersionedTable.get]] answers
+   * for a time before the history.
+   */
+  private def chosen(
+      kept: java.util.TreeSet[StateRow],
+      byKey: java.util.HashMap[Bytes, StateRow],
+      at: StateRow
+  ): Unit = {
     val inHistory = query.asOf == null || query.asOf >= clocks(at.task) - layout.retention
     if (!inHistory || query.asOf == null || -at.time <= query.asOf) {
       val k = new Bytes(at.inner)
       val before = byKey.get(k)
       if (before == null || at.time < before.time) {
         if (before != null) kept.remove(before)
-        kept.add(at); byKey.put(k, at)
+        kept.add(at)
+        byKey.put(k, at)
       }
     }
   }
@@ -225,14 +338,22 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
     else if (latestOnly) rows.filter(r => query.asOf == null || -r.time <= query.asOf)
     else {
       val before = query.after.orNull +: rows.dropRight(1)
-      rows.zip(before).collect { case (r, newer) if newer == null || !Arrays.equals(newer.inner, r.inner) || newer.task != r.task || -newer.time > clocks(r.task) - layout.retention => r }
+      rows.zip(before).collect {
+        case (r, newer)
+            if newer == null || !Arrays.equals(newer.inner, r.inner) || newer.task != r.task || -newer.time > clocks(
+              r.task
+            ) - layout.retention =>
+          r
+      }
     }
 
   private lazy val codec = Codec.of(layout.key)
   def show(r: StateRow, packed: DataType, o: => ObjectNode): Unit = {
     val row = new Packer(packed).unpack(r.value)
     val (value, t) = packed match {
-      case s: StructType if layout.versioned => val v = row.asInstanceOf[InternalRow]; (if (v.isNullAt(0)) null else v.get(0, s.head.dataType), s.head.dataType)
+      case s: StructType if layout.versioned =>
+        val v = row.asInstanceOf[InternalRow]
+        (if (v.isNullAt(0)) null else v.get(0, s.head.dataType), s.head.dataType)
       case other => (row, other)
     }
     if (value != null || query.versions) {
@@ -241,7 +362,9 @@ private final class Page(layout: StoreLayout, query: StateQuery, clocks: Map[Int
       n.put("key", text(codec.decode(r.inner), layout.key))
       if (layout.windowed) {
         val w = n.putObject("window").put("start", layout.start(r))
-        if (layout.session) w.put("end", r.time) else if (layout.size == null) w.putNull("end") else w.put("end", r.time + layout.size)
+        if (layout.session) w.put("end", r.time)
+        else if (layout.size == null) w.putNull("end")
+        else w.put("end", r.time + layout.size)
       }
       if (value == null) n.putNull("value") else n.put("value", text(value, t))
       if (layout.versioned) n.put("valid_from", -r.time)

@@ -11,51 +11,81 @@ import org.apache.spark.sql.catalyst.util.{ArrayBasedMapData, ArrayData, Generic
 import org.apache.spark.sql.types._
 
 /**
- * What a deployment's accepted changes ask of tasks whose state is older. A task's state notes the number of the last change that it went through.
- * `drops`: of each change, by its number from 1, the prefixes of names in the state that begin anew; `decided`: how values are made of older ones.
+ * What a deployment's accepted changes ask of tasks whose state is older. A task's state notes the number of the last
+ * change that it went through. `drops`: of each change, by its number from 1, the prefixes of names in the state that
+ * begin anew; `decided`: how values are made of older ones.
  */
 private[millrace] final case class StateChanges(drops: IndexedSeq[Set[String]], decided: Seq[Decided] = Nil) {
   def last: Long = drops.length.toLong
+
   /** What a state that went through change `from` has to forget. */
   def after(from: Long): Set[String] = drops.drop(from.toInt).flatten.toSet
+
   /** What makes values of another type of those in the state, the latest decision first; None where nothing does. */
   def conversion(name: String, from: DataType, to: DataType): Option[Any => Any] =
-    Conversion.of(from, to).orElse(decided.reverseIterator.filter(d => StateChanges.drops(Set(d.store), name)).flatMap(d => Conversion.of(from, to, d)).nextOption())
+    Conversion
+      .of(from, to)
+      .orElse(
+        decided.reverseIterator
+          .filter(d => StateChanges.drops(Set(d.store), name))
+          .flatMap(d => Conversion.of(from, to, d))
+          .nextOption()
+      )
 }
 
 /** A person's expression over `old`, which makes values of a store's new type of those of its old one. */
-private[millrace] final case class Decided(store: String, from: DataType, to: DataType, expression: Expr) extends Conversion.Leaf {
-  override def apply(a: DataType, b: DataType): Option[Any => Any] = Option.when(a == from && b == to)(old => if (old == null) null else expression(old))
+private[millrace] final case class Decided(store: String, from: DataType, to: DataType, expression: Expr)
+    extends Conversion.Leaf {
+  override def apply(a: DataType, b: DataType): Option[Any => Any] =
+    Option.when(a == from && b == to)(old => if (old == null) null else expression(old))
 }
 
 private[millrace] object StateChanges {
   val none: StateChanges = StateChanges(IndexedSeq.empty)
-  /** `[{"drop": ["sum"], "convert": [{"store": "mean", "from": "DOUBLE", "to": "BIGINT", "expression": "CAST(old AS BIGINT)"}]}, ...]` */
+
+  /**
+   * `[{"drop": ["sum"], "convert": [{"store": "mean", "from": "DOUBLE", "to": "BIGINT", "expression": "CAST(old AS
+   * BIGINT)"}]}, ...]`
+   */
   def parse(j: JsonNode, spark: SparkSession): StateChanges = StateChanges(
     j.elements.asScala.map(_.path("drop").elements.asScala.map(_.asText).toSet).toIndexedSeq,
-    j.elements.asScala.flatMap(_.path("convert").elements.asScala).map { d =>
-      val store = d.get("store").asText
-      val (from, to) = (Expressions.parseType(d.get("from").asText).asNullable, Expressions.parseType(d.get("to").asText).asNullable)
-      val expression =
-        try Expressions.compile(spark, d.get("expression").asText, Layout(IndexedSeq("old" -> from)), "convert", Some(to))
-        catch { case x: Expressions.Invalid => throw new Refused(store, "convert", "expression", x.reason) }
-      Decided(store, from, to, expression)
-    }.toSeq)
+    j.elements.asScala
+      .flatMap(_.path("convert").elements.asScala)
+      .map { d =>
+        val store = d.get("store").asText
+        val (from, to) =
+          (Expressions.parseType(d.get("from").asText).asNullable, Expressions.parseType(d.get("to").asText).asNullable)
+        val expression =
+          try
+            Expressions
+              .compile(spark, d.get("expression").asText, Layout(IndexedSeq("old" -> from)), "convert", Some(to))
+          catch { case x: Expressions.Invalid => throw new Refused(store, "convert", "expression", x.reason) }
+        Decided(store, from, to, expression)
+      }
+      .toSeq
+  )
 
   private val clocks = Seq("store:", "swept:", "sequence:", "$rows/")
   private val counters = Set(":records", ":bytes", ":single", ":sequence")
 
-  /** Whether rows or a clock of this name belong to one of the stores. Copies of a table belong to the table, independent of the node that holds them. */
+  /**
+   * Whether rows or a clock of this name belong to one of the stores. Copies of a table belong to the table,
+   * independent of the node that holds them.
+   */
   def concerns(prefixes: Set[String], name: String): Boolean = {
     val bare = clocks.find(name.startsWith(_)).map(c => name.substring(c.length))
     prefixes.exists { p =>
       bare.exists(b => b == p || b.startsWith(p + "$")) || (bare.isEmpty && counters.exists(c => name == p + c))
     }
   }
-  def drops(prefixes: Set[String], store: String): Boolean = !store.contains("$copy") && prefixes.exists(p => store == p || store.startsWith(p + "$"))
+  def drops(prefixes: Set[String], store: String): Boolean =
+    !store.contains("$copy") && prefixes.exists(p => store == p || store.startsWith(p + "$"))
 }
 
-/** Values of one type as values of another: what widens, by the rules of `state_changes.py`; anything else is refused, bits are never read as another type. */
+/**
+ * Values of one type as values of another: what widens, by the rules of `state_changes.py`; anything else is refused,
+ * bits are never read as another type.
+ */
 private[millrace] object Conversion {
   def text(t: DataType): String = t.asNullable.json
 
@@ -68,11 +98,15 @@ private[millrace] object Conversion {
     case (a, b) if a == b => Some(identity)
     case (a, b) if leaf(a, b).isDefined => leaf(a, b)
     case (StructType(old), StructType(now)) => struct(old, now, leaf)
-    case (ArrayType(a, _), ArrayType(b, _)) => of(a, b, leaf).map(f => v => new GenericArrayData(elements(v.asInstanceOf[ArrayData], a, f)))
+    case (ArrayType(a, _), ArrayType(b, _)) =>
+      of(a, b, leaf).map(f => v => new GenericArrayData(elements(v.asInstanceOf[ArrayData], a, f)))
     case (MapType(ak, av, _), MapType(bk, bv, _)) =>
       for (k <- of(ak, bk, leaf); v <- of(av, bv, leaf)) yield (m: Any) => {
         val d = m.asInstanceOf[MapData]
-        new ArrayBasedMapData(new GenericArrayData(elements(d.keyArray(), ak, k)), new GenericArrayData(elements(d.valueArray(), av, v)))
+        new ArrayBasedMapData(
+          new GenericArrayData(elements(d.keyArray(), ak, k)),
+          new GenericArrayData(elements(d.valueArray(), av, v))
+        )
       }
     case (a, b) => widened(a, b)
   }
@@ -94,7 +128,9 @@ private[millrace] object Conversion {
   /** Fields by name, as Spark compares names; a new one is null. */
   private def struct(old: Array[StructField], now: Array[StructField], leaf: Leaf): Option[Any => Any] = {
     val places = now.map(f => old.indexWhere(_.name.equalsIgnoreCase(f.name)))
-    val converters = now.zip(places).map { case (f, at) => if (at < 0) Some((_: Any) => null) else of(old(at).dataType, f.dataType, leaf) }
+    val converters = now.zip(places).map { case (f, at) =>
+      if (at < 0) Some((_: Any) => null) else of(old(at).dataType, f.dataType, leaf)
+    }
     if (converters.exists(_.isEmpty)) None
     else {
       val fields = converters.map(_.get)

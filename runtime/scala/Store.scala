@@ -15,26 +15,47 @@ private[millrace] final class Bytes(val array: Array[Byte]) {
 }
 
 object Bytes {
+
   /** Smallest key after all keys that start with the prefix; null if there is none. */
   def after(prefix: Array[Byte]): Array[Byte] = {
     var i = prefix.length - 1
     while (i >= 0 && prefix(i) == -1) i -= 1
     if (i < 0) null else { val r = Arrays.copyOf(prefix, i + 1); r(i) = (r(i) + 1).toByte; r }
   }
+
   /** The next key in unsigned order: `key` and a zero byte. Makes an inclusive bound of an exclusive one. */
   def next(key: Array[Byte]): Array[Byte] = Arrays.copyOf(key, key.length + 1)
   def compare(a: Array[Byte], b: Array[Byte]): Int = Arrays.compareUnsigned(a, b)
   val order: Comparator[Array[Byte]] = (a: Array[Byte], b: Array[Byte]) => Arrays.compareUnsigned(a, b)
+
   /** Bounds of ranges: at or before all keys, and behind all keys. The end is only ever compared by `before`. */
   private[millrace] val first: Array[Byte] = Array.emptyByteArray
   private[millrace] val end: Array[Byte] = new Array[Byte](0)
-  private[millrace] def before(a: Array[Byte], b: Array[Byte]): Boolean = (a ne end) && ((b eq end) || Arrays.compareUnsigned(a, b) < 0)
+  private[millrace] def before(a: Array[Byte], b: Array[Byte]): Boolean =
+    (a ne end) && ((b eq end) || Arrays.compareUnsigned(a, b) < 0)
   private[millrace] def min(a: Array[Byte], b: Array[Byte]): Array[Byte] = if (before(b, a)) b else a
   private[millrace] def max(a: Array[Byte], b: Array[Byte]): Array[Byte] = if (before(a, b)) b else a
-  def putLong(to: Array[Byte], at: Int, v: Long): Unit = { var i = 0; while (i < 8) { to(at + i) = (v >>> (56 - 8 * i)).toByte; i += 1 } }
-  def getLong(from: Array[Byte], at: Int): Long = { var v = 0L; var i = 0; while (i < 8) { v = (v << 8) | (from(at + i) & 0xff); i += 1 }; v }
-  def putInt(to: Array[Byte], at: Int, v: Int): Unit = { var i = 0; while (i < 4) { to(at + i) = (v >>> (24 - 8 * i)).toByte; i += 1 } }
-  def getInt(from: Array[Byte], at: Int): Int = { var v = 0; var i = 0; while (i < 4) { v = (v << 8) | (from(at + i) & 0xff); i += 1 }; v }
+  def putLong(to: Array[Byte], at: Int, v: Long): Unit = {
+    var i = 0
+    while (i < 8) { to(at + i) = (v >>> (56 - 8 * i)).toByte; i += 1 }
+  }
+  def getLong(from: Array[Byte], at: Int): Long = {
+    var v = 0L
+    var i = 0
+    while (i < 8) { v = (v << 8) | (from(at + i) & 0xff); i += 1 }
+    v
+  }
+  def putInt(to: Array[Byte], at: Int, v: Int): Unit = {
+    var i = 0
+    while (i < 4) { to(at + i) = (v >>> (24 - 8 * i)).toByte; i += 1 }
+  }
+  def getInt(from: Array[Byte], at: Int): Int = {
+    var v = 0
+    var i = 0
+    while (i < 4) { v = (v << 8) | (from(at + i) & 0xff); i += 1 }
+    v
+  }
+
   /** `key` followed by big-endian longs. */
   def concat(key: Array[Byte], longs: Long*): Array[Byte] = {
     val r = Arrays.copyOf(key, key.length + 8 * longs.length)
@@ -45,11 +66,20 @@ object Bytes {
 }
 
 /**
- * Write-back cache over Spark's state. Values are kept as Catalyst values while in work and packed once, when the micro-batch ends.
- * `counted`: the number of rows; kept with the state.
+ * Write-back cache over Spark's state. Values are kept as Catalyst values while in work and packed once, when the
+ * micro-batch ends. `counted`: the number of rows; kept with the state.
  */
-private[millrace] abstract class CachedStore(val name: String, valueType: DataType, state: () => StateHandle, counted: Clock) extends Store {
-  /** What is known of a key. Not `loaded`: it has a row, whose value is `packed` or else in the state. `loaded` without an entry: it has none. */
+private[millrace] abstract class CachedStore(
+    val name: String,
+    valueType: DataType,
+    state: () => StateHandle,
+    counted: Clock
+) extends Store {
+
+  /**
+   * What is known of a key. Not `loaded`: it has a row, whose value is `packed` or else in the state. `loaded` without
+   * an entry: it has none.
+   */
   protected final class Slot(var packed: Array[Byte], var timestamp: Long) {
     var entry: Entry = _
     var loaded = false
@@ -58,26 +88,36 @@ private[millrace] abstract class CachedStore(val name: String, valueType: DataTy
   }
   protected val packer = new Packer(valueType)
   private var dirty = new JArrayList[(Array[Byte], Slot)]()
+
   /** Null where nobody follows the task, or the store's rows are nothing to show. */
   private[millrace] var trace: Trace = _
   private[millrace] var view: StoreView = _
+
   /** Slots whose value is in memory. */
   protected var loaded = 0
+
   /** Bytes of keys and values that were read or written, and of how many rows: what a row takes on average. */
   private var seenBytes = 0L
   private var seen = 0L
 
   def ordered: Boolean
+
   /** The number of entries. */
   def rows: Long = Math.max(0L, counted.value)
   override def size: Long = rows
   protected final def changeRows(by: Int): Unit = counted.set(rows + by)
+
   /** An estimate: entries times the average size. */
   def bytes: Long = if (seen == 0) 0L else (rows.toDouble * seenBytes / seen).toLong
+
   /** An estimate of the heap that is in use. */
-  private[millrace] def heap: Long = slots * CachedStore.slotBytes + (if (seen == 0) 0L else 2L * slots * seenBytes / seen)
+  private[millrace] def heap: Long =
+    slots * CachedStore.slotBytes + (if (seen == 0) 0L else 2L * slots * seenBytes / seen)
   protected def slots: Long
-  protected final def see(key: Array[Byte], packed: Array[Byte]): Unit = { seenBytes += key.length + packed.length + 8; seen += 1 }
+  protected final def see(key: Array[Byte], packed: Array[Byte]): Unit = {
+    seenBytes += key.length + packed.length + 8
+    seen += 1
+  }
 
   /** Reads the value, if that has not been done. */
   protected final def load(key: Array[Byte], s: Slot): Entry = {
@@ -87,7 +127,8 @@ private[millrace] abstract class CachedStore(val name: String, valueType: DataTy
         val found = state().get(name, key)
         if (found != null) { s.entry = new Entry(packer.unpack(found._1), found._2); see(key, found._1) }
       }
-      s.loaded = true; loaded += 1
+      s.loaded = true
+      loaded += 1
     }
     s.entry
   }
@@ -101,7 +142,8 @@ private[millrace] abstract class CachedStore(val name: String, valueType: DataTy
     if (!s.dirty) { s.dirty = true; dirty.add((key, s)) }
     show(key, s.entry)
   }
-  protected final def show(key: Array[Byte], entry: Entry): Unit = if (trace != null && view != null) trace.stored(view, key, entry)
+  protected final def show(key: Array[Byte], entry: Entry): Unit =
+    if (trace != null && view != null) trace.stored(view, key, entry)
 
   /** Writes what changed; afterwards the cache equals the state. */
   private[millrace] def flushTo(s: StateHandle): Boolean = {
@@ -124,8 +166,10 @@ private[millrace] abstract class CachedStore(val name: String, valueType: DataTy
     any
   }
   protected def flushed(key: Array[Byte], s: Slot): Unit = ()
+
   /** After a flush: gives values free, which can be read again. */
   protected def forgetValues(): Unit
+
   /** After a flush: gives everything free. */
   private[millrace] def evict(): Unit = { forgetValues(); loaded = 0 }
 
@@ -134,17 +178,20 @@ private[millrace] abstract class CachedStore(val name: String, valueType: DataTy
 }
 
 private[millrace] object CachedStore {
+
   /** Values that stay in memory from one micro-batch to the next, per store and task. */
   val kept = 50000
+
   /** Values in memory at which a store is flushed although the micro-batch goes on. */
   val limit = 500000
+
   /** Of a slot without its bytes: entries of maps, objects and their headers. */
   val slotBytes = 180L
 }
 
 /** A store without order: a key is looked up in the state when it is first used. */
 private[millrace] final class HashedStore(name: String, valueType: DataType, state: () => StateHandle, counted: Clock)
-  extends CachedStore(name, valueType, state, counted) {
+    extends CachedStore(name, valueType, state, counted) {
   private val hashed = new JHashMap[Bytes, Slot]()
   override def ordered: Boolean = false
   override protected def slots: Long = hashed.size.toLong
@@ -155,7 +202,8 @@ private[millrace] final class HashedStore(name: String, valueType: DataType, sta
       val k = new Bytes(key)
       var s = hashed.get(k)
       if (s == null) { s = new Slot(null, 0L); hashed.put(k, s) }
-      lastKey = key; lastSlot = s
+      lastKey = key
+      lastSlot = s
     }
     lastSlot
   }
@@ -176,13 +224,23 @@ private[millrace] final class HashedStore(name: String, valueType: DataType, sta
   /** Reads the state and sorts, for dumps. */
   override def all: Iterator[(Array[Byte], Entry)] = {
     flushTo(state())
-    val rows = state().runs.filter(_._1 == name).flatMap(run => state().all(name, run._2)).map(r => (r.key, new Entry(packer.unpack(r.value), r.timestamp))).toArray
+    val rows = state().runs
+      .filter(_._1 == name)
+      .flatMap(run => state().all(name, run._2))
+      .map(r => (r.key, new Entry(packer.unpack(r.value), r.timestamp)))
+      .toArray
     Arrays.sort(rows, (a: (Array[Byte], Entry), b: (Array[Byte], Entry)) => Bytes.compare(a._1, b._1))
     rows.iterator
   }
   private def unordered = throw new IllegalStateException(s"store $name is not ordered")
   override def range(from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = unordered
-  override def rangeOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte], ascending: Boolean): Iterator[(Array[Byte], Entry)] = unordered
+  override def rangeOf(
+      key: Array[Byte],
+      tail: Int,
+      from: Array[Byte],
+      to: Array[Byte],
+      ascending: Boolean
+  ): Iterator[(Array[Byte], Entry)] = unordered
   override def first(from: Array[Byte], to: Array[Byte]): Array[Byte] = unordered
   override def firstOf(key: Array[Byte], tail: Int, from: Array[Byte], to: Array[Byte]): Array[Byte] = unordered
   override def sweep(from: Array[Byte], to: Array[Byte])(expired: Array[Byte] => Boolean): Unit = unordered

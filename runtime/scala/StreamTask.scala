@@ -7,12 +7,22 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a simulation the wall clock moves by
- * control rows only; in real time rows come one by one. `storeMemory`: bytes of heap that the stores of one task may take, an estimate.
+ * What all tasks of a deployment know. `run` names it, `application` is its part of the names of internal topics; in a
+ * simulation the wall clock moves by control rows only; in real time rows come one by one. `storeMemory`: bytes of heap
+ * that the stores of one task may take, an estimate.
  */
-private[millrace] final case class TaskOptions(run: String, application: String, simulation: Boolean, partitions: Int, workers: WorkerOptions, realTime: Boolean,
-    storeMemory: Long, changes: StateChanges = StateChanges.none) {
+private[millrace] final case class TaskOptions(
+    run: String,
+    application: String,
+    simulation: Boolean,
+    partitions: Int,
+    workers: WorkerOptions,
+    realTime: Boolean,
+    storeMemory: Long,
+    changes: StateChanges = StateChanges.none
+) {
   private val salts = Internals.salts(partitions)
+
   /** Of a task's index. A level may have fewer tasks than there are shuffle partitions, never more. */
   def salt(index: Int): Int = salts(index)
   def indexOf(salt: Int): Int = salts.indexOf(salt)
@@ -22,42 +32,61 @@ private[millrace] final case class TaskOptions(run: String, application: String,
 private[millrace] final case class WorkerOptions(python: String, path: String, timeoutMs: Long, memoryMb: Long)
 
 /**
- * One task of one level at work: the nodes, their stores and clocks. Rows come in the order of their places; each is pushed through the graph, depth first,
- * before the next is taken [PL3]. The task lives on between micro-batches and is rebuilt from the state when the state is not the one that it wrote.
+ * One task of one level at work: the nodes, their stores and clocks. Rows come in the order of their places; each is
+ * pushed through the graph, depth first, before the next is taken [PL3]. The task lives on between micro-batches and is
+ * rebuilt from the state when the state is not the one that it wrote.
  */
-private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt: Int, options: TaskOptions) extends TaskContext with Failures with SourceAccess {
+private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt: Int, options: TaskOptions)
+    extends TaskContext
+    with Failures
+    with SourceAccess {
   private[millrace] val record = new ProcessorRecordContext
   private[millrace] val inputs = new PartitionGroup
   private val collector = new RecordCollector(record, level.level, index, salt, options)
   private val metrics = new TaskMetrics
-  private val states = new ProcessorStateManager(options, level.nodes.collect { case p: PythonSpec => p.stores.map(_.spec.state) }.flatten.toSet)
+  private val states = new ProcessorStateManager(
+    options,
+    level.nodes.collect { case p: PythonSpec => p.stores.map(_.spec.state) }.flatten.toSet
+  )
   private val streamTimes = new JHashMap[Integer, Clock]()
   private val schedules = new PunctuationQueue
   private val wallSchedules = new PunctuationQueue
+
   /** Schedules so far, by node. */
   private val scheduled = new JHashMap[String, Integer]()
   private val topology = new ProcessorTopology(level, this, options.application)
   private var stopped = false
+
   /** Of the thread that runs the task in this batch. */
   private var thread: String = _
 
-  // ---- life -------------------------------------------------------------------------------------------------------------
+  // ---- life ----
 
   /** Before the first row on this machine: clocks and stores come from the state, then the nodes start. */
   def open(s: StateHandle): Unit = {
     thread = ThreadNames.current
     states.restore(s)
     follow(Trace.of(options.run, this))
-    try topology.all.foreach { n => starting = n; n.start(this, this) } catch { case s: Stop => unstarted = s }
+    try topology.all.foreach { n => starting = n; n.start(this, this) }
+    catch { case s: Stop => unstarted = s }
     if (unstarted == null) states.forgetDerived()
   }
+
   /** The node whose `init` is at work: stores are asked for there. */
   private var starting: Node = _
+
   /** A node that did not start stops the task with its first row. */
   private var unstarted: Stop = _
 
-  def resume(s: StateHandle): Unit = { states.resume(s); thread = ThreadNames.current; stopped = false; collector.clear(); follow(Trace.of(options.run, this)) }
+  def resume(s: StateHandle): Unit = {
+    states.resume(s)
+    thread = ThreadNames.current
+    stopped = false
+    collector.clear()
+    follow(Trace.of(options.run, this))
+  }
   private[millrace] def token: Long = states.token
+
   /** Between two rows: checks again who follows the task. */
   private[millrace] def followAgain(): Unit = follow(Trace.of(options.run, this))
   private[millrace] def simulated: Boolean = options.simulation
@@ -70,13 +99,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     topology.all.foreach(_.trace = t)
     states.follow(t)
   }
+
   /** The place of the input record in work. */
   private[millrace] def merge: Long = record.merge
 
   /** Closes the nodes and the Python process. Returns what they have logged. */
   def close(): Seq[LogLine] = {
     topology.all.foreach { n =>
-      try n.close() catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", n.node: Any, e.getMessage) }
+      try n.close()
+      catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", n.node: Any, e.getMessage) }
     }
     if (python != null) { if (python.busy) python.stop() else python.close(); python = null }
     metrics.logged
@@ -109,12 +140,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
           else upstream(row)
         } catch {
           case s: Stop => stop(s)
-          case f: ChildFailure => try failed(f.node, f.failure, record.timestamp) catch { case s: Stop => stop(s) } // a sink whose parent is on another level
+          case f: ChildFailure =>
+            try failed(f.node, f.failure, record.timestamp)
+            catch { case s: Stop => stop(s) } // a sink whose parent is on another level
         }
       }
     } else if (dest == Envelope.CONTROL) {
       enter(row)
-      try control(row.getBinary(Envelope.VALUE)) catch { case s: Stop => stop(s) }
+      try control(row.getBinary(Envelope.VALUE))
+      catch { case s: Stop => stop(s) }
       collector.add(row)
     } else {
       if (dest == Envelope.STOP) stopped = true
@@ -136,9 +170,12 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   private def stop(s: Stop): Unit = {
     collector.clear() // what the failing record has sent so far does not count
-    // Every task of the levels behind stops at the same place: what they have done by then needs nothing of what is missing here.
+    /* Every task of the levels behind stops at the same place: what they have done by then needs nothing of what is
+     * missing here. */
     val stopping = if (level.last) index to index else 0 until options.partitions
-    stopping.foreach(i => emit(new Outgoing(Envelope.STOP, i, null, null, record.timestamp, Headers.empty, fault = s.fault.json)))
+    stopping.foreach(i =>
+      emit(new Outgoing(Envelope.STOP, i, null, null, record.timestamp, Headers.empty, fault = s.fault.json))
+    )
     stopped = true
   }
 
@@ -148,22 +185,29 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   }
   private var steps = 0L
 
-  // ---- TaskContext --------------------------------------------------------------------------------------------------------
+  // ---- TaskContext ----
 
   override def taskId(sub: Int): String = s"${sub}_$index"
   override def topic: UTF8String = record.topic
   override def partition: Int = record.partition
   override def offset: Long = record.offset
-  override def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit = record.during(topic, partition, offset)(body)
+  override def at(topic: UTF8String, partition: Int, offset: Long)(body: => Unit): Unit =
+    record.during(topic, partition, offset)(body)
   override def clock(name: String): Clock = states.clock(name)
   override def streamTime(sub: Int): Clock = streamTimes.computeIfAbsent(sub, s => clock(s"$$stream/$s"))
   override def partitionTime(sub: Int): Clock = clock(s"$$partition/$sub/${record.topic}/${record.partition}")
   override def nodeOf(id: String): Node = topology.node(id)
-  override def store(name: String, valueType: DataType, ordered: Boolean): Store = states.store(name, valueType, ordered, starting.spec.sub, trace)
-  override def index(name: String, ordered: Boolean): Store = { val s = store(name, LongType, ordered); states.isIndex(name); s }
+  override def store(name: String, valueType: DataType, ordered: Boolean): Store =
+    states.store(name, valueType, ordered, starting.spec.sub, trace)
+  override def index(name: String, ordered: Boolean): Store = {
+    val s = store(name, LongType, ordered)
+    states.isIndex(name)
+    s
+  }
   override def show(name: String, view: => StoreView): Unit = if (options.simulation) states.opened(name).view = view
   override def simulation: Boolean = options.simulation
-  override def wallClock: Long = if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
+  override def wallClock: Long =
+    if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
   override def emit(o: Outgoing): Unit = collector.send(o)
   override def log(node: Node, message: String): Unit = metrics.log(node, taskId(node.spec.sub), message)
   def say(node: Node, level: String, message: String): Unit = metrics.say(node, taskId(node.spec.sub), level, message)
@@ -176,7 +220,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   def livingWorker: Worker = if (python != null && python.alive) python else null
   private var python: Worker = _
 
-  // ---- failures -------------------------------------------------------------------------------------------------------------
+  // ---- failures ----
 
   override def dropped(node: Node, reason: String, details: (String, Long)*): Unit = drop(node.node, reason, details)
   private def drop(node: String, reason: String, details: Seq[(String, Long)] = Nil): Unit = {
@@ -184,12 +228,15 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     if (trace != null) trace.dropped(node, reason, deadLetter = false, details)
   }
 
-  override def failed(node: Node, e: Exception, timestamp: Long): Unit = handle(Faults.of("processing", node.node, e, record.failed), timestamp)
+  override def failed(node: Node, e: Exception, timestamp: Long): Unit =
+    handle(Faults.of("processing", node.node, e, record.failed), timestamp)
   override def unreadable(node: Node, e: Exception, goOn: Boolean): Unit = {
     val f = Faults.of("deserialization", node.node, e, record.failed)
     if (goOn) drop(f.node, f.reason) else handle(f, record.timestamp)
   }
-  override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(Faults.of(kind, node.node, e, record.failed))
+  override def stop(node: Node, kind: String, e: Exception): Nothing = throw new Stop(
+    Faults.of(kind, node.node, e, record.failed)
+  )
 
   private def handle(f: Fault, timestamp: Long): Unit = level.settings.handler(f.kind) match {
     case "continue" => drop(f.node, f.reason)
@@ -200,19 +247,36 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
         metrics.deadLetter(f.node)
         if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
         val headers = Faults.headers(record.headers, f, String.valueOf(record.topic), record.partition, record.offset)
-        emit(new Outgoing(Envelope.DEAD_LETTER, -1, record.key, record.value, timestamp, headers, level.settings.deadLetterTopic))
+        emit(
+          new Outgoing(
+            Envelope.DEAD_LETTER,
+            -1,
+            record.key,
+            record.value,
+            timestamp,
+            headers,
+            level.settings.deadLetterTopic
+          )
+        )
       }
     case _ => throw new Stop(if (f.record == null) f.at(record.failed) else f)
   }
 
-  // ---- punctuation -------------------------------------------------------------------------------------------------------------
+  // ---- punctuation ----
 
   override def schedule(node: Node, intervalMs: Long, streamTime: Boolean)(callback: Long => Unit): Schedule = {
     if (intervalMs < 1) throw new IllegalArgumentException(s"the interval must be at least 1 ms, is $intervalMs ms")
     val number = scheduled.merge(node.id, 1, (a, b) => a + b)
     val next = clock(s"$$schedule/${node.id}/$number")
     if (next.value < 0) next.set(if (streamTime) 0L else wallClock + intervalMs)
-    val made = new PunctuationSchedule(scheduled.values.stream.mapToInt(_.intValue).sum, node, intervalMs, next, streamTime, callback)
+    val made = new PunctuationSchedule(
+      scheduled.values.stream.mapToInt(_.intValue).sum,
+      node,
+      intervalMs,
+      next,
+      streamTime,
+      callback
+    )
     (if (streamTime) schedules else wallSchedules).schedule(made)
     made
   }
@@ -236,7 +300,8 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     topology.all.foreach(_.dumps.foreach { d =>
       if (shown.add(d.name)) d.rows().foreach { r =>
         val o = Json.mapper.createObjectNode()
-        o.replace("key", Json.node(r.key, d.keyType)); o.replace("value", Json.node(r.value, d.valueType))
+        o.replace("key", Json.node(r.key, d.keyType))
+        o.replace("value", Json.node(r.value, d.valueType))
         if (r.timestamp == null) o.putNull("timestamp") else o.put("timestamp", r.timestamp)
         emit(new Outgoing(Envelope.DUMP, -1, null, Json.mapper.writeValueAsBytes(o), 0L, Headers.empty, d.name))
       }
@@ -244,18 +309,22 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     })
   }
 
-  // ---- reports -------------------------------------------------------------------------------------------------------------
+  // ---- reports ----
 
   /** What happened since the last call. */
   def report(): TaskReport = {
     val r = new TaskReport(level.level, index)
     topology.all.foreach { n =>
       r.node(n.node, if (level.continued(n.id)) 0L else n.received, if (level.continues(n.id)) 0L else n.sent)
-      n.received = 0; n.sent = 0
+      n.received = 0
+      n.sent = 0
       if (n.latency != null) r.latency(n.node, n.latency.drain())
     }
     metrics.drainTo(r)
-    topology.all.foreach(_.dumps.foreach { d => val c = states.opened(d.state); if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes) })
+    topology.all.foreach(_.dumps.foreach { d =>
+      val c = states.opened(d.state)
+      if (c != null) r.store(d.name, d.node, index, c.rows, c.bytes)
+    })
     level.nodes.map(_.sub).distinct.foreach { sub =>
       val (taken, source) = inputs.report(sub)
       r.task(sub, taken, thread, streamTime(sub).value, if (source) inputs.reported else Map.empty, states.rows(sub))

@@ -16,20 +16,20 @@ import org.apache.spark.sql.streaming._
 import org.apache.spark.sql.types._
 
 /**
- * The entry point for Python (py4j):
- *   attach(df, graph, options)   the whole chain of levels over envelope rows; gives envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL.
- *     graph: the task graph (Graph.scala). Entries with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types)
- *       tells what its receivers get. `into` has the params `key` and `value` (types).
- *     options: {"run": name, "shuffle_partitions": n, "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
- *       settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH, "python_timeout_ms": 60000: what one
- *       call may take, "python_memory_mb": 2048: what the data of its process may take}
- *       real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between them (RealTime.scala)
- *       state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
- *       store_memory_mb: 64: what the stores of one task may take of the heap, between records
- *       updates: the query's output mode is update, the only one that real time knows; else append
- *       direct_tasks: where given, all rows come from one Kafka source and go to task `partition % t`: the first level needs no shuffle
- *   check(spark, graph)          builds the graph and throws Refused if it cannot run
- *   release(run)                 ends the tasks of a run, here and on its executors, Python workers with them
+ * The entry point for Python (py4j): attach(df, graph, options) the whole chain of levels over envelope rows; gives
+ * envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL. graph: the task graph (Graph.scala). Entries with
+ * "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types) tells what its
+ * receivers get. `into` has the params `key` and `value` (types). options: {"run": name, "shuffle_partitions": n,
+ * "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
+ * settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH,
+ * "python_timeout_ms": 60000: what one call may take, "python_memory_mb": 2048: what the data of its process may take}
+ * real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between
+ * them (RealTime.scala) state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
+ * store_memory_mb: 64: what the stores of one task may take of the heap, between records updates: the query's output
+ * mode is update, the only one that real time knows; else append direct_tasks: where given, all rows come from one
+ * Kafka source and go to task `partition % t`: the first level needs no shuffle check(spark, graph) builds the graph
+ * and throws Refused if it cannot run release(run) ends the tasks of a run, here and on its executors, Python workers
+ * with them
  */
 object StreamTasks {
   def attach(df: Dataset[Row], graphJson: String, optionsJson: String): Dataset[Row] = {
@@ -39,29 +39,55 @@ object StreamTasks {
     val graph = Graph.parse(spark, graphJson)
     val n = j.get("shuffle_partitions").asInt
     val run = j.path("run").asText("run")
-    val python = WorkerOptions(j.path("python").asText("python3"), j.path("python_path").asText(""), j.path("python_timeout_ms").asLong(60000L), j.path("python_memory_mb").asLong(2048L))
+    val python = WorkerOptions(
+      j.path("python").asText("python3"),
+      j.path("python_path").asText(""),
+      j.path("python_timeout_ms").asLong(60000L),
+      j.path("python_memory_mb").asLong(2048L)
+    )
     val realTime = j.path("real_time").asBoolean(false)
-    val options = TaskOptions(run, j.path("application").asText(run), j.path("simulation").asBoolean(false), n, python, realTime,
-      j.path("store_memory_mb").asLong(64L) << 20, StateChanges.parse(j.path("state_changes"), spark))
+    val options = TaskOptions(
+      run,
+      j.path("application").asText(run),
+      j.path("simulation").asBoolean(false),
+      n,
+      python,
+      realTime,
+      j.path("store_memory_mb").asLong(64L) << 20,
+      StateChanges.parse(j.path("state_changes"), spark)
+    )
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
-    val settings = Settings(j.path("processing_handler").asText(graph.settings.processing), j.path("deserialization_handler").asText(graph.settings.deserialization),
-      j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic))
+    val settings = Settings(
+      j.path("processing_handler").asText(graph.settings.processing),
+      j.path("deserialization_handler").asText(graph.settings.deserialization),
+      j.path("dead_letter_topic").asText(graph.settings.deadLetterTopic)
+    )
     val statistics = Reports.of(spark, run)
     val attachment = s"$run/${java.util.UUID.randomUUID}"
-    graph.specs.foreach { case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec)); case _ => }
-    var rows: classic.Dataset[Row] = source.withColumn("arrived", source.col("timestamp")).select(Envelope.schema.fieldNames.map(org.apache.spark.sql.functions.col).toIndexedSeq: _*)
-    if (!source.isStreaming) return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
+    graph.specs.foreach {
+      case s: TopicSinkSpec => Simulation.register(run, s.index, new Simulation.Shown(s.keyCodec, s.valueCodec))
+      case _ =>
+    }
+    var rows: classic.Dataset[Row] = source
+      .withColumn("arrived", source.col("timestamp"))
+      .select(Envelope.schema.fieldNames.map(org.apache.spark.sql.functions.col).toIndexedSeq: _*)
+    if (!source.isStreaming)
+      return Unbatched.attach(rows, graph.levels.map(graph.level(_, settings)), options, statistics)
     val direct = j.path("direct_tasks").asInt(0)
     graph.levels.zipWithIndex.foreach { case (l, at) =>
       val level = graph.level(l, settings)
       val processor = new LevelProcessor(level.level, new Shipped(level), options, attachment, statistics)
       val arriving = Arriving(j.path("wall_clock").asBoolean(false), Internals.salts(n).toSeq)
       val ordered =
-        if (at == 0 && direct > 0 && DirectTasks.fits(rows)) Internals.direct(rows, direct, n, Option.when(realTime)(arriving))
+        if (at == 0 && direct > 0 && DirectTasks.fits(rows))
+          Internals.direct(rows, direct, n, Option.when(realTime)(arriving))
         else if (realTime) Internals.arriving(rows, n, arriving)
         else Internals.ordered(rows, n)
-      rows = ordered.groupBy("task").as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(ordered.schema))
-        .transformWithState(processor, TimeMode.None(), mode)(Internals.encoder(Envelope.schema)).toDF()
+      rows = ordered
+        .groupBy("task")
+        .as[Int, InternalRow](Encoders.scalaInt, Internals.encoder(ordered.schema))
+        .transformWithState(processor, TimeMode.None(), mode)(Internals.encoder(Envelope.schema))
+        .toDF()
     }
     rows
   }
@@ -73,50 +99,80 @@ object StreamTasks {
     SparkContext.getActive.filter(sc => !sc.isLocal && !sc.isStopped).foreach { sc =>
       // The query has ended, so all slots are free: as many jobs as there are slots reach every executor.
       val slots = Math.max(1, sc.defaultParallelism)
-      val said = sc.parallelize(0 until slots, slots).mapPartitions { _ =>
-        val lines = StreamTasks.releaseHere(run)
-        Thread.sleep(StreamTasks.pauseMs)
-        lines.iterator
-      }.collectAsync()
+      val said = sc
+        .parallelize(0 until slots, slots)
+        .mapPartitions { _ =>
+          val lines = StreamTasks.releaseHere(run)
+          Thread.sleep(StreamTasks.pauseMs)
+          lines.iterator
+        }
+        .collectAsync()
       try Reports.say(run, Await.result(said, Duration(patienceMs, TimeUnit.MILLISECONDS)))
       catch { case e: Exception => said.cancel(); throw e }
     }
   }
+
   /** A slot that is free again at once would be given another executor's share. */
   private[millrace] val pauseMs = 200L
   private val patienceMs = 10000L
+
   /** End the tasks of a run in this JVM; return the log lines of their nodes. */
   private[millrace] def releaseHere(run: String): Seq[LogLine] =
-    tasks.asScala.toSeq.flatMap { case (key, t) => if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil }
-  /** Tells the tasks of real time, which have no next micro-batch, that others follow them now; false where one was at work all the time. */
-  private[millrace] def followAgain(run: String): Boolean =
-    tasks.asScala.toSeq.filter { case (key, t) => key.attachment.startsWith(s"$run/") && t.task.realTime }.map { case (_, t) =>
-      val free = t.lock.tryLock(20, TimeUnit.MILLISECONDS)
-      if (free) try t.task.followAgain() finally t.lock.unlock()
-      free
-    }.forall(identity)
-  /** All tasks, for a JVM that ends unexpectedly. */
-  private[millrace] def releaseAll(): Unit = tasks.keySet.asScala.map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/'))).toSet.foreach((run: String) => Reports.say(run, releaseHere(run)))
+    tasks.asScala.toSeq.flatMap { case (key, t) =>
+      if (key.attachment.startsWith(s"$run/") && tasks.remove(key) != null) t.task.close() else Nil
+    }
 
-  // ---- tasks alive in this JVM ----------------------------------------------------------------------------------------
+  /**
+   * Tells the tasks of real time, which have no next micro-batch, that others follow them now; false where one was at
+   * work all the time.
+   */
+  private[millrace] def followAgain(run: String): Boolean =
+    tasks.asScala.toSeq
+      .filter { case (key, t) => key.attachment.startsWith(s"$run/") && t.task.realTime }
+      .map { case (_, t) =>
+        val free = t.lock.tryLock(20, TimeUnit.MILLISECONDS)
+        if (free)
+          try t.task.followAgain()
+          finally t.lock.unlock()
+        free
+      }
+      .forall(identity)
+
+  /** All tasks, for a JVM that ends unexpectedly. */
+  private[millrace] def releaseAll(): Unit = tasks.keySet.asScala
+    .map(k => k.attachment.substring(0, k.attachment.lastIndexOf('/')))
+    .toSet
+    .foreach((run: String) => Reports.say(run, releaseHere(run)))
+
+  // ---- tasks alive in this JVM ----
 
   private[millrace] final case class TaskKey(attachment: String, level: Int, salt: Int)
   private[millrace] final class Living(val task: StreamTask, val start: String) {
     val used = new AtomicLong(System.currentTimeMillis())
     @volatile var clean = false
-    /** In real time: held while a row is in work, so that figures can be read between two; `news`: there are some that were not reported. */
+
+    /**
+     * In real time: held while a row is in work, so that figures can be read between two; `news`: there are some that
+     * were not reported.
+     */
     val lock = new java.util.concurrent.locks.ReentrantLock()
     @volatile var news = false
   }
   private val tasks = new ConcurrentHashMap[TaskKey, Living]()
   private val idleMs = 600000L
 
-  /** The task as it was after the last micro-batch of this start of the query, if the state is what it wrote then; else a new one. */
+  /**
+   * The task as it was after the last micro-batch of this start of the query, if the state is what it wrote then; else
+   * a new one.
+   */
   private[millrace] def take(key: TaskKey, state: StateHandle, create: () => StreamTask): Living = {
     val found = tasks.get(key)
     val start = String.valueOf(TaskContext.get().getLocalProperty("spark.jobGroup.id")) // the number of the query's run
-    if (found != null && found.start == start && found.clean && found.task.token == ProcessorStateManager.tokenOf(state)) {
-      found.used.set(System.currentTimeMillis()); found.clean = false
+    if (
+      found != null && found.start == start && found.clean && found.task.token == ProcessorStateManager.tokenOf(state)
+    ) {
+      found.used.set(System.currentTimeMillis())
+      found.clean = false
       found.task.resume(state)
       found
     } else {
@@ -132,19 +188,33 @@ object StreamTasks {
 }
 
 /** One level in Spark: transformWithState over the tasks. */
-private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec], options: TaskOptions, attachment: String, statistics: RunAccumulator)
-    extends StatefulProcessor[Int, InternalRow, InternalRow] {
+private[millrace] final class LevelProcessor(
+    level: Int,
+    spec: Shipped[LevelSpec],
+    options: TaskOptions,
+    attachment: String,
+    statistics: RunAccumulator
+) extends StatefulProcessor[Int, InternalRow, InternalRow] {
   @transient private var map: MapState[InternalRow, InternalRow] = _
 
   override def init(outputMode: OutputMode, timeMode: TimeMode): Unit =
-    map = getHandle.getMapState[InternalRow, InternalRow](LevelProcessor.stateName, Internals.encoder(LevelProcessor.keySchema), Internals.encoder(LevelProcessor.valueSchema), TTLConfig.NONE)
+    map = getHandle.getMapState[InternalRow, InternalRow](
+      LevelProcessor.stateName,
+      Internals.encoder(LevelProcessor.keySchema),
+      Internals.encoder(LevelProcessor.valueSchema),
+      TTLConfig.NONE
+    )
 
   /** In real time: the task at work since the batch began, and its salt. */
   @transient private var working: StreamTasks.Living = _
   @transient private var workingSalt = 0
 
   private def take(salt: Int): StreamTasks.Living =
-    StreamTasks.take(StreamTasks.TaskKey(attachment, level, salt), new MapHandle(map), () => new StreamTask(spec.read(), options.indexOf(salt), salt, options))
+    StreamTasks.take(
+      StreamTasks.TaskKey(attachment, level, salt),
+      new MapHandle(map),
+      () => new StreamTask(spec.read(), options.indexOf(salt), salt, options)
+    )
 
   override def handleInputRows(salt: Int, rows: Iterator[InternalRow], timers: TimerValues): Iterator[InternalRow] =
     if (options.realTime) arrived(salt, rows)
@@ -153,7 +223,10 @@ private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec
       living.task.run(rows, () => { statistics.add(living.task.report()); living.clean = true })
     }
 
-  /** Spark calls once per row and does not signal the end of a batch, so the changes of a row are in the state before the next row. */
+  /**
+   * Spark calls once per row and does not signal the end of a batch, so the changes of a row are in the state before
+   * the next row.
+   */
   private def arrived(salt: Int, rows: Iterator[InternalRow]): Iterator[InternalRow] = {
     if (working == null || workingSalt != salt) {
       working = take(salt)
@@ -164,15 +237,19 @@ private[millrace] final class LevelProcessor(level: Int, spec: Shipped[LevelSpec
     living.clean = false
     val made = living.task.run(rows, () => { living.clean = true; living.news = true })
     new Iterator[InternalRow] {
-      override def hasNext: Boolean = { living.lock.lock(); try made.hasNext finally living.lock.unlock() }
+      override def hasNext: Boolean = {
+        living.lock.lock()
+        try made.hasNext
+        finally living.lock.unlock()
+      }
       override def next(): InternalRow = made.next()
     }
   }
 }
 
 /**
- * Serialised once by the driver, and read only where a task begins: Spark serialises what an operator refers to several times a micro-batch and reads it in
- * every task, which for a large graph of nodes costs more than the records do.
+ * Serialised once by the driver, and read only where a task begins: Spark serialises what an operator refers to several
+ * times a micro-batch and reads it in every task, which for a large graph of nodes costs more than the records do.
  */
 private[millrace] final class Shipped[T <: java.io.Serializable](value: T) extends Serializable {
   private val bytes = org.apache.spark.util.Utils.serialize(value)
@@ -183,6 +260,8 @@ private[millrace] final class Shipped[T <: java.io.Serializable](value: T) exten
 
 private[millrace] object LevelProcessor {
   val stateName = "stores"
-  val keySchema: StructType = new StructType().add("store", StringType, nullable = false).add("key", BinaryType, nullable = false)
-  val valueSchema: StructType = new StructType().add("value", BinaryType, nullable = false).add("timestamp", LongType, nullable = false)
+  val keySchema: StructType =
+    new StructType().add("store", StringType, nullable = false).add("key", BinaryType, nullable = false)
+  val valueSchema: StructType =
+    new StructType().add("value", BinaryType, nullable = false).add("timestamp", LongType, nullable = false)
 }

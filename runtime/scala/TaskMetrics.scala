@@ -9,10 +9,12 @@ private[millrace] final class TaskMetrics {
   private val droppedBy = new JHashMap[(String, String), Array[Long]]()
   private val deadLetters = new JHashMap[String, Array[Long]]()
   private val lines = new java.util.ArrayList[LogLine]()
+
   /** Lines that were left out, by node. */
   private val unsaid = new JHashMap[String, java.lang.Long]()
 
-  def dropped(node: String, reason: String): Unit = droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
+  def dropped(node: String, reason: String): Unit =
+    droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
   def deadLetter(node: String): Unit = deadLetters.computeIfAbsent(node, _ => new Array[Long](1))(0) += 1
 
   /** A line of a node that prints. */
@@ -20,12 +22,14 @@ private[millrace] final class TaskMetrics {
     StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, task, message): _*)
     if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message))
   }
+
   /** A line of user code, or a warning about it. Very many lines are left out and counted. */
   def say(node: Node, task: String, level: String, message: String): Unit =
     if (lines.size >= TaskReport.mostLines) unsaid.merge(node.node, 1L, (a, b) => a + b)
     else {
       val words = Array[AnyRef](node.node, task, message)
-      if (level == "warning") StreamTask.logger.warn("{} {}: {}", words: _*) else StreamTask.logger.info("{} {}: {}", words: _*)
+      if (level == "warning") StreamTask.logger.warn("{} {}: {}", words: _*)
+      else StreamTask.logger.info("{} {}: {}", words: _*)
       lines.add(new LogLine(level, node.node, message))
     }
   def logged: Seq[LogLine] = lines.asScala.toSeq

@@ -12,17 +12,32 @@ final class TopicOffsets(clientJson: String) {
   private val admin = {
     val p = new java.util.Properties()
     Json.mapper.readTree(clientJson).properties.forEach(e => p.put(e.getKey, e.getValue.asText))
-    p.put("default.api.timeout.ms", TopicOffsets.patienceMs.toString); p.put("request.timeout.ms", TopicOffsets.patienceMs.toString)
+    p.put("default.api.timeout.ms", TopicOffsets.patienceMs.toString)
+    p.put("request.timeout.ms", TopicOffsets.patienceMs.toString)
     Admin.create(p)
   }
 
-  /** Of `[[topic, partition], ...]`: `[[topic, partition, earliest, end], ...]`, the end being the offset of the record to come. Throws where the broker does not answer. */
+  /**
+   * Of `[[topic, partition], ...]`: `[[topic, partition, earliest, end], ...]`, the end being the offset of the record
+   * to come. Throws where the broker does not answer.
+   */
   def of(placesJson: String): String = {
-    val places = Json.mapper.readTree(placesJson).elements.asScala.map(x => new TopicPartition(x.get(0).asText, x.get(1).asInt)).toSeq
+    val places = Json.mapper
+      .readTree(placesJson)
+      .elements
+      .asScala
+      .map(x => new TopicPartition(x.get(0).asText, x.get(1).asInt))
+      .toSeq
     val (first, end) = (list(places, OffsetSpec.earliest), list(places, OffsetSpec.latest))
     val out = Json.mapper.createArrayNode()
-    places.foreach(p => out.addArray().add(p.topic).add(p.partition).add(first.get(p).get(TopicOffsets.patienceMs, TimeUnit.MILLISECONDS).offset)
-      .add(end.get(p).get(TopicOffsets.patienceMs, TimeUnit.MILLISECONDS).offset))
+    places.foreach(p =>
+      out
+        .addArray()
+        .add(p.topic)
+        .add(p.partition)
+        .add(first.get(p).get(TopicOffsets.patienceMs, TimeUnit.MILLISECONDS).offset)
+        .add(end.get(p).get(TopicOffsets.patienceMs, TimeUnit.MILLISECONDS).offset)
+    )
     Json.mapper.writeValueAsString(out)
   }
   private def list(places: Seq[TopicPartition], at: OffsetSpec) = {

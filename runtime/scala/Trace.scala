@@ -11,42 +11,62 @@ import org.apache.spark.sql.types.DataType
 
 /**
  * Follows the records of one task from node to node. A task without a trace pays one null check per record and write.
- * Calls come from the task's thread, properly nested: what a record causes is told between its `entered` and its `left`.
+ * Calls come from the task's thread, properly nested: what a record causes is told between its `entered` and its
+ * `left`.
  */
 private[millrace] trait Trace {
+
   /** A record enters an input of a node; at a source there is no input to come from. */
   def entered(node: Node, input: Int, r: Record): Unit
+
   /** A punctuation starts; `now` is the time of its clock in ms. */
   def punctuated(node: Node, streamTime: Boolean, now: Long): Unit
+
   /** The record or punctuation that began last is done. */
   def left(): Unit
-  /** A record ends at the document's node: counted as dropped, or sent to the dead letters. `details`: times in ms that explain it. */
+
+  /**
+   * A record ends at the document's node: counted as dropped, or sent to the dead letters. `details`: times in ms that
+   * explain it.
+   */
   def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit
+
   /** A store's row was written, or deleted where the entry is null. */
   def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit
 }
 
 private[millrace] object Trace {
   private val runs = new ConcurrentHashMap[String, StreamTask => Trace]()
+
   /** From now on each task of the run that starts, or starts a micro-batch, asks for its trace. */
   def follow(run: String, make: StreamTask => Trace): Unit = runs.put(run, make)
   def forget(run: String): Unit = runs.remove(run)
+
   /** What follows a task of the run; null where nobody does. */
   def of(run: String, task: StreamTask): Trace = { val make = runs.get(run); if (make == null) null else make(task) }
 }
 
-/** How the rows of a store are shown: the type of the keys that `decode` makes of a row's bytes, and the value of an entry. */
-private[millrace] final class StoreView(val name: String, val node: String, val keyType: DataType, val valueType: DataType, val decode: Array[Byte] => Any,
-    val value: Entry => Any = _.value, val timed: Boolean = true)
+/**
+ * How the rows of a store are shown: the type of the keys that `decode` makes of a row's bytes, and the value of an
+ * entry.
+ */
+private[millrace] final class StoreView(
+    val name: String,
+    val node: String,
+    val keyType: DataType,
+    val valueType: DataType,
+    val decode: Array[Byte] => Any,
+    val value: Entry => Any = _.value,
+    val timed: Boolean = true
+)
 
 /**
- * Every step of a simulation's tasks, as JSON, up to a number of steps and bytes:
- *   {"seq", "parent": seq of what caused it or null, "merge": place of the input record, "task", "stream_time": of the task in ms or null, "event", "node": the document's, "at": the physical node}
- * and by event:
- *   record     "from": [physical node, port] or null, "input", "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old"
- *   punctuate  "clock": "stream_time" or "wall_clock", "now"
- *   drop       "reason", "dead_letter", and the details
- *   store      "store", "row": {"key", "value", "timestamp"}; a null value deletes
+ * Every step of a simulation's tasks, as JSON, up to a number of steps and bytes: {"seq", "parent": seq of what caused
+ * it or null, "merge": place of the input record, "task", "stream_time": of the task in ms or null, "event", "node":
+ * the document's, "at": the physical node} and by event: record "from": [physical node, port] or null, "input",
+ * "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old" punctuate
+ * "clock": "stream_time" or "wall_clock", "now" drop "reason", "dead_letter", and the details store "store", "row":
+ * {"key", "value", "timestamp"}; a null value deletes
  */
 private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
   private val lines = new java.util.ArrayList[String]()
@@ -57,10 +77,15 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
   /** Records by physical parent, its port, physical node and input; a source has no parent. */
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
 
-  /** `{"steps": [...], "truncated": bool, "counts": [[parent or null, port or null, node, input, records]]}`; all records are counted, also where steps are not kept any more. */
+  /**
+   * `{"steps": [...], "truncated": bool, "counts": [[parent or null, port or null, node, input, records]]}`; all
+   * records are counted, also where steps are not kept any more.
+   */
   def json: String = synchronized {
     val counted = Json.mapper.createArrayNode()
-    counts.forEach { case ((parent, port, node, input), n) => counted.addArray().add(parent).add(port).add(node).add(input).add(n(0)) }
+    counts.forEach { case ((parent, port, node, input), n) =>
+      counted.addArray().add(parent).add(port).add(node).add(input).add(n(0))
+    }
     s"""{"steps":[${String.join(",", lines)}],"truncated":$cut,"counts":$counted}"""
   }
 
@@ -72,7 +97,9 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
     override def entered(node: Node, input: Int, r: Record): Unit = {
       val from = node.spec.parents.lift(input)
       FullTrace.this.synchronized {
-        counts.computeIfAbsent((from.map(_._1).orNull, from.map(_._2).orNull, node.id, input), _ => new Array[Long](1))(0) += 1
+        counts.computeIfAbsent((from.map(_._1).orNull, from.map(_._2).orNull, node.id, input), _ => new Array[Long](1))(
+          0
+        ) += 1
       }
       stack.push(tell("record", node.node)(record(_, node, input, from, r)))
     }
@@ -85,17 +112,21 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
       content(o, port, r)
     }
 
-    override def punctuated(node: Node, streamTime: Boolean, now: Long): Unit = stack.push(tell("punctuate", node.node) { o =>
-      place(o, node)
-      o.put("clock", if (streamTime) "stream_time" else "wall_clock"); o.put("now", now)
-    })
+    override def punctuated(node: Node, streamTime: Boolean, now: Long): Unit =
+      stack.push(tell("punctuate", node.node) { o =>
+        place(o, node)
+        o.put("clock", if (streamTime) "stream_time" else "wall_clock")
+        o.put("now", now)
+      })
 
     override def left(): Unit = stack.pop()
 
-    override def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit = tell("drop", node) { o =>
-      o.put("reason", reason); o.put("dead_letter", deadLetter)
-      details.foreach { case (name, time) => o.put(name, time) }
-    }
+    override def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit =
+      tell("drop", node) { o =>
+        o.put("reason", reason)
+        o.put("dead_letter", deadLetter)
+        details.foreach { case (name, time) => o.put(name, time) }
+      }
 
     override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = tell("store", view.node) { o =>
       o.put("store", view.name)
@@ -106,7 +137,8 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
     }
 
     private def place(o: ObjectNode, node: Node): Unit = {
-      o.put("at", node.id); o.put("task", task.taskId(node.spec.sub))
+      o.put("at", node.id)
+      o.put("task", task.taskId(node.spec.sub))
       val time = task.streamTime(node.spec.sub).value
       if (time < 0) o.putNull("stream_time") else o.put("stream_time", time)
     }
@@ -133,7 +165,9 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
         o.put("seq", number)
         val parent = stack.peek()
         if (parent == null) o.putNull("parent") else o.put("parent", parent)
-        o.put("merge", task.merge); o.put("event", event); o.put("node", node)
+        o.put("merge", task.merge)
+        o.put("event", event)
+        o.put("node", node)
         fill(o)
         val line = Json.mapper.writeValueAsString(o)
         if (lines.size >= mostSteps || bytes + line.length > mostBytes) cut = true
@@ -145,8 +179,11 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
 }
 
 private object FullTrace {
+
   /** A header as text; as base64 where it is none. */
   def text(b: Array[Byte]): String =
     if (b == null) null
-    else try StandardCharsets.UTF_8.newDecoder.decode(ByteBuffer.wrap(b)).toString catch { case _: CharacterCodingException => Base64.getEncoder.encodeToString(b) }
+    else
+      try StandardCharsets.UTF_8.newDecoder.decode(ByteBuffer.wrap(b)).toString
+      catch { case _: CharacterCodingException => Base64.getEncoder.encodeToString(b) }
 }

@@ -3,12 +3,18 @@ package org.apache.spark.sql.millrace
 import java.util.{HashMap => JHashMap}
 
 /**
- * Paths of rows, so that sorting by them gives the order in which a task takes them. A path starts with the turn of the record that is in work: nothing for the
- * input record itself, else that of the latest topic in between. Behind it stand the numbers, 4 bytes each, of what the record causes without another topic.
+ * Paths of rows, so that sorting by them gives the order in which a task takes them. A path starts with the turn of the
+ * record that is in work: nothing for the input record itself, else that of the latest topic in between. Behind it
+ * stand the numbers, 4 bytes each, of what the record causes without another topic.
  */
 private[millrace] object Turns {
-  /** Marks what goes through a topic: it comes after all else that the same record causes, since a task takes it up only when the record is done. */
+
+  /**
+   * Marks what goes through a topic: it comes after all else that the same record causes, since a task takes it up only
+   * when the record is done.
+   */
   private val behind = 0x80
+
   /** Mark, timestamp, generation, level, number. */
   private val size = 1 + 8 + 1 + 1 + 4
 
@@ -26,11 +32,13 @@ private[millrace] object Turns {
 }
 
 /**
- * A simulation's order: the one of Kafka Streams' test driver, a single task that reads the internal topics as well and takes, of what waits in all of them,
- * the record with the smallest timestamp [PL1]. Of a topic the first record comes first, so one with a high timestamp holds up those behind it.
+ * A simulation's order: the one of Kafka Streams' test driver, a single task that reads the internal topics as well and
+ * takes, of what waits in all of them, the record with the smallest timestamp [PL1]. Of a topic the first record comes
+ * first, so one with a high timestamp holds up those behind it.
  *
- * A turn lists, from the highest timestamp down, what had to come before the record and waited longest: a record belongs below those that it depends on (the
- * record that sent it, the one before it in its topic) and that have a higher timestamp than its own. Of equal timestamps those come first that lie fewer topics away.
+ * A turn lists, from the highest timestamp down, what had to come before the record and waited longest: a record
+ * belongs below those that it depends on (the record that sent it, the one before it in its topic) and that have a
+ * higher timestamp than its own. Of equal timestamps those come first that lie fewer topics away.
  *
  * The test driver has one task. Of several, each counts what it sends; no two send the same number.
  */
@@ -42,7 +50,10 @@ private[millrace] final class Turns(level: Int, index: Int, tasks: Int) {
   /** Another input record is in work. */
   def begin(): Unit = { last.clear(); sent = 0 }
 
-  /** The path of a record that a DataFrame sent through a topic: its turn, followed by its own path, which distinguishes it from the input record's other results. */
+  /**
+   * The path of a record that a DataFrame sent through a topic: its turn, followed by its own path, which distinguishes
+   * it from the input record's other results.
+   */
   def arrived(path: Array[Byte], dest: Int, timestamp: Long): Array[Byte] = {
     val made = next(Array.emptyByteArray, dest, index, timestamp, 0)
     val whole = java.util.Arrays.copyOf(made, made.length + path.length)
@@ -64,7 +75,10 @@ private[millrace] final class Turns(level: Int, index: Int, tasks: Int) {
     while (kept < latest.length && time(latest, kept) > timestamp) kept += size
     def equal(t: Array[Byte]): Boolean =
       t != null && t.length > kept && time(t, kept) == timestamp && java.util.Arrays.equals(t, 0, kept, latest, 0, kept)
-    val away = Math.max(if (equal(sender)) generation(sender, kept) + 1 else 0, if (equal(previous)) generation(previous, kept) else 0)
+    val away = Math.max(
+      if (equal(sender)) generation(sender, kept) + 1 else 0,
+      if (equal(previous)) generation(previous, kept) else 0
+    )
     val made = java.util.Arrays.copyOf(latest, kept + size)
     made(kept) = behind.toByte
     Bytes.putLong(made, kept + 1, timestamp)

@@ -12,15 +12,19 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.classic
 
 /**
- * The chain of levels over rows that are all there: the same tasks, stores and clocks, cut into the same micro-batches and restarted from the same state, in this
- * thread and without Spark's own micro-batches around them, which cost a hundred times what a handful of records does. For tests of the operator by the thousand.
+ * The chain of levels over rows that are all there: the same tasks, stores and clocks, cut into the same micro-batches
+ * and restarted from the same state, in this thread and without Spark's own micro-batches around them, which cost a
+ * hundred times what a handful of records does. For tests of the operator by the thousand.
  */
 private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
   private final class Place(level: LevelSpec, salt: Int) {
     private val state = new HeldState
     private var task: StreamTask = _
     def run(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-      if (task == null) { task = new StreamTask(new Shipped(level).read(), options.indexOf(salt), salt, options); task.open(state) } else task.resume(state)
+      if (task == null) {
+        task = new StreamTask(new Shipped(level).read(), options.indexOf(salt), salt, options)
+        task.open(state)
+      } else task.resume(state)
       task.run(rows, () => statistics.add(task.report()))
     }
     def restart(): Unit = if (task != null) { task.close(); task = null }
@@ -35,27 +39,44 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
   def run(rows: Array[InternalRow], cuts: Seq[Long], restartEach: Boolean): Seq[InternalRow] = {
     val out = mutable.ArrayBuffer[InternalRow]()
     var from = Long.MinValue
-    try cuts.iterator.takeWhile(_ => !out.exists(_.getInt(Envelope.DEST) == Envelope.STOP)).foreach { to =>
-      out ++= levels.foldLeft(rows.filter { r => val m = r.getLong(Envelope.MERGE); m > from && m <= to })(level)
-      from = to
-      if (restartEach) places.values.foreach(_.restart())
-    } finally places.values.foreach(_.restart())
+    try
+      cuts.iterator.takeWhile(_ => !out.exists(_.getInt(Envelope.DEST) == Envelope.STOP)).foreach { to =>
+        out ++= levels.foldLeft(rows.filter { r =>
+          val m = r.getLong(Envelope.MERGE)
+          m > from && m <= to
+        })(level)
+        from = to
+        if (restartEach) places.values.foreach(_.restart())
+      }
+    finally places.values.foreach(_.restart())
     out.toSeq
   }
 
   private def level(rows: Array[InternalRow], level: LevelSpec): Array[InternalRow] =
     rows.groupBy(_.getInt(Envelope.TASK)).toArray.sortBy(_._1).flatMap { case (salt, own) =>
-      places.getOrElseUpdate((level.level, salt), new Place(level, salt)).run(own.sorted(order).iterator).toArray[InternalRow]
+      places
+        .getOrElseUpdate((level.level, salt), new Place(level, salt))
+        .run(own.sorted(order).iterator)
+        .toArray[InternalRow]
     }
 }
 
 object Unbatched {
+
   /** The levels on a DataFrame that is no stream: works at once. */
-  private[millrace] def attach(source: classic.Dataset[Row], levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator): Dataset[Row] = {
+  private[millrace] def attach(
+      source: classic.Dataset[Row],
+      levels: Seq[LevelSpec],
+      options: TaskOptions,
+      statistics: RunAccumulator
+  ): Dataset[Row] = {
     val rows = source.queryExecution.toRdd.map(_.copy()).collect()
     val (cuts, restartEach) = Simulation.cuts(options.run)
     val out = new Unbatched(levels, options, statistics).run(rows, cuts, restartEach)
-    classic.Dataset.ofRows(source.sparkSession, LocalRelation(Internals.attributes(Envelope.schema), out, isStreaming = false))
+    classic.Dataset.ofRows(
+      source.sparkSession,
+      LocalRelation(Internals.attributes(Envelope.schema), out, isStreaming = false)
+    )
   }
 
   /** Gives a DataFrame's rows to the run's sink, as a streaming query would (py4j). */

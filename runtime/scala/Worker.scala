@@ -14,11 +14,11 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * A Python process for the `process` nodes of one task. Frames of 4 bytes length and JSON go both ways, strictly in turns: Python sends what it has to say only
- * when it waits for an answer or is done, as a list in order; so stores, forwards and nested processors happen in the order of the program.
- *   to Python:   {"call": "start" | "process" | "punctuate" | "close", ...} or {"answer": ...}
- *   to us:       [[message, ...], null] and waiting for the last message's answer, or [[message, ...], {"done": true} | {"error": {...}, "lost": whether the
- *                process must go}]
+ * A Python process for the `process` nodes of one task. Frames of 4 bytes length and JSON go both ways, strictly in
+ * turns: Python sends what it has to say only when it waits for an answer or is done, as a list in order; so stores,
+ * forwards and nested processors happen in the order of the program. to Python: {"call": "start" | "process" |
+ * "punctuate" | "close", ...} or {"answer": ...} to us: [[message, ...], null] and waiting for the last message's
+ * answer, or [[message, ...], {"done": true} | {"error": {...}, "lost": whether the process must go}]
  */
 private[millrace] final class Worker(options: WorkerOptions) {
   val generation: Long = Worker.generations.incrementAndGet()
@@ -36,11 +36,13 @@ private[millrace] final class Worker(options: WorkerOptions) {
   def alive: Boolean = !lost && process.isAlive
 
   /**
-   * Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. The time limit is for what Python itself takes. Python
-   * keeps it as well, and then tells the line; here it is for code that Python cannot interrupt, so a little longer. The first call also waits for the
-   * process to start, which takes long on a machine that is busy.
+   * Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. The time limit is for
+   * what Python itself takes. Python keeps it as well, and then tells the line; here it is for code that Python cannot
+   * interrupt, so a little longer. The first call also waits for the process to start, which takes long on a machine
+   * that is busy.
    */
   def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
+
   /** The last call of a processor, which the end of a run waits for. */
   def farewell(node: PythonNode, m: ObjectNode): Unit = {
     val limit = Math.min(options.timeoutMs, Worker.farewellMs)
@@ -49,8 +51,10 @@ private[millrace] final class Worker(options: WorkerOptions) {
   private def call(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
     val outer = calling
     calling = Thread.currentThread
-    try converse(node, m, limitMs) finally calling = outer
+    try converse(node, m, limitMs)
+    finally calling = outer
   }
+
   /** Whether another thread is in a call. */
   def busy: Boolean = calling != null && calling != Thread.currentThread
 
@@ -73,24 +77,30 @@ private[millrace] final class Worker(options: WorkerOptions) {
         val reply = Json.mapper.createObjectNode()
         reply.replace("answer", if (answer == null) Json.mapper.nullNode else answer)
         write(reply)
-      }
-      else {
+      } else {
         done = true
         if (end.has("error")) {
           val e = end.get("error")
-          if (end.path("lost").asBoolean) stop() // ended by the code, or without memory: what it holds cannot be trusted any more
-          throw new ParameterFailure("code", new PythonFailure(e.path("type").asText, e.path("message").asText, e.path("traceback").asText))
+          if (end.path("lost").asBoolean)
+            stop() // ended by the code, or without memory: what it holds cannot be trusted any more
+          throw new ParameterFailure(
+            "code",
+            new PythonFailure(e.path("type").asText, e.path("message").asText, e.path("traceback").asText)
+          )
         }
       }
     }
   }
 
   /** Whatever goes wrong in the middle of a call leaves Python waiting: it has to go. */
-  private def serve(node: PythonNode, m: JsonNode): JsonNode = try node.serve(m) catch { case e: Throwable => stop(); throw e }
+  private def serve(node: PythonNode, m: JsonNode): JsonNode = try node.serve(m)
+  catch { case e: Throwable => stop(); throw e }
 
   private def write(m: JsonNode): Unit = try {
     val b = Json.mapper.writeValueAsBytes(m)
-    out.writeInt(b.length); out.write(b); out.flush()
+    out.writeInt(b.length)
+    out.write(b)
+    out.flush()
   } catch { case e: java.io.IOException => fail(e) }
 
   private def read(node: PythonNode, left: Long): JsonNode = {
@@ -100,18 +110,27 @@ private[millrace] final class Worker(options: WorkerOptions) {
       val b = new Array[Byte](n)
       in.readFully(b)
       Json.mapper.readTree(b)
-    } catch { case e: java.io.IOException => fail(e) } finally overdue = Long.MaxValue
+    } catch { case e: java.io.IOException => fail(e) }
+    finally overdue = Long.MaxValue
   }
 
   private def fail(e: Exception): Nothing = {
     process.waitFor(1, TimeUnit.SECONDS) // the pipe ends a little before the process
-    val how = if (process.isAlive) "" else process.exitValue match {
-      case code if code > 128 => s" (by signal ${code - 128})"
-      case code => s" (exit code $code)"
-    }
+    val how =
+      if (process.isAlive) ""
+      else
+        process.exitValue match {
+          case code if code > 128 => s" (by signal ${code - 128})"
+          case code => s" (exit code $code)"
+        }
     stop()
-    val message = if (timedOut) s"the call did not return within $limit ms; its Python process was ended" else s"the Python process ended unexpectedly$how"
-    throw new ParameterFailure("code", new PythonFailure(if (timedOut) "TimeoutError" else "ProcessLost", message, String.valueOf(e)))
+    val message =
+      if (timedOut) s"the call did not return within $limit ms; its Python process was ended"
+      else s"the Python process ended unexpectedly$how"
+    throw new ParameterFailure(
+      "code",
+      new PythonFailure(if (timedOut) "TimeoutError" else "ProcessLost", message, String.valueOf(e))
+    )
   }
 
   def stop(): Unit = {
@@ -123,12 +142,14 @@ private[millrace] final class Worker(options: WorkerOptions) {
 
   /** Ends the process; its processors have been closed. */
   def close(): Unit = if (alive) {
-    try { out.close(); if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly() } catch { case _: Exception => process.destroyForcibly() }
+    try { out.close(); if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly() }
+    catch { case _: Exception => process.destroyForcibly() }
     lost = true
     Worker.watched.remove(this)
   }
 
-  private def check(now: Long): Unit = if (overdue != Long.MaxValue && now - overdue > 0) { timedOut = true; process.destroyForcibly() }
+  private def check(now: Long): Unit =
+    if (overdue != Long.MaxValue && now - overdue > 0) { timedOut = true; process.destroyForcibly() }
 }
 
 private[millrace] object Worker {
@@ -136,92 +157,137 @@ private[millrace] object Worker {
   private val graceMs = 2000L
   private val startingMs = 30000L
   private val farewellMs = 5000L
+
   /**
-   * What a processor's process gets of the driver's environment, with locales (LC_...): what Python and HTTP clients need. Nothing else, because its code is
-   * that of a document, and others use variables for secrets. PYTHONPATH and PYTHONHASHSEED are set below.
+   * What a processor's process gets of the driver's environment, with locales (LC_...): what Python and HTTP clients
+   * need. Nothing else, because its code is that of a document, and others use variables for secrets. PYTHONPATH and
+   * PYTHONHASHSEED are set below.
    */
-  private val environment = ("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH VIRTUAL_ENV SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE " +
-    "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy").split(' ').toSet
+  private val environment =
+    ("PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR LD_LIBRARY_PATH VIRTUAL_ENV " +
+      "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy")
+      .split(' ')
+      .toSet
   private val watched = new ConcurrentHashMap[Worker, Worker]()
-  private val watchdog = new Thread(() => while (true) { Thread.sleep(50); val now = System.nanoTime(); watched.keySet.forEach(_.check(now)) }, "millrace-python-watchdog")
+  private val watchdog = new Thread(
+    () => while (true) { Thread.sleep(50); val now = System.nanoTime(); watched.keySet.forEach(_.check(now)) },
+    "millrace-python-watchdog"
+  )
   watchdog.setDaemon(true)
   watchdog.start()
-  Runtime.getRuntime.addShutdownHook(new Thread(() => { StreamTasks.releaseAll(); watched.keySet.forEach(_.process.destroyForcibly()) }))
+  Runtime.getRuntime.addShutdownHook(new Thread(() => {
+    StreamTasks.releaseAll()
+    watched.keySet.forEach(_.process.destroyForcibly())
+  }))
 
   /** The worker's file is run by its path where it is known: importing the package would import Spark's. */
   private def start(o: WorkerOptions): Process = {
-    val file = o.path.split(File.pathSeparator).filter(_.nonEmpty).map(p => new File(p, "millrace_runtime/worker.py")).find(_.isFile)
+    val file = o.path
+      .split(File.pathSeparator)
+      .filter(_.nonEmpty)
+      .map(p => new File(p, "millrace_runtime/worker.py"))
+      .find(_.isFile)
     val command = o.python +: "-u" +: file.map(f => Seq(f.getPath)).getOrElse(Seq("-m", "millrace_runtime.worker"))
-    val b = new ProcessBuilder((command ++ Seq(o.timeoutMs.toString, o.memoryMb.toString)): _*).redirectError(ProcessBuilder.Redirect.INHERIT)
+    val b = new ProcessBuilder((command ++ Seq(o.timeoutMs.toString, o.memoryMb.toString)): _*)
+      .redirectError(ProcessBuilder.Redirect.INHERIT)
     b.environment().keySet.removeIf(name => !Worker.environment(name) && !name.startsWith("LC_"))
     if (o.path.nonEmpty) b.environment().put("PYTHONPATH", o.path)
     b.environment().put("PYTHONHASHSEED", "0")
-    try b.start() catch { case e: java.io.IOException => throw new PythonFailure("ProcessNotStarted", s"${o.python} could not be started: ${e.getMessage}", "") }
+    try b.start()
+    catch {
+      case e: java.io.IOException =>
+        throw new PythonFailure("ProcessNotStarted", s"${o.python} could not be started: ${e.getMessage}", "")
+    }
   }
 }
 
-/** Values between the task and Python: JSON, with what JSON has no number for as text (DECIMAL, NaN), BINARY as base64, TIMESTAMP as integer ms. */
+/**
+ * Values between the task and Python: JSON, with what JSON has no number for as text (DECIMAL, NaN), BINARY as base64,
+ * TIMESTAMP as integer ms.
+ */
 private[millrace] object Wire {
   private val nodes = new ObjectMapper().getNodeFactory
 
-  def node(v: Any, t: DataType): JsonNode = if (v == null) nodes.nullNode else t match {
-    case StringType => nodes.textNode(v.toString)
-    case IntegerType => nodes.numberNode(v.asInstanceOf[Int])
-    case LongType => nodes.numberNode(v.asInstanceOf[Long])
-    case ShortType => nodes.numberNode(v.asInstanceOf[Short])
-    case ByteType => nodes.numberNode(v.asInstanceOf[Byte])
-    case DoubleType => val d = v.asInstanceOf[Double]; if (d.isNaN || d.isInfinite) nodes.textNode(d.toString) else nodes.numberNode(d)
-    case FloatType => val d = v.asInstanceOf[Float]; if (d.isNaN || d.isInfinite) nodes.textNode(d.toString) else nodes.numberNode(d)
-    case BooleanType => nodes.booleanNode(v.asInstanceOf[Boolean])
-    case _: DecimalType => nodes.textNode(v.asInstanceOf[Decimal].toJavaBigDecimal.toPlainString)
-    case TimestampType | TimestampNTZType => nodes.numberNode(Math.floorDiv(v.asInstanceOf[Long], 1000L))
-    case DateType => nodes.textNode(java.time.LocalDate.ofEpochDay(v.asInstanceOf[Int].toLong).toString)
-    case BinaryType => nodes.binaryNode(v.asInstanceOf[Array[Byte]])
-    case ArrayType(e, _) =>
-      val a = v.asInstanceOf[ArrayData]
-      val out: ArrayNode = nodes.arrayNode()
-      var i = 0
-      while (i < a.numElements()) { out.add(node(if (a.isNullAt(i)) null else a.get(i, e), e)); i += 1 }
-      out
-    case MapType(k, e, _) => // pairs, so that keys keep their type
-      val m = v.asInstanceOf[MapData]
-      val (ks, vs) = (m.keyArray(), m.valueArray())
-      val out: ArrayNode = nodes.arrayNode()
-      var i = 0
-      while (i < m.numElements()) { val p = out.addArray(); p.add(node(ks.get(i, k), k)); p.add(node(if (vs.isNullAt(i)) null else vs.get(i, e), e)); i += 1 }
-      out
-    case s: StructType =>
-      val r = v.asInstanceOf[InternalRow]
-      val out: ObjectNode = nodes.objectNode()
-      var i = 0
-      while (i < s.length) { val f = s.fields(i); out.replace(f.name, node(if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType)); i += 1 }
-      out
-    case NullType => nodes.nullNode
-    case other => throw new IllegalArgumentException(s"a processor cannot take ${other.sql}")
-  }
+  def node(v: Any, t: DataType): JsonNode = if (v == null) nodes.nullNode
+  else
+    t match {
+      case StringType => nodes.textNode(v.toString)
+      case IntegerType => nodes.numberNode(v.asInstanceOf[Int])
+      case LongType => nodes.numberNode(v.asInstanceOf[Long])
+      case ShortType => nodes.numberNode(v.asInstanceOf[Short])
+      case ByteType => nodes.numberNode(v.asInstanceOf[Byte])
+      case DoubleType =>
+        val d = v.asInstanceOf[Double]
+        if (d.isNaN || d.isInfinite) nodes.textNode(d.toString) else nodes.numberNode(d)
+      case FloatType =>
+        val d = v.asInstanceOf[Float]
+        if (d.isNaN || d.isInfinite) nodes.textNode(d.toString) else nodes.numberNode(d)
+      case BooleanType => nodes.booleanNode(v.asInstanceOf[Boolean])
+      case _: DecimalType => nodes.textNode(v.asInstanceOf[Decimal].toJavaBigDecimal.toPlainString)
+      case TimestampType | TimestampNTZType => nodes.numberNode(Math.floorDiv(v.asInstanceOf[Long], 1000L))
+      case DateType => nodes.textNode(java.time.LocalDate.ofEpochDay(v.asInstanceOf[Int].toLong).toString)
+      case BinaryType => nodes.binaryNode(v.asInstanceOf[Array[Byte]])
+      case ArrayType(e, _) =>
+        val a = v.asInstanceOf[ArrayData]
+        val out: ArrayNode = nodes.arrayNode()
+        var i = 0
+        while (i < a.numElements()) { out.add(node(if (a.isNullAt(i)) null else a.get(i, e), e)); i += 1 }
+        out
+      case MapType(k, e, _) => // pairs, so that keys keep their type
+        val m = v.asInstanceOf[MapData]
+        val (ks, vs) = (m.keyArray(), m.valueArray())
+        val out: ArrayNode = nodes.arrayNode()
+        var i = 0
+        while (i < m.numElements()) {
+          val p = out.addArray()
+          p.add(node(ks.get(i, k), k))
+          p.add(node(if (vs.isNullAt(i)) null else vs.get(i, e), e))
+          i += 1
+        }
+        out
+      case s: StructType =>
+        val r = v.asInstanceOf[InternalRow]
+        val out: ObjectNode = nodes.objectNode()
+        var i = 0
+        while (i < s.length) {
+          val f = s.fields(i)
+          out.replace(f.name, node(if (r.isNullAt(i)) null else r.get(i, f.dataType), f.dataType))
+          i += 1
+        }
+        out
+      case NullType => nodes.nullNode
+      case other => throw new IllegalArgumentException(s"a processor cannot take ${other.sql}")
+    }
 
-  def value(j: JsonNode, t: DataType): Any = if (j == null || j.isNull) null else t match {
-    case StringType => UTF8String.fromString(j.asText)
-    case IntegerType => j.intValue
-    case LongType => j.longValue
-    case ShortType => j.shortValue
-    case ByteType => j.intValue.toByte
-    case DoubleType => if (j.isTextual) special(j.asText) else j.doubleValue
-    case FloatType => if (j.isTextual) special(j.asText).toFloat else j.floatValue
-    case BooleanType => j.booleanValue
-    case d: DecimalType =>
-      val made = Decimal(new java.math.BigDecimal(j.asText))
-      if (!made.changePrecision(d.precision, d.scale)) throw new IllegalArgumentException(s"${j.asText} does not fit ${d.sql}")
-      made
-    case TimestampType | TimestampNTZType => Math.multiplyExact(j.longValue, 1000L)
-    case DateType => DateTimeUtils.localDateToDays(java.time.LocalDate.parse(j.asText))
-    case BinaryType => j.binaryValue
-    case ArrayType(e, _) => new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i), e)))
-    case MapType(k, e, _) =>
-      new ArrayBasedMapData(new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i).get(0), k))), new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i).get(1), e))))
-    case s: StructType => new GenericInternalRow(Array.tabulate[Any](s.length)(i => value(j.get(s.fields(i).name), s.fields(i).dataType)))
-    case _ => null
-  }
+  def value(j: JsonNode, t: DataType): Any = if (j == null || j.isNull) null
+  else
+    t match {
+      case StringType => UTF8String.fromString(j.asText)
+      case IntegerType => j.intValue
+      case LongType => j.longValue
+      case ShortType => j.shortValue
+      case ByteType => j.intValue.toByte
+      case DoubleType => if (j.isTextual) special(j.asText) else j.doubleValue
+      case FloatType => if (j.isTextual) special(j.asText).toFloat else j.floatValue
+      case BooleanType => j.booleanValue
+      case d: DecimalType =>
+        val made = Decimal(new java.math.BigDecimal(j.asText))
+        if (!made.changePrecision(d.precision, d.scale))
+          throw new IllegalArgumentException(s"${j.asText} does not fit ${d.sql}")
+        made
+      case TimestampType | TimestampNTZType => Math.multiplyExact(j.longValue, 1000L)
+      case DateType => DateTimeUtils.localDateToDays(java.time.LocalDate.parse(j.asText))
+      case BinaryType => j.binaryValue
+      case ArrayType(e, _) => new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i), e)))
+      case MapType(k, e, _) =>
+        new ArrayBasedMapData(
+          new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i).get(0), k))),
+          new GenericArrayData(Array.tabulate[Any](j.size)(i => value(j.get(i).get(1), e)))
+        )
+      case s: StructType =>
+        new GenericInternalRow(Array.tabulate[Any](s.length)(i => value(j.get(s.fields(i).name), s.fields(i).dataType)))
+      case _ => null
+    }
 
   private def special(s: String): Double = s match {
     case "NaN" => Double.NaN

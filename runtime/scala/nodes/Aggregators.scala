@@ -1,11 +1,13 @@
 package org.apache.spark.sql.millrace
 
 /**
- * How one record changes an aggregate. `initial` may be null (a reduction starts with the first value); `add` gets what is there, or `initial`.
+ * How one record changes an aggregate. `initial` may be null (a reduction starts with the first value); `add` gets what
+ * is there, or `initial`.
  */
 private[millrace] abstract class Aggregator {
   def initial: Any
   def add(agg: Any, key: Any, value: Any, timestamp: Long): Any
+
   /** Joins two sessions; only asked for session windows. */
   def merge(key: Any, left: Any, right: Any): Any
 }
@@ -19,7 +21,8 @@ private[millrace] object Aggregator {
 
   def reduce(reducer: Expr): Aggregator = new Aggregator {
     override def initial: Any = null
-    override def add(agg: Any, key: Any, value: Any, timestamp: Long): Any = if (agg == null) value else reducer(agg, value)
+    override def add(agg: Any, key: Any, value: Any, timestamp: Long): Any =
+      if (agg == null) value else reducer(agg, value)
     override def merge(key: Any, left: Any, right: Any): Any = if (left == null) right else reducer(left, right)
   }
 

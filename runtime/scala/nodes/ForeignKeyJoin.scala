@@ -5,26 +5,35 @@ import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, XXH64}
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.Platform
 
-/*
- * A join by a foreign key takes three nodes [FK1] to [FK8]. `foreign_key_subscribe`, beside the left table, sends the right side which row refers to which
- * key; `foreign_key_lookup`, beside the right table, stores this and answers, at once and when the right row changes; `foreign_key_resolve`, beside
- * the left table again, joins an answer with the left row, unless that row has changed in between: messages carry a hash of the row.
- */
+/* A join by a foreign key takes three nodes [FK1] to [FK8]. `foreign_key_subscribe`, beside the left table, sends the
+ * right side which row refers to which key; `foreign_key_lookup`, beside the right table, stores this and answers, at
+ * once and when the right row changes; `foreign_key_resolve`, beside the left table again, joins an answer with the
+ * left row, unless that row has changed in between: messages carry a hash of the row. */
 private[millrace] object ForeignKey {
+
   /** What the right side is to do with a subscription. */
   val Unsubscribe = 0
   val UnsubscribeAndAnswer = 1
   val AnswerAlways = 2
   val AnswerIfFound = 3
 
-  val subscription: StructType = new StructType().add("hash", BinaryType).add("instruction", IntegerType).add("primary", BinaryType).add("task", IntegerType)
+  val subscription: StructType = new StructType()
+    .add("hash", BinaryType)
+    .add("instruction", IntegerType)
+    .add("primary", BinaryType)
+    .add("task", IntegerType)
   val subscriber: StructType = new StructType().add("hash", BinaryType).add("task", IntegerType)
   def answer(value: DataType): StructType = new StructType().add("hash", BinaryType).add("value", value)
 
   /** 128 bits; null for no value. */
-  def hash(codec: Codec, value: Any): Array[Byte] = if (value == null) null else {
+  def hash(codec: Codec, value: Any): Array[Byte] = if (value == null) null
+  else {
     val b = codec.encode(value)
-    Bytes.concat(Array.emptyByteArray, XXH64.hashUnsafeBytes(b, Platform.BYTE_ARRAY_OFFSET.toLong, b.length, 42L), XXH64.hashUnsafeBytes(b, Platform.BYTE_ARRAY_OFFSET.toLong, b.length, 7919L))
+    Bytes.concat(
+      Array.emptyByteArray,
+      XXH64.hashUnsafeBytes(b, Platform.BYTE_ARRAY_OFFSET.toLong, b.length, 42L),
+      XXH64.hashUnsafeBytes(b, Platform.BYTE_ARRAY_OFFSET.toLong, b.length, 7919L)
+    )
   }
 }
 
@@ -32,6 +41,7 @@ private[millrace] final class SubscribeSpec(b: Build) extends HopSpec(b) {
   val in: TablePort = b.table(0)
   private val left = TableSpec.of(in)
   val outer: Boolean = b.textOpt("type").contains("left")
+
   /** The right table's key, if that table is built before this node; the expression is cast to its type. */
   private val rightKey: Option[KeyType] = b.graph.tableOfLookup(id).map(_.key)
   val foreignKey: Expr = b.expr("foreign_key", Layout.pair(in.key, in.value), rightKey.map(_.seen))
@@ -74,10 +84,18 @@ private[millrace] final class Subscribe(s: SubscribeSpec) extends HopNode(s) {
 
   private def changed(a: Any, b: Any): Boolean = !java.util.Arrays.equals(foreignKeys.encode(a), foreignKeys.encode(b))
   private def subscribe(r: Record, foreignKey: Any, instruction: Int): Unit =
-    hop(r.withKey(foreignKey).withValue(new GenericInternalRow(Array[Any](hash(values, r.change.newValue), instruction, primaryKeys.encode(r.key), task))))
+    hop(
+      r.withKey(foreignKey)
+        .withValue(
+          new GenericInternalRow(
+            Array[Any](hash(values, r.change.newValue), instruction, primaryKeys.encode(r.key), task)
+          )
+        )
+    )
 }
 
 private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
+
   /** Which input is the right table; the other one brings subscriptions. */
   val tableInput: Int = b.inputs.indexWhere(_.isInstanceOf[TablePort])
   if (tableInput < 0) b.fail("right", "port", "must be a table")
@@ -85,20 +103,27 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   private val table = TableSpec.of(right)
   private val subscribe = b.parent(1 - tableInput).asInstanceOf[SubscribeSpec]
   private[millrace] val asked: KeyType = subscribe.ports.head._2.key
-  if (asked.seen != right.key.seen) b.fail("foreign_key", "type", s"gives ${asked.seen.sql}, needs ${right.key.seen.sql}")
+  if (asked.seen != right.key.seen)
+    b.fail("foreign_key", "type", s"gives ${asked.seen.sql}, needs ${right.key.seen.sql}")
   private[millrace] val parentVersioned = table.outputVersioned
   table.enableSendingOldValues(force = true)
   table.readable()
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(subscribe.in.key, ForeignKey.answer(right.value)))
-  /** A value without bytes, such as an empty text, arrives in an answer as null: Kafka Streams does not distinguish them there. */
+
+  /**
+   * A value without bytes, such as an empty text, arrives in an answer as null: Kafka Streams does not distinguish them
+   * there.
+   */
   private[millrace] val empty: Any => Boolean = {
     val codec = table match { case t: SourceSpec => t.valueCodec; case _ => Codec.of(right.value) }
     if (Set("string", "bytes", "protobuf")(codec.format)) v => codec.encode(v).length == 0 else _ => false
   }
   override def topic: String = s"$node-subscription-response-topic"
+
   /** The sub-topology that asks: its subscribers note the task that waits for the answer. */
   private[millrace] val asker: NodeSpec = subscribe
-  override private[millrace] def kept: Seq[KeptRows] = KeptRows(s"$id$$subscribers", right.key, counted = true) +: KeptRows.copyAt(this, tableInput)
+  override private[millrace] def kept: Seq[KeptRows] =
+    KeptRows(s"$id$$subscribers", right.key, counted = true) +: KeptRows.copyAt(this, tableInput)
   override def create(): Node = new ForeignLookup(this)
 }
 
@@ -106,6 +131,7 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
   import ForeignKey._
   private val right = TableInput.of(this, s.tableInput)
   private val keys = Codec.key(s.right.key)
+
   /** Subscribers by length of the foreign key, foreign key and primary key. */
   private var subscribers: Store = _
 
@@ -154,14 +180,30 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
       val p = prefix(r.key)
       subscribers.range(p, Bytes.after(p)).foreach { case (at, e) =>
         val w = e.value.asInstanceOf[InternalRow]
-        reply(r, java.util.Arrays.copyOfRange(at, p.length, at.length), w.getInt(1), if (w.isNullAt(0)) null else w.getBinary(0), r.change.newValue, r.timestamp)
+        reply(
+          r,
+          java.util.Arrays.copyOfRange(at, p.length, at.length),
+          w.getInt(1),
+          if (w.isNullAt(0)) null else w.getBinary(0),
+          r.change.newValue,
+          r.timestamp
+        )
       }
     }
   }
 
   /** The answer goes back to the task that subscribed. */
   private def reply(r: Record, primary: Array[Byte], task: Int, hash: Array[Byte], value: Any, timestamp: Long): Unit =
-    hopTo(new Record(null, new GenericInternalRow(Array[Any](hash, if (value == null || s.empty(value)) null else value)), timestamp, r.headers), primary, task)
+    hopTo(
+      new Record(
+        null,
+        new GenericInternalRow(Array[Any](hash, if (value == null || s.empty(value)) null else value)),
+        timestamp,
+        r.headers
+      ),
+      primary,
+      task
+    )
 }
 
 private[millrace] final class ResolveSpec(b: Build) extends NodeSpec(b) with SourceTableSpec {
@@ -202,6 +244,9 @@ private[millrace] final class Resolve(s: ResolveSpec) extends Node(s) with Sourc
 }
 
 object ForeignKeyJoins extends Family {
-  override val factories: Map[String, Build => NodeSpec] = Map("foreign_key_subscribe" -> (new SubscribeSpec(_)),
-    "foreign_key_lookup" -> (new LookupSpec(_)), "foreign_key_resolve" -> (new ResolveSpec(_)))
+  override val factories: Map[String, Build => NodeSpec] = Map(
+    "foreign_key_subscribe" -> (new SubscribeSpec(_)),
+    "foreign_key_lookup" -> (new LookupSpec(_)),
+    "foreign_key_resolve" -> (new ResolveSpec(_))
+  )
 }

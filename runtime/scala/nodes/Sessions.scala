@@ -3,12 +3,21 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * Sessions [SE1] to [SE5]: a record joins all sessions of its key that are no further away than the gap. The sessions that it absorbs are
- * withdrawn, earliest end first, then the new one is sent; both with the session's end as their time and, as a session is no single record, no headers.
+ * Sessions [SE1] to [SE5]: a record joins all sessions of its key that are no further away than the gap. The sessions
+ * that it absorbs are withdrawn, earliest end first, then the new one is sent; both with the session's end as their
+ * time and, as a session is no single record, no headers.
  */
-private[millrace] final class SessionAggregation(s: NodeSpec, keyType: KeyType, valueType: DataType, gap: Long, grace: Long,
-    inputs: Array[Aggregator], settings: StoreSettings, closing: Boolean, sendOld: Boolean)
-  extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
+private[millrace] final class SessionAggregation(
+    s: NodeSpec,
+    keyType: KeyType,
+    valueType: DataType,
+    gap: Long,
+    grace: Long,
+    inputs: Array[Aggregator],
+    settings: StoreSettings,
+    closing: Boolean,
+    sendOld: Boolean
+) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: SessionTable = _
   private var clocks: Array[Clock] = _
   private var emitted: Clock = _
@@ -51,7 +60,9 @@ private[millrace] final class SessionAggregation(s: NodeSpec, keyType: KeyType, 
     }
 
   private def update(key: Any, start: Long, end: Long, newValue: Any, oldValue: Any): Unit =
-    forward(new Record(Windowed(key, start, end), new Change(newValue, if (sendOld) oldValue else null), end, Headers.empty))
+    forward(
+      new Record(Windowed(key, start, end), new Change(newValue, if (sendOld) oldValue else null), end, Headers.empty)
+    )
 
   private def emitClosed(r: Record, close: Long): Unit = {
     val last = emitted.value
@@ -59,7 +70,9 @@ private[millrace] final class SessionAggregation(s: NodeSpec, keyType: KeyType, 
     if ((last == -1L || last < close) && upper >= 0L) {
       val lower = math.max(0L, last)
       if (upper >= lower) {
-        store.ending(lower, upper).foreach(a => send(r, Windowed(keys.decode(a.key), a.start, a.end), a.value, null, a.end))
+        store
+          .ending(lower, upper)
+          .foreach(a => send(r, Windowed(keys.decode(a.key), a.start, a.end), a.value, null, a.end))
         emitted.set(close)
       }
     }

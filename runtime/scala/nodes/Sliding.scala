@@ -3,13 +3,21 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * Sliding windows [SL1] to [SL4]: both ends belong to a window, and one exists only where its contents are its own. A record that comes to a key
- * updates the windows that it falls into, from the latest to the earliest, and opens those that end with it, begin after it, or begin after the
- * record before it.
+ * Sliding windows [SL1] to [SL4]: both ends belong to a window, and one exists only where its contents are its own. A
+ * record that comes to a key updates the windows that it falls into, from the latest to the earliest, and opens those
+ * that end with it, begin after it, or begin after the record before it.
  */
-private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, valueType: DataType, difference: Long, grace: Long,
-    inputs: Array[Aggregator], settings: StoreSettings, closing: Boolean, sendOld: Boolean)
-  extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
+private[millrace] final class SlidingAggregation(
+    s: NodeSpec,
+    keyType: KeyType,
+    valueType: DataType,
+    difference: Long,
+    grace: Long,
+    inputs: Array[Aggregator],
+    settings: StoreSettings,
+    closing: Boolean,
+    sendOld: Boolean
+) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: KeyFirstWindows = _
   private var clocks: Array[Clock] = _
   private var emitted: Clock = _
@@ -17,7 +25,11 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
   override def init(c: TaskContext): Unit = {
     val retention = if (settings.retention != null) settings.retention.longValue else 2 * difference + grace
     store = new KeyFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing, duplicates = false)
-    store.show(Windowed.typeOf(keyType.seen), valueType, (key, start) => Windowed(keys.decode(key), start, start + difference))
+    store.show(
+      Windowed.typeOf(keyType.seen),
+      valueType,
+      (key, start) => Windowed(keys.decode(key), start, start + difference)
+    )
     clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
     emitted = c.clock(s"$id:emitted")
   }
@@ -29,7 +41,9 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
       val close = clocks(input).advance(r.timestamp) - grace
       if (r.timestamp + difference < close) late(r.timestamp, r.timestamp + difference, close)
       else if (difference == 0) // Kafka Streams takes such a graph, and cannot make the first window
-        throw new IllegalArgumentException("a sliding window with difference 0 has no length: no record can be counted in it")
+        throw new IllegalArgumentException(
+          "a sliding window with difference 0 has no length: no record can be counted in it"
+        )
       else {
         val work = new Work(r, keys.encode(r.key), close, inputs(input))
         if (r.timestamp < difference) work.early()
@@ -44,9 +58,14 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
   private final class Work(r: Record, key: Array[Byte], close: Long, aggregator: Aggregator) {
     private val time = r.timestamp
     private val starts = new java.util.HashSet[Long]()
-    /** Contents of the window that ends before this record, and the time of the record before this one; -1 if there is none. */
+
+    /**
+     * Contents of the window that ends before this record, and the time of the record before this one; -1 if there is
+     * none.
+     */
     private var left: Entry = null
     private var previous = -1L
+
     /** Contents of a window that reaches beyond this record: what begins right after it. */
     private var right: Entry = null
     private var leftExists = false
@@ -73,7 +92,8 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
           ended = true
         }
       }
-      if (previous >= 0 && !starts.contains(previous + 1) && previous + 1 + difference >= time) update(previous + 1, fresh)
+      if (previous >= 0 && !starts.contains(previous + 1) && previous + 1 + difference >= time)
+        update(previous + 1, fresh)
       if (!leftExists) {
         val before = if (previous >= 0 && time - difference <= previous) new Entry(left.value, time) else fresh
         update(time - difference, before)
@@ -128,8 +148,11 @@ private[millrace] final class SlidingAggregation(s: NodeSpec, keyType: KeyType, 
     }
   }
 
-  override def read(key: Any, at: Record): Entry = store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
+  override def read(key: Any, at: Record): Entry =
+    store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
   override protected def rows: Iterator[DumpRow] =
-    store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + difference), w.entry.value, w.entry.timestamp))
+    store.all.map(w =>
+      new DumpRow(Windowed(keys.decode(w.key), w.start, w.start + difference), w.entry.value, w.entry.timestamp)
+    )
 }

@@ -26,7 +26,8 @@ private[millrace] object Stateless extends Family {
     "repartitioned" -> (new PassSpec(_)),
     "into" -> (new IntoSpec(_)),
     "to" -> (new TopicSinkSpec(_)),
-    "print" -> (new PrintSpec(_)))
+    "print" -> (new PrintSpec(_))
+  )
 }
 
 /** source.stream [ST10]. */
@@ -45,16 +46,25 @@ private final class FilterSpec(b: Build, val keep: Boolean) extends NodeSpec(b) 
   }
 }
 
-/** map, map_values, select_key [ST2]: those of key and value that the parameters name are computed from the incoming record. */
+/**
+ * map, map_values, select_key [ST2]: those of key and value that the parameters name are computed from the incoming
+ * record.
+ */
 private final class MapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   private val layout = Layout.record(in.key, in.value)
+
   /** A key that another node groups by is that node's parameter. */
   private val parameter = if (op == "select_key" && b.id != b.node) "group_by" else "key"
   val key: Option[Expr] = if (op == "map_values") None else Some(b.exprOf(b.text("key"), parameter, layout))
   val value: Option[Expr] = if (op == "select_key") None else Some(b.expr("value", layout))
   override val ports: Seq[(String, Port)] =
-    Seq("out" -> StreamPort(key.map(e => KeyType(e.dataType)).getOrElse(in.key), value.map(_.dataType).getOrElse(in.value)))
+    Seq(
+      "out" -> StreamPort(
+        key.map(e => KeyType(e.dataType)).getOrElse(in.key),
+        value.map(_.dataType).getOrElse(in.value)
+      )
+    )
   override def create(): Node = new Node(this) {
     override def process(r: Record, input: Int): Unit = {
       val k = if (key.isEmpty) r.key else key.get(r, context)
@@ -64,19 +74,31 @@ private final class MapSpec(b: Build) extends NodeSpec(b) {
   }
 }
 
-/** flat_map, flat_map_values [ST2]: in the order of the array; an empty one gives nothing, a null one is a processing error. */
+/**
+ * flat_map, flat_map_values [ST2]: in the order of the array; an empty one gives nothing, a null one is a processing
+ * error.
+ */
 private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   val parameter: String = if (op == "flat_map") "records" else "values"
   val items: Expr = b.expr(parameter, Layout.record(in.key, in.value))
   val element: DataType = items.dataType match {
     case ArrayType(e, _) => e
-    case other => b.fail(parameter, "type", s"gives ${other.sql}, needs ${if (op == "flat_map") "ARRAY<STRUCT<key, value>>" else "ARRAY"}")
+    case other =>
+      b.fail(
+        parameter,
+        "type",
+        s"gives ${other.sql}, needs ${if (op == "flat_map") "ARRAY<STRUCT<key, value>>" else "ARRAY"}"
+      )
   }
-  private val out = if (op == "flat_map_values") StreamPort(in.key, element) else element match {
-    case StructType(Array(k, v)) if k.name == "key" && v.name == "value" => StreamPort(KeyType(k.dataType), v.dataType)
-    case other => b.fail(parameter, "type", s"gives ARRAY<${other.sql}>, needs ARRAY<STRUCT<key, value>>")
-  }
+  private val out =
+    if (op == "flat_map_values") StreamPort(in.key, element)
+    else
+      element match {
+        case StructType(Array(k, v)) if k.name == "key" && v.name == "value" =>
+          StreamPort(KeyType(k.dataType), v.dataType)
+        case other => b.fail(parameter, "type", s"gives ARRAY<${other.sql}>, needs ARRAY<STRUCT<key, value>>")
+      }
   override val ports: Seq[(String, Port)] = Seq("out" -> out)
   override def create(): Node = {
     val (keyType, valueType, pairs) = (out.key.dataType, out.value, op == "flat_map")
@@ -91,7 +113,14 @@ private final class FlatMapSpec(b: Build) extends NodeSpec(b) {
           else {
             if (a.isNullAt(i)) throw new ParameterFailure(parameter, new NullPointerException(s"element $i is null"))
             val s: InternalRow = a.getStruct(i, 2)
-            forward(new Record(if (s.isNullAt(0)) null else s.get(0, keyType), if (s.isNullAt(1)) null else s.get(1, valueType), r.timestamp, r.headers))
+            forward(
+              new Record(
+                if (s.isNullAt(0)) null else s.get(0, keyType),
+                if (s.isNullAt(1)) null else s.get(1, valueType),
+                r.timestamp,
+                r.headers
+              )
+            )
           }
           i += 1
         }
@@ -116,21 +145,34 @@ private final class PeekSpec(b: Build) extends NodeSpec(b) {
 /** merge [ST4]. */
 private final class MergeSpec(b: Build) extends NodeSpec(b) {
   private val all = parents.indices.map(b.stream)
-  all.foreach(s => if (s != all.head) b.fail("in", "type", s"the merged streams differ: ${s.key.seen.sql}, ${s.value.sql} and ${all.head.key.seen.sql}, ${all.head.value.sql}"))
+  all.foreach(s =>
+    if (s != all.head)
+      b.fail(
+        "in",
+        "type",
+        s"the merged streams differ: ${s.key.seen.sql}, ${s.value.sql} and " +
+          s"${all.head.key.seen.sql}, ${all.head.value.sql}"
+      )
+  )
   override val ports: Seq[(String, Port)] = Seq("out" -> all.head)
   override def create(): Node = new PassNode(this)
 }
 
-private final class PassNode(spec: NodeSpec) extends Node(spec) { override def process(r: Record, input: Int): Unit = forward(r) }
+private final class PassNode(spec: NodeSpec) extends Node(spec) {
+  override def process(r: Record, input: Int): Unit = forward(r)
+}
 
 /** split [ST5]: the first predicate that holds takes the record. */
 private final class SplitSpec(b: Build) extends NodeSpec(b) {
   private val in = b.stream(0)
   private val layout = Layout.record(in.key, in.value)
-  val branches: Array[(String, Expr)] = b.elements("branches").map { j =>
-    val (port, predicate) = if (j.isArray) (j.get(0), j.get(1)) else (j.get("port"), j.get("predicate"))
-    (port.asText, b.exprOf(predicate.asText, "branches", layout, Some(BooleanType)))
-  }.toArray
+  val branches: Array[(String, Expr)] = b
+    .elements("branches")
+    .map { j =>
+      val (port, predicate) = if (j.isArray) (j.get(0), j.get(1)) else (j.get("port"), j.get("predicate"))
+      (port.asText, b.exprOf(predicate.asText, "branches", layout, Some(BooleanType)))
+    }
+    .toArray
   val default: Option[String] = b.textOpt("default_port")
   override val ports: Seq[(String, Port)] = (branches.map(_._1) ++ default).map(_ -> in).toSeq
   override def create(): Node = new Node(this) {
@@ -148,7 +190,10 @@ private final class ToStreamSpec(b: Build) extends NodeSpec(b) {
   override def create(): Node = new PassNode(this)
 }
 
-/** repartition [ST7]: to the task of the key's partition; a null key is dropped silently, save where a left or outer join below wants it. */
+/**
+ * repartition [ST7]: to the task of the key's partition; a null key is dropped silently, save where a left or outer
+ * join below wants it.
+ */
 private final class RepartitionSpec(b: Build) extends HopSpec(b) {
   val keepNull: Boolean = b.bool("keep_null_keys", default = false)
   override val ports: Seq[(String, Port)] =
@@ -160,7 +205,9 @@ private final class RepartitionSpec(b: Build) extends HopSpec(b) {
 
 /** Where a repartitioned stream arrives. */
 private final class PassSpec(b: Build) extends NodeSpec(b) {
-  override val ports: Seq[(String, Port)] = Seq("out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value"))))
+  override val ports: Seq[(String, Port)] = Seq(
+    "out" -> (if (b.inputs.nonEmpty) b.stream(0) else StreamPort(KeyType(b.dataType("key")), b.dataType("value")))
+  )
   override def create(): Node = new PassNode(this)
 }
 
@@ -179,11 +226,14 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
     case Some(j) =>
       val c = b.codecOf(j, p, Some(t))
       if (c.format == "json") Codec.make("json", t)
-      else if (!Expressions.widens(t, c.dataType)) b.fail(p, "format", s"format ${c.format} is for ${c.dataType.sql}, the $p is ${t.sql}")
+      else if (!Expressions.widens(t, c.dataType))
+        b.fail(p, "format", s"format ${c.format} is for ${c.dataType.sql}, the $p is ${t.sql}")
       else c
   }
+
   /** Where the format's type is wider than what comes. */
-  private def widened(p: String, t: DataType, c: Codec): Option[Expr] = if (c.dataType == t) None else Some(b.exprOf(p, p, layout, Some(c.dataType)))
+  private def widened(p: String, t: DataType, c: Codec): Option[Expr] =
+    if (c.dataType == t) None else Some(b.exprOf(p, p, layout, Some(c.dataType)))
   val keyCodec: Codec = format("key", in.key.seen)
   val valueCodec: Codec = format("value", in.value)
   private val widerKey = widened("key", in.key.seen, keyCodec)
@@ -191,21 +241,42 @@ private[millrace] final class TopicSinkSpec(b: Build) extends NodeSpec(b) {
   val topic: Option[String] = b.textOpt("topic")
   val topicOf: Option[Expr] = if (topic.isDefined) None else Some(b.expr("topic_expression", layout, Some(StringType)))
   val partition: Option[Expr] = b.textOpt("partition").map(_ => b.expr("partition", layout, Some(IntegerType)))
+
   /** The windowed key's own codec: its inner key chooses the partition. */
   val windowed: Option[Codec] = in.key.window.map(_ => Codec.key(in.key))
   override val ports: Seq[(String, Port)] = Nil
   override def create(): Node = new Node(this) {
     override protected def failsParent: Boolean = true
     override def process(r: Record, input: Int): Unit = {
-      val to = topic.getOrElse(Destination.topic(topicOf.get(r, context).asInstanceOf[UTF8String], context.simulation).toString)
-      val p = if (partition.isEmpty) null else Destination.partition(partition.get(r, context).asInstanceOf[java.lang.Integer])
-      val chooses = windowed match { case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key); case _ => null }
+      val to = topic.getOrElse(
+        Destination.topic(topicOf.get(r, context).asInstanceOf[UTF8String], context.simulation).toString
+      )
+      val p =
+        if (partition.isEmpty) null
+        else Destination.partition(partition.get(r, context).asInstanceOf[java.lang.Integer])
+      val chooses = windowed match {
+        case Some(w: WindowedCodec) if p == null && r.key != null => w.innerBytes(r.key)
+        case _ => null
+      }
       sent += 1
       val k = if (widerKey.isEmpty) r.key else widerKey.get(r, context)
       val v = if (widerValue.isEmpty) r.value else widerValue.get(r, context)
-      context.emit(new Outgoing(index, -1, encoded("key", keyCodec, k), encoded("value", valueCodec, v), r.timestamp, r.headers, to, p, chooses))
+      context.emit(
+        new Outgoing(
+          index,
+          -1,
+          encoded("key", keyCodec, k),
+          encoded("value", valueCodec, v),
+          r.timestamp,
+          r.headers,
+          to,
+          p,
+          chooses
+        )
+      )
     }
-    private def encoded(p: String, c: Codec, v: Any): Array[Byte] = try c.encode(v) catch { case e: Exception => throw new ParameterFailure(p, e) }
+    private def encoded(p: String, c: Codec, v: Any): Array[Byte] = try c.encode(v)
+    catch { case e: Exception => throw new ParameterFailure(p, e) }
   }
 }
 

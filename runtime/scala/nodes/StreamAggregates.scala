@@ -4,11 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.types._
 
-/** What all aggregations of streams have in common: one aggregator per input (a cogroup has several), the aggregate's type, old values on demand. */
+/**
+ * What all aggregations of streams have in common: one aggregator per input (a cogroup has several), the aggregate's
+ * type, old values on demand.
+ */
 private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpec(b) with TableSpec {
   protected val in: StreamPort = b.stream(0)
   if (b.op == "cogroup") b.parentIds.indices.foreach { i =>
-    if (b.stream(i).key.seen != in.key.seen) b.fail("inputs", "type", s"the keys of the inputs differ: ${in.key.seen.sql}, ${b.stream(i).key.seen.sql}")
+    if (b.stream(i).key.seen != in.key.seen)
+      b.fail("inputs", "type", s"the keys of the inputs differ: ${in.key.seen.sql}, ${b.stream(i).key.seen.sql}")
   }
   val value: DataType = b.op match {
     case "count" => LongType
@@ -19,31 +23,46 @@ private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpe
     case "count" => Array(new CountRecipe)
     case "reduce" => Array(new ReduceRecipe(b.expr("reducer", Layout.reducer(value), Some(value))))
     case "aggregate" => Array(recipe(b, b.text("aggregator"), in))
-    case _ => b.elements(if (b.opt("aggregators").isDefined) "aggregators" else "inputs").zipWithIndex.map { case (j, i) => recipe(b, StreamAggregationSpec.text(j), b.stream(i)) }.toArray
+    case _ =>
+      b.elements(if (b.opt("aggregators").isDefined) "aggregators" else "inputs")
+        .zipWithIndex
+        .map { case (j, i) => recipe(b, StreamAggregationSpec.text(j), b.stream(i)) }
+        .toArray
   }
   private[millrace] var sendOld = false
 
   private def recipe(b: Build, text: String, from: StreamPort): Recipe = new AggregateRecipe(
-    b.expr("initializer", Layout.nothing, Some(value)), b.exprOf(text, if (b.op == "cogroup") "inputs" else "aggregator", Layout.aggregator(value, from.key, from.value), Some(value)),
-    b.opt("merger").map(_ => b.expr("merger", Layout.merger(from.key, value), Some(value))).orNull)
+    b.expr("initializer", Layout.nothing, Some(value)),
+    b.exprOf(
+      text,
+      if (b.op == "cogroup") "inputs" else "aggregator",
+      Layout.aggregator(value, from.key, from.value),
+      Some(value)
+    ),
+    b.opt("merger").map(_ => b.expr("merger", Layout.merger(from.key, value), Some(value))).orNull
+  )
 
   override protected def enable(force: Boolean): Boolean = { sendOld = true; true }
   override def readable(): Unit = ()
 }
 
 private object StreamAggregationSpec {
+
   /** An input of a cogroup: its aggregator's text, alone or in an object. */
   def versioned(g: Graph, id: String): Boolean = g.spec(id) match {
     case t: TableSpec => t.outputVersioned
     case other => other.parents.nonEmpty && other.parents.forall(p => versioned(g, p._1))
   }
-  def text(j: JsonNode): String = if (j.isTextual) j.asText else if (j.isArray) j.get(1).asText else j.get("aggregator").asText
+  def text(j: JsonNode): String =
+    if (j.isTextual) j.asText else if (j.isArray) j.get(1).asText else j.get("aggregator").asText
 }
 
 /** What makes an aggregator in a task. */
 private[millrace] sealed abstract class Recipe extends Serializable { def make(): Aggregator }
 private[millrace] final class CountRecipe extends Recipe { override def make(): Aggregator = Aggregator.count }
-private[millrace] final class ReduceRecipe(reducer: Expr) extends Recipe { override def make(): Aggregator = Aggregator.reduce(reducer) }
+private[millrace] final class ReduceRecipe(reducer: Expr) extends Recipe {
+  override def make(): Aggregator = Aggregator.reduce(reducer)
+}
 private[millrace] final class AggregateRecipe(initializer: Expr, aggregator: Expr, merger: Expr) extends Recipe {
   override def make(): Aggregator = Aggregator.aggregate(initializer, aggregator, merger)
 }
@@ -77,7 +96,14 @@ private[millrace] final class PlainAggregation(s: PlainAggregationSpec) extends 
       val timestamp = if (found == null) r.timestamp else math.max(r.timestamp, found.timestamp)
       val put = own.put(k, agg, timestamp)
       if (put != KeyedTable.Refused)
-        forward(new Record(r.key, new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest), timestamp, r.headers))
+        forward(
+          new Record(
+            r.key,
+            new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest),
+            timestamp,
+            r.headers
+          )
+        )
     }
 
   override def isVersioned: Boolean = own.versioned
@@ -89,7 +115,8 @@ private[millrace] final class PlainAggregation(s: PlainAggregationSpec) extends 
 /** Aggregations over windows: the key becomes STRUCT<key, window>. */
 private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAggregationSpec(b) {
   private val w = b.req("window")
-  private def ms(p: String): Long = Option(w.get(p)).filterNot(_.isNull).map(_.asLong).getOrElse(b.fail("window", "missing", s"$p is missing"))
+  private def ms(p: String): Long =
+    Option(w.get(p)).filterNot(_.isNull).map(_.asLong).getOrElse(b.fail("window", "missing", s"$p is missing"))
   private def grace: Long = w.path("grace").asLong(0L)
   private val kind = w.get("type").asText
   private val window = kind match {
@@ -108,8 +135,12 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
   private val closing = b.textOpt("emit").contains("window_close")
   private val inner = in.key
   val store: StoreSettings = StoreSettings.of(b.store(if (kind == "session") "session" else "window"))
-  /** Kafka Streams takes a windowed cogroup for versioned if all that feeds it is: it asks on, past tables and streams. */
-  override val outputVersioned: Boolean = b.op == "cogroup" && b.parentIds.forall(p => StreamAggregationSpec.versioned(b.graph, p._1))
+
+  /**
+   * Kafka Streams takes a windowed cogroup for versioned if all that feeds it is: it asks on, past tables and streams.
+   */
+  override val outputVersioned: Boolean =
+    b.op == "cogroup" && b.parentIds.forall(p => StreamAggregationSpec.versioned(b.graph, p._1))
   override def history: java.lang.Long = null
   override val closingDelay: Long = if (kind == "session") window.grace + window.size else window.grace
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(KeyType(inner.seen, Some(window)), value, this))
@@ -119,8 +150,14 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
     def closed(behind: Long, fromEnd: Int) = Option.when(closing)(Closed(emitted, behind, fromEnd))
     val times = if (closing) Seq(s"${store.state}$$times") else Nil
     kind match {
-      case "sliding" => KeptRows(store.state, inner, cut = 8, closed = closed(window.size + 1, 8)) +: times.map(KeptRows(_, inner, skip = 8, closed = closed(window.size + 1, 0)))
-      case "session" => KeptRows(store.state, inner, cut = 16, closed = closed(1, 16)) +: times.map(KeptRows(_, inner, skip = 16, closed = closed(1, 0)))
+      case "sliding" =>
+        KeptRows(store.state, inner, cut = 8, closed = closed(window.size + 1, 8)) +: times.map(
+          KeptRows(_, inner, skip = 8, closed = closed(window.size + 1, 0))
+        )
+      case "session" =>
+        KeptRows(store.state, inner, cut = 16, closed = closed(1, 16)) +: times.map(
+          KeptRows(_, inner, skip = 16, closed = closed(1, 0))
+        )
       case _ => Seq(KeptRows(store.state, inner, skip = 8, closed = closed(windows.size, 0)))
     }
   }
@@ -128,8 +165,10 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
   override def create(): Node = {
     val made = aggregators.map(_.make())
     kind match {
-      case "sliding" => new SlidingAggregation(this, inner, value, window.size, window.grace, made, store, closing, sendOld)
-      case "session" => new SessionAggregation(this, inner, value, window.size, window.grace, made, store, closing, sendOld)
+      case "sliding" =>
+        new SlidingAggregation(this, inner, value, window.size, window.grace, made, store, closing, sendOld)
+      case "session" =>
+        new SessionAggregation(this, inner, value, window.size, window.grace, made, store, closing, sendOld)
       case _ => new WindowAggregation(this, inner, value, windows, made, store, closing, sendOld)
     }
   }
@@ -137,7 +176,10 @@ private[millrace] final class WindowedAggregationSpec(b: Build) extends StreamAg
 
 object StreamAggregates extends Family {
   private val windows = Seq("tumbling", "hopping", "sliding", "session", "unlimited")
-  override val factories: Map[String, Build => NodeSpec] = Seq("count", "reduce", "aggregate", "cogroup").flatMap { op =>
-    (op -> ((b: Build) => new PlainAggregationSpec(b): NodeSpec)) +: windows.map(w => s"$op@$w" -> ((b: Build) => new WindowedAggregationSpec(b): NodeSpec))
+  override val factories: Map[String, Build => NodeSpec] = Seq("count", "reduce", "aggregate", "cogroup").flatMap {
+    op =>
+      (op -> ((b: Build) => new PlainAggregationSpec(b): NodeSpec)) +: windows.map(w =>
+        s"$op@$w" -> ((b: Build) => new WindowedAggregationSpec(b): NodeSpec)
+      )
   }.toMap
 }

@@ -5,11 +5,14 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.util.GenericArrayData
 import org.apache.spark.sql.types._
 
-/** `join_stream`: pairs of one key whose times lie within [left - before, left + after] of each other [SJ1] to [SJ9]. */
+/**
+ * `join_stream`: pairs of one key whose times lie within [left - before, left + after] of each other [SJ1] to [SJ9].
+ */
 private[millrace] final class StreamJoinSpec(b: Build) extends NodeSpec(b) {
   val left: StreamPort = b.stream(0)
   val right: StreamPort = b.stream(1)
-  if (left.key.seen != right.key.seen) b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
+  if (left.key.seen != right.key.seen)
+    b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
   val kind: String = b.textOpt("type").getOrElse("inner")
   val before: Long = b.long("before")
   val after: Long = b.long("after")
@@ -17,20 +20,25 @@ private[millrace] final class StreamJoinSpec(b: Build) extends NodeSpec(b) {
   val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(left.key, joiner.dataType))
   override private[millrace] def kept: Seq[KeptRows] =
-    StreamJoin.names.toSeq.map(side => KeptRows(s"$id$$$side", left.key, cut = 12)) ++ Option.when(kind != "inner")(KeptRows(s"$id$$single", left.key, skip = 9))
+    StreamJoin.names.toSeq.map(side => KeptRows(s"$id$$$side", left.key, cut = 12)) ++ Option.when(kind != "inner")(
+      KeptRows(s"$id$$single", left.key, skip = 9)
+    )
   override def create(): Node = new StreamJoin(this)
 }
 
 private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
   private val keys = Codec.key(s.left.key)
   private val values = Array(s.left.value, s.right.value)
+
   /** A side that keeps its records although they find no partner. */
   private val keeps = Array(s.kind != "inner", s.kind == "outer")
+
   /** How far a side looks back and ahead on the other. */
   private val back = Array(s.before, s.after)
   private val ahead = Array(s.after, s.before)
   private val windows = new Array[KeyFirstWindows](2)
   private var clock: Clock = _
+
   /** Records without a partner so far; null for an inner join. */
   private var single: Singles = _
 
@@ -38,9 +46,21 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
     val retention = s.before + s.after + s.grace
     for (side <- 0 to 1) {
       val settings = StoreSettings.own(s"$id$$${StreamJoin.names(side)}", node)
-      windows(side) = new KeyFirstWindows(c, this, settings, new StructType().add("value", values(side)), retention, timeOrdered = false, duplicates = true)
-      windows(side).show(StreamJoin.waiting(s.left.key.seen), values(side), (k, time) => new GenericInternalRow(Array[Any](keys.decode(k), time)),
-        e => e.value.asInstanceOf[InternalRow].get(0, values(side)))
+      windows(side) = new KeyFirstWindows(
+        c,
+        this,
+        settings,
+        new StructType().add("value", values(side)),
+        retention,
+        timeOrdered = false,
+        duplicates = true
+      )
+      windows(side).show(
+        StreamJoin.waiting(s.left.key.seen),
+        values(side),
+        (k, time) => new GenericInternalRow(Array[Any](keys.decode(k), time)),
+        e => e.value.asInstanceOf[InternalRow].get(0, values(side))
+      )
     }
     clock = c.clock(id)
     if (s.kind != "inner") single = new Singles(c, id, s.left.value, s.right.value)
@@ -48,7 +68,8 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
 
   /** First the partners, then the record becomes one itself; a failing joiner does not keep it from that. */
   override def process(r: Record, input: Int): Unit = {
-    try pair(r, input) catch {
+    try pair(r, input)
+    catch {
       case stop: Stop => throw stop
       case e: Exception => failures.failed(this, e, r.timestamp)
     }
@@ -70,11 +91,19 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
       if (!partners.hasNext && keeps(side)) {
         if (until < clock.value) forward(r.withValue(join(r.key, r.value, null, side, time)))
         else single.add(time, side, key, r.value)
-      } else partners.foreach { p =>
-        if (single != null) single.remove(p.start, 1 - side, key)
-        val at = math.max(time, p.start)
-        forward(new Record(r.key, join(r.key, r.value, p.entry.value.asInstanceOf[InternalRow].get(0, values(1 - side)), side, at), at, r.headers))
-      }
+      } else
+        partners.foreach { p =>
+          if (single != null) single.remove(p.start, 1 - side, key)
+          val at = math.max(time, p.start)
+          forward(
+            new Record(
+              r.key,
+              join(r.key, r.value, p.entry.value.asInstanceOf[InternalRow].get(0, values(1 - side)), side, at),
+              at,
+              r.headers
+            )
+          )
+        }
     }
   }
 
@@ -97,7 +126,9 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
         else if (time + (if (from == 0) s.after else s.before) + s.grace >= now) open(from) = true
         else {
           val key = keys.decode(Singles.key(at))
-          single.values(at, from).foreach(v => forward(new Record(key, join(key, v, null, from, time), time, r.headers)))
+          single
+            .values(at, from)
+            .foreach(v => forward(new Record(key, join(key, v, null, from, time), time, r.headers)))
           if (last != null) single.delete(last)
           last = at
         }
@@ -110,15 +141,23 @@ private[millrace] final class StreamJoin(s: StreamJoinSpec) extends Node(s) {
 
 private object StreamJoin {
   val names = Array("left", "right")
+
   /** Keys of the join's buffers, as they are shown. */
   def waiting(key: DataType): StructType = new StructType().add("key", key).add("time", LongType)
 }
 
-/** Records of outer sides that wait for a partner: by time, side and key, those of equal place in the order of arrival. */
+/**
+ * Records of outer sides that wait for a partner: by time, side and key, those of equal place in the order of arrival.
+ */
 private[millrace] final class Singles(c: TaskContext, id: String, left: DataType, right: DataType) {
   private val types = Array(left, right)
-  private val store = c.store(s"$id$$single", new StructType().add("left", ArrayType(new StructType().add("value", left)))
-    .add("right", ArrayType(new StructType().add("value", right))), ordered = true)
+  private val store = c.store(
+    s"$id$$single",
+    new StructType()
+      .add("left", ArrayType(new StructType().add("value", left)))
+      .add("right", ArrayType(new StructType().add("value", right))),
+    ordered = true
+  )
   private val first = c.clock(s"$id:single")
 
   /** A lower bound of the waiting records' times, Long.MaxValue if none was seen. */
@@ -148,6 +187,7 @@ private[millrace] final class Singles(c: TaskContext, id: String, left: DataType
   }
   def remove(time: Long, side: Int, key: Array[Byte]): Unit = store.delete(at(time, side, key))
   def delete(at: Array[Byte]): Unit = store.delete(at)
+
   /** The next place, or the first one after null; null at the end. */
   def after(at: Array[Byte]): Array[Byte] = store.first(if (at == null) null else Bytes.next(at), null)
 }

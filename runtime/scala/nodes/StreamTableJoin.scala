@@ -5,17 +5,22 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
-/** `join_table` of a stream with a table [ST-1] to [ST-4]; with `grace` the stream's records wait for late versions of the table. */
+/**
+ * `join_table` of a stream with a table [ST-1] to [ST-4]; with `grace` the stream's records wait for late versions of
+ * the table.
+ */
 private[millrace] final class StreamTableJoinSpec(b: Build) extends NodeSpec(b) {
   val left: StreamPort = b.stream(0)
   val right: TablePort = b.table(1)
-  if (left.key.seen != right.key.seen) b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
+  if (left.key.seen != right.key.seen)
+    b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
   private val table = TableSpec.of(right)
   val outer: Boolean = b.textOpt("type").contains("left")
   val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
   val grace: java.lang.Long = b.longOpt("grace").map(Long.box).orNull
   table.readable()
-  if (grace != null && table.history == null) b.fail("grace", "versioned", "needs a versioned table: connect a store.versioned to it")
+  if (grace != null && table.history == null)
+    b.fail("grace", "versioned", "needs a versioned table: connect a store.versioned to it")
   override val ports: Seq[(String, Port)] = Seq("out" -> StreamPort(left.key, joiner.dataType))
   override def reads(input: Int): Boolean = input == 1
   override private[millrace] def kept: Seq[KeptRows] =
@@ -46,20 +51,27 @@ private[millrace] final class StreamTableJoin(s: StreamTableJoinSpec) extends No
       if (r.key == null) null
       else if (table.versioned) table.readAsOf(r.key, r.timestamp, r)
       else table.read(r.key, r)
-    if (found != null || s.outer) forward(r.withValue(s.joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
+    if (found != null || s.outer)
+      forward(r.withValue(s.joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
   }
 }
 
 /** Where a record came from: what expressions see of its origin, kept while it waits. */
 private[millrace] object Origin {
-  val dataType: StructType = new StructType().add("topic", StringType).add("partition", IntegerType).add("offset", LongType)
+  val dataType: StructType = new StructType()
+    .add("topic", StringType)
+    .add("partition", IntegerType)
+    .add("offset", LongType)
     .add("headers", ArrayType(new StructType().add("key", StringType).add("value", BinaryType)))
 
-  def of(r: Record, c: TaskContext): InternalRow = new GenericInternalRow(Array[Any](c.topic, c.partition, c.offset, pack(r.headers)))
+  def of(r: Record, c: TaskContext): InternalRow = new GenericInternalRow(
+    Array[Any](c.topic, c.partition, c.offset, pack(r.headers))
+  )
   def headers(origin: InternalRow): Headers = unpack(origin)
 
   private def pack(h: Headers): Any = new org.apache.spark.sql.catalyst.util.GenericArrayData(
-    h.map(x => new GenericInternalRow(Array[Any](UTF8String.fromString(x.key), x.value)): Any))
+    h.map(x => new GenericInternalRow(Array[Any](UTF8String.fromString(x.key), x.value)): Any)
+  )
   private def unpack(origin: InternalRow): Headers = {
     val a = origin.getArray(3)
     Array.tabulate(a.numElements()) { i =>
@@ -75,7 +87,8 @@ private[millrace] object Origin {
 
 /** Records that wait, by time, key and arrival [ST-3]. */
 private[millrace] final class RecordBuffer(c: TaskContext, id: String, key: KeyType, value: DataType, grace: Long) {
-  private val store = c.store(s"$id$$buffer", new StructType().add("value", value).add("origin", Origin.dataType), ordered = true)
+  private val store =
+    c.store(s"$id$$buffer", new StructType().add("value", value).add("origin", Origin.dataType), ordered = true)
   private val clock = c.clock(s"$id:buffer")
   private val sequence = c.clock(s"$id:sequence")
   private val keys = Codec.key(key)
@@ -103,7 +116,12 @@ private[millrace] final class RecordBuffer(c: TaskContext, id: String, key: KeyT
       if (store.first(null, end) != null) store.range(null, end).foreach { case (at, e) =>
         val row = e.value.asInstanceOf[InternalRow]
         val origin = row.getStruct(1, 4)
-        val r = new Record(keys.decode(java.util.Arrays.copyOfRange(at, 8, at.length - 4)), row.get(0, value), e.timestamp, Origin.headers(origin))
+        val r = new Record(
+          keys.decode(java.util.Arrays.copyOfRange(at, 8, at.length - 4)),
+          row.get(0, value),
+          e.timestamp,
+          Origin.headers(origin)
+        )
         Origin.during(origin, c)(work(r))
         store.delete(at)
       }
@@ -127,7 +145,8 @@ private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
       else if (key == null && !outer) dropped("null_key")
       else {
         val found = if (key == null) null else parents(1).asInstanceOf[TableNode].lookup(key)
-        if (found != null || outer) forward(r.withValue(joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
+        if (found != null || outer)
+          forward(r.withValue(joiner(r.key, r.value, if (found == null) null else found.value, r.timestamp)))
       }
     }
   }
@@ -136,6 +155,9 @@ private[millrace] final class GlobalJoinSpec(b: Build) extends NodeSpec(b) {
 /** `join_table` means either join, by what is on the left. */
 object TableJoins extends Family {
   override val factories: Map[String, Build => NodeSpec] = Map(
-    "join_table" -> { b => b.inputs.head match { case _: StreamPort => new StreamTableJoinSpec(b); case _ => new TableJoinSpec(b) } },
-    "join_global" -> (new GlobalJoinSpec(_)))
+    "join_table" -> { b =>
+      b.inputs.head match { case _: StreamPort => new StreamTableJoinSpec(b); case _ => new TableJoinSpec(b) }
+    },
+    "join_global" -> (new GlobalJoinSpec(_))
+  )
 }

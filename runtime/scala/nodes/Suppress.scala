@@ -9,6 +9,7 @@ private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with Ta
   val in: TablePort = b.table(0)
   private val parent = TableSpec.of(in)
   val closing: Boolean = b.text("until") == "window_closes"
+
   /** How long an update waits, in ms of the clock: for windows as long as late records may come. */
   val delay: Long = if (closing) parent.closingDelay else b.long("limit")
   if (closing && delay < 0) b.fail("until", "window", "window_closes needs a windowed table")
@@ -26,7 +27,8 @@ private[millrace] final class SuppressSpec(b: Build) extends NodeSpec(b) with Ta
   override def keeps(input: Int): Boolean = true
   override def derived: Boolean = true
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(in.key, in.value, this))
-  override private[millrace] def kept: Seq[KeptRows] = KeptRows(s"$id$$buffer", in.key, skip = 8) +: KeptRows(s"$id$$places", in.key) +: super.kept
+  override private[millrace] def kept: Seq[KeptRows] =
+    KeptRows(s"$id$$buffer", in.key, skip = 8) +: KeptRows(s"$id$$places", in.key) +: super.kept
   override def create(): Node = new Suppress(this)
 }
 
@@ -35,8 +37,10 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
   private val keys = Codec.key(s.in.key)
   private val bytesOf = Codec.of(s.in.value)
   private var clock: Clock = _
+
   /** Updates by the time that they wait from, and key. */
   private var buffer: Store = _
+
   /** Of each key that waits: the time that it waits from. Later updates keep their key's place. */
   private var places: Store = _
   private var records: Clock = _
@@ -45,16 +49,32 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
   override def init(c: TaskContext): Unit = {
     input.init(c)
     clock = c.clock(id)
-    val row = new StructType().add("prior", s.in.value).add("old", s.in.value).add("new", s.in.value).add("origin", Origin.dataType)
+    val row = new StructType()
+      .add("prior", s.in.value)
+      .add("old", s.in.value)
+      .add("new", s.in.value)
+      .add("origin", Origin.dataType)
     buffer = c.store(s"$id$$buffer", row, ordered = true)
-    c.show(s"$id$$buffer", new StoreView(s"$id$$buffer", node, s.in.key.seen, s.in.value, k => keys.decode(java.util.Arrays.copyOfRange(k, 8, k.length)), e => field(e.value.asInstanceOf[InternalRow], 2)))
+    c.show(
+      s"$id$$buffer",
+      new StoreView(
+        s"$id$$buffer",
+        node,
+        s.in.key.seen,
+        s.in.value,
+        k => keys.decode(java.util.Arrays.copyOfRange(k, 8, k.length)),
+        e => field(e.value.asInstanceOf[InternalRow], 2)
+      )
+    )
     places = c.index(s"$id$$places", ordered = false)
     records = c.clock(s"$id:records")
     bytes = c.clock(s"$id:bytes")
     if (records.value < 0 && places.size > 0) {
       records.set(places.size)
       if (s.maxBytes != Long.MaxValue)
-        bytes.set(buffer.all.map { case (at, e) => size(java.util.Arrays.copyOfRange(at, 8, at.length), e.value.asInstanceOf[InternalRow]) }.sum)
+        bytes.set(buffer.all.map { case (at, e) =>
+          size(java.util.Arrays.copyOfRange(at, 8, at.length), e.value.asInstanceOf[InternalRow])
+        }.sum)
     }
   }
 
@@ -66,10 +86,16 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     put(r)
     mirror(r)
     var first = buffer.first(null, null)
-    while (first != null && Bytes.getLong(first, 0) <= now - s.delay) { send(first); first = buffer.first(Bytes.next(first), null) }
+    while (first != null && Bytes.getLong(first, 0) <= now - s.delay) {
+      send(first)
+      first = buffer.first(Bytes.next(first), null)
+    }
     if (crowded) {
-      if (!s.emits) throw new IllegalStateException(
-        s"the buffer holds ${count(records)} records and ${count(bytes)} bytes, more than max_records or max_bytes allow")
+      if (!s.emits)
+        throw new IllegalStateException(
+          s"the buffer holds ${count(records)} records and ${count(bytes)} bytes, " +
+            "more than max_records or max_bytes allow"
+        )
       while (first != null && crowded) { send(first); first = buffer.first(Bytes.next(first), null) }
     }
   }
@@ -80,7 +106,8 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
   private def put(r: Record): Unit = {
     val key = keys.encode(r.key)
     val found = places.get(key)
-    val time = if (found != null) found.value.asInstanceOf[Long] else if (s.closing) Windowed.endMs(r.key) else r.timestamp
+    val time =
+      if (found != null) found.value.asInstanceOf[Long] else if (s.closing) Windowed.endMs(r.key) else r.timestamp
     val at = new Array[Byte](8 + key.length)
     Bytes.putLong(at, 0, time)
     System.arraycopy(key, 0, at, 8, key.length)
@@ -88,7 +115,8 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     val prior = if (before == null) r.change.oldValue else field(before, 0)
     val row = new GenericInternalRow(Array[Any](prior, r.change.oldValue, r.change.newValue, Origin.of(r, context)))
     if (found == null) { places.put(key, time, 0L); records.set(count(records) + 1) }
-    if (s.maxBytes != Long.MaxValue) bytes.set(count(bytes) + size(key, row) - (if (before == null) 0L else size(key, before)))
+    if (s.maxBytes != Long.MaxValue)
+      bytes.set(count(bytes) + size(key, row) - (if (before == null) 0L else size(key, before)))
     buffer.put(at, row, r.timestamp)
   }
 
@@ -102,7 +130,9 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     val origin = row.getStruct(3, 4)
     val context = 20L + (if (origin.isNullAt(0)) 0L else origin.getUTF8String(0).numChars().toLong) +
       Origin.headers(origin).map(h => h.key.length.toLong + length(h.value)).sum
-    8L + key.length + length(prior) + (if (java.util.Arrays.equals(prior, old)) 0L else length(old)) + length(encoded(2)) + context
+    8L + key.length + length(prior) + (if (java.util.Arrays.equals(prior, old)) 0L else length(old)) + length(
+      encoded(2)
+    ) + context
   }
 
   private def send(at: Array[Byte]): Unit = {
@@ -131,7 +161,13 @@ private[millrace] final class Suppress(s: SuppressSpec) extends Node(s) with Tab
     val place = places.get(k)
     if (place == null) input.read(key, at)
     else {
-      val prior = field(buffer.get(Bytes.concat(Array.emptyByteArray, place.value.asInstanceOf[Long]) ++ k).value.asInstanceOf[InternalRow], 0)
+      val prior = field(
+        buffer
+          .get(Bytes.concat(Array.emptyByteArray, place.value.asInstanceOf[Long]) ++ k)
+          .value
+          .asInstanceOf[InternalRow],
+        0
+      )
       if (prior == null) null else new Entry(prior, -1L)
     }
   }

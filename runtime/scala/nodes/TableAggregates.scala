@@ -2,7 +2,10 @@ package org.apache.spark.sql.millrace
 
 import org.apache.spark.sql.types._
 
-/** `group_by` of a table: new and old value go to their groups, as one update if the group is the same, else the old one first [GT1]. */
+/**
+ * `group_by` of a table: new and old value go to their groups, as one update if the group is the same, else the old one
+ * first [GT1].
+ */
 private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
   private val in = b.table(0)
   private val parent = TableSpec.of(in)
@@ -17,10 +20,13 @@ private[millrace] final class GroupBySpec(b: Build) extends HopSpec(b) {
     private val keys = Codec.key(group)
     override def process(r: Record, input: Int): Unit = {
       val c = r.change
-      if (r.key == null) throw new IllegalArgumentException("an update of a table that is grouped needs a key, found null")
+      if (r.key == null)
+        throw new IllegalArgumentException("an update of a table that is grouped needs a key, found null")
       if (!parentVersioned || c.isLatest) {
-        val (newKey, newValue) = if (c.newValue == null) (null, null) else (keyOf(r, c.newValue, context), valueOf(r, c.newValue, context))
-        val (oldKey, oldValue) = if (c.oldValue == null) (null, null) else (keyOf(r, c.oldValue, context), valueOf(r, c.oldValue, context))
+        val (newKey, newValue) =
+          if (c.newValue == null) (null, null) else (keyOf(r, c.newValue, context), valueOf(r, c.newValue, context))
+        val (oldKey, oldValue) =
+          if (c.oldValue == null) (null, null) else (keyOf(r, c.oldValue, context), valueOf(r, c.oldValue, context))
         val adds = newKey != null && newValue != null
         val subtracts = oldKey != null && oldValue != null
         if (adds && subtracts && java.util.Arrays.equals(keys.encode(newKey), keys.encode(oldKey)))
@@ -54,8 +60,14 @@ private[millrace] final class TableAggregationSpec(b: Build) extends NodeSpec(b)
   private[millrace] val adder: Recipe = b.op match {
     case "count" => new CountRecipe
     case "reduce" => new ReduceRecipe(b.expr("reducer", Layout.reducer(value), Some(value)))
-    case _ => new AggregateRecipe(b.expr("initializer", Layout.nothing, Some(value)), b.expr("aggregator", Layout.aggregator(value, key, in.value), Some(value)), null)
+    case _ =>
+      new AggregateRecipe(
+        b.expr("initializer", Layout.nothing, Some(value)),
+        b.expr("aggregator", Layout.aggregator(value, key, in.value), Some(value)),
+        null
+      )
   }
+
   /** What takes a value out again; null for a count, which goes down by one. */
   private[millrace] val subtractor: Expr = b.op match {
     case "count" => null
@@ -101,7 +113,9 @@ private[millrace] final class TableAggregation(s: TableAggregationSpec) extends 
     val timestamp = if (took) math.max(r.timestamp, found.timestamp) else r.timestamp
     val put = own.put(k, agg, timestamp)
     if (put != KeyedTable.Refused)
-      forward(new Record(r.key, new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest), timestamp, r.headers))
+      forward(
+        new Record(r.key, new Change(agg, if (s.sendOld) old else null, put == KeyedTable.Latest), timestamp, r.headers)
+      )
   }
 
   override def isVersioned: Boolean = own.versioned
@@ -112,6 +126,10 @@ private[millrace] final class TableAggregation(s: TableAggregationSpec) extends 
 
 object TableAggregates extends Family {
   override val factories: Map[String, Build => NodeSpec] = Map(
-    "group_by" -> (new GroupBySpec(_)), "grouped_table" -> (new GroupedTableSpec(_)), "count@table" -> (new TableAggregationSpec(_)),
-    "reduce@table" -> (new TableAggregationSpec(_)), "aggregate@table" -> (new TableAggregationSpec(_)))
+    "group_by" -> (new GroupBySpec(_)),
+    "grouped_table" -> (new GroupedTableSpec(_)),
+    "count@table" -> (new TableAggregationSpec(_)),
+    "reduce@table" -> (new TableAggregationSpec(_)),
+    "aggregate@table" -> (new TableAggregationSpec(_))
+  )
 }

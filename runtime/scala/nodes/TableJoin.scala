@@ -7,7 +7,8 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
   val left: TablePort = b.table(0)
   val right: TablePort = b.table(1)
   private val (leftTable, rightTable) = (TableSpec.of(left), TableSpec.of(right))
-  if (left.key.seen != right.key.seen) b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
+  if (left.key.seen != right.key.seen)
+    b.fail("right", "type", s"the keys differ: ${left.key.seen.sql}, ${right.key.seen.sql}")
   val kind: String = b.textOpt("type").getOrElse("inner")
   val joiner: Expr = b.expr("joiner", Layout.joiner(left.key, left.value, right.value))
   val store: StoreSettings = StoreSettings.of(b.store("key_value", "versioned"))
@@ -30,7 +31,8 @@ private[millrace] final class TableJoinSpec(b: Build) extends NodeSpec(b) with T
   override def outputVersioned: Boolean = store.history != null
   override def history: java.lang.Long = if (store.named) store.history else null
   override val closingDelay: Long =
-    if (leftTable.closingDelay < 0 || rightTable.closingDelay < 0) -1L else math.max(leftTable.closingDelay, rightTable.closingDelay)
+    if (leftTable.closingDelay < 0 || rightTable.closingDelay < 0) -1L
+    else math.max(leftTable.closingDelay, rightTable.closingDelay)
   override def ports: Seq[(String, Port)] = Seq("out" -> TablePort(left.key, joiner.dataType, this))
   override def keeps(input: Int): Boolean = true
   override def derived: Boolean = !store.named
@@ -86,7 +88,8 @@ private[millrace] final class TableJoin(s: TableJoinSpec) extends Node(s) with T
     }
 
   override def isVersioned: Boolean = own != null && own.versioned
-  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = if (own != null) own.get(key, asOf) else read(key, at)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry =
+    if (own != null) own.get(key, asOf) else read(key, at)
 
   /** Without a store of its own, the join is computed from the present values of both sides. */
   override def read(key: Any, at: Record): Entry =

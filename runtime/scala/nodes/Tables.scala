@@ -3,8 +3,9 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /**
- * What the builder knows of a table: whether it sends old values, is materialised, is versioned. Consumers query this while the
- * graph is built, in the order of the graph: what a filter finds out about its parent does not change when the parent is materialised later [KT2] [KT3].
+ * What the builder knows of a table: whether it sends old values, is materialised, is versioned. Consumers query this
+ * while the graph is built, in the order of the graph: what a filter finds out about its parent does not change when
+ * the parent is materialised later [KT2] [KT3].
  */
 trait TableSpec extends NodeSpec with TableSource {
   private var sending = false
@@ -13,19 +14,26 @@ trait TableSpec extends NodeSpec with TableSource {
     if (!sending && enable(force)) sending = true
     sending
   }
+
   /** Passes the request on to a table that can fulfil it. */
   protected def enable(force: Boolean): Boolean
+
   /** A consumer is going to look values up: a source keeps its values from now on, other tables ask theirs. */
   def readable(): Unit
+
   /** Lookups can be answered, because a consumer has requested it. */
   def answers: Boolean = true
+
   /** Updates may be out of order, and consumers that keep to the latest must look at `isLatest` [VS3]. */
   def outputVersioned: Boolean
+
   /** History that lookups can go back, in ms; null where they only know the present. */
   def history: java.lang.Long
+
   /** How long after a window's end updates may still come; -1 where no window is upstream. */
   def closingDelay: Long
   final override def versioned: Boolean = history != null
+
   /** The table's own rows, if it keeps them as a table does, by key. */
   private[millrace] def own: Option[KeptRows] = None
   override private[millrace] def kept: Seq[KeptRows] = own.toSeq ++ inputs.indices.flatMap(KeptRows.copyAt(this, _))
@@ -35,10 +43,14 @@ private[millrace] object TableSpec {
   def of(p: TablePort): TableSpec = p.owner.asInstanceOf[TableSpec]
 }
 
-/** A table that other nodes look up while they process a record; expressions on the way see the record's time, headers and origin. */
+/**
+ * A table that other nodes look up while they process a record; expressions on the way see the record's time, headers
+ * and origin.
+ */
 private[millrace] trait TableView extends TableNode {
   def read(key: Any, at: Record): Entry
   def readAsOf(key: Any, asOf: Long, at: Record): Entry
+
   /** Lookups know history. */
   def isVersioned: Boolean
   final override def lookup(key: Any): Entry = read(key, TableView.none)
@@ -48,21 +60,33 @@ private[millrace] trait TableView extends TableNode {
 private[millrace] object TableView { private val none = new Record(null, null, 0L, Headers.empty) }
 
 /**
- * A table at an input. If it lives on another level, its updates arrive over a wire and the input keeps a copy: so lookups see the table as it was
- * when the updates' records were in work, although the other level is done with the whole micro-batch.
+ * A table at an input. If it lives on another level, its updates arrive over a wire and the input keeps a copy: so
+ * lookups see the table as it was when the updates' records were in work, although the other level is done with the
+ * whole micro-batch.
  */
-private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, valueType: DataType, history: java.lang.Long, derived: Boolean) {
+private[millrace] final class TableInput(
+    owner: Node,
+    input: Int,
+    key: KeyType,
+    valueType: DataType,
+    history: java.lang.Long,
+    derived: Boolean
+) {
   private var view: TableView = _
   private var copy: KeyedTable = _
   private val keys = Codec.key(key)
 
   def init(c: TaskContext): Unit = owner.parents(input) match {
-    case null => copy = KeyedTable.open(c, owner, StoreSettings.own(s"${owner.id}$$copy$input", owner.node, history), valueType)
+    case null =>
+      copy = KeyedTable.open(c, owner, StoreSettings.own(s"${owner.id}$$copy$input", owner.node, history), valueType)
     case v: TableView => view = v
     case other => throw new IllegalStateException(s"${other.id} cannot be read by ${owner.id}")
   }
 
-  /** To be called with every update, before it is processed. Updates of a derived table do not determine when lookups see them: see [[remember]]. */
+  /**
+   * To be called with every update, before it is processed. Updates of a derived table do not determine when lookups
+   * see them: see [[remember]].
+   */
   def observe(r: Record): Unit = if (!(derived && owner.spec.keeps(input))) remember(r)
 
   /** Sets the value that lookups return from now on. */
@@ -71,7 +95,8 @@ private[millrace] final class TableInput(owner: Node, input: Int, key: KeyType, 
 
   def versioned: Boolean = if (view != null) view.isVersioned else copy.versioned
   def read(k: Any, at: Record): Entry = if (view != null) view.read(k, at) else copy.get(keys.encode(k))
-  def readAsOf(k: Any, asOf: Long, at: Record): Entry = if (view != null) view.readAsOf(k, asOf, at) else copy.get(keys.encode(k), asOf)
+  def readAsOf(k: Any, asOf: Long, at: Record): Entry =
+    if (view != null) view.readAsOf(k, asOf, at) else copy.get(keys.encode(k), asOf)
 }
 
 private[millrace] object TableInput {
@@ -98,13 +123,25 @@ private[millrace] final class OwnTable(owner: Node, key: KeyType, valueType: Dat
   def value(k: Any): Any = { val e = get(k); if (e == null) null else e.value }
   def dumps: Seq[StoreDump] =
     if (!settings.named) Nil
-    else Seq(new StoreDump(settings.name, settings.state, settings.node, key.seen, valueType,
-      () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }))
+    else
+      Seq(
+        new StoreDump(
+          settings.name,
+          settings.state,
+          settings.node,
+          key.seen,
+          valueType,
+          () => table.entries.map { case (k, e) => new DumpRow(keys.decode(k), e.value, e.timestamp) }
+        )
+      )
 }
 
-// ---- sources -----------------------------------------------------------------------------------------------------
+// ---- sources ----
 
-/** `table`, `to_table` and the result of a foreign-key join: materialised only if it has a store node or a consumer needs its values [KT2]. */
+/**
+ * `table`, `to_table` and the result of a foreign-key join: materialised only if it has a store node or a consumer
+ * needs its values [KT2].
+ */
 private[millrace] trait SourceTableSpec extends TableSpec {
   def key: KeyType
   def value: DataType
@@ -167,6 +204,7 @@ private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
 }
 private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
   private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
+
   /** All tasks have the table; one of them reports its drops and contents. */
   private var reports = false
   override def init(c: TaskContext): Unit = { own.init(c); reports = c.taskId(s.sub).endsWith("_0") }
@@ -178,7 +216,7 @@ private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode
   override def dumps: Seq[StoreDump] = if (reports) own.dumps else Nil
 }
 
-// ---- steps of tables ---------------------------------------------------------------------------------------------
+// ---- steps of tables ----
 
 private[millrace] abstract class StepTableSpec(b: Build) extends NodeSpec(b) with TableSpec {
   val in: TablePort = b.table(0)
@@ -207,6 +245,7 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
 
   /** The step on a value that is not null. */
   protected def apply(key: Any, value: Any, at: Record): Any
+
   /** True if an update without old and new value is not forwarded. */
   protected def quiet: Boolean
 
@@ -231,21 +270,28 @@ private[millrace] abstract class StepTable(s: StepTableSpec) extends Node(s) wit
   }
 
   override def isVersioned: Boolean = if (own != null) own.versioned else input.versioned
-  override def read(key: Any, at: Record): Entry = if (own != null) own.get(key) else through(key, input.read(key, at), at)
-  override def readAsOf(key: Any, asOf: Long, at: Record): Entry = if (own != null) own.get(key, asOf) else through(key, input.readAsOf(key, asOf, at), at)
+  override def read(key: Any, at: Record): Entry =
+    if (own != null) own.get(key) else through(key, input.read(key, at), at)
+  override def readAsOf(key: Any, asOf: Long, at: Record): Entry =
+    if (own != null) own.get(key, asOf) else through(key, input.readAsOf(key, asOf, at), at)
   private def through(key: Any, e: Entry, at: Record): Entry =
-    if (e == null) null else { val v = apply(key, e.value, at.withKey(key)); if (v == null) null else new Entry(v, e.timestamp) }
+    if (e == null) null
+    else { val v = apply(key, e.value, at.withKey(key)); if (v == null) null else new Entry(v, e.timestamp) }
   override def dumps: Seq[StoreDump] = if (own == null) Nil else own.dumps
 }
 
-/** [KT3] A filter whose parent is not materialised does not know what it has forwarded, and sends a tombstone for every rejected value. */
+/**
+ * [KT3] A filter whose parent is not materialised does not know what it has forwarded, and sends a tombstone for every
+ * rejected value.
+ */
 private[millrace] final class FilterTableSpec(b: Build, negated: Boolean) extends StepTableSpec(b) {
   private val predicate = b.expr("predicate", Layout.record(in.key, in.value), Some(BooleanType))
   private val parentVersioned = parent.outputVersioned
   sendOld = parent.enableSendingOldValues(force = false)
   override def value: DataType = in.value
   override def create(): Node = new StepTable(this) {
-    override protected def apply(key: Any, v: Any, at: Record): Any = if (predicate.test(at, v, context) != negated) v else null
+    override protected def apply(key: Any, v: Any, at: Record): Any =
+      if (predicate.test(at, v, context) != negated) v else null
     override protected val quiet: Boolean = sendOld && !parentVersioned
   }
 }
@@ -259,7 +305,7 @@ private[millrace] final class MapValuesTableSpec(b: Build) extends StepTableSpec
   }
 }
 
-// ---- streams as tables ------------------------------------------------------------------------------------------
+// ---- streams as tables ----
 
 private[millrace] final class ToTableSpec(b: Build) extends NodeSpec(b) with SourceTableSpec {
   private val in = b.stream(0)
@@ -276,7 +322,11 @@ private[millrace] final class ToTable(s: ToTableSpec) extends Node(s) with Sourc
 
 object Tables extends Family {
   override val factories: Map[String, Build => NodeSpec] = Map(
-    "table" -> (new TopicTableSpec(_)), "global_table" -> (new GlobalTableSpec(_)),
+    "table" -> (new TopicTableSpec(_)),
+    "global_table" -> (new GlobalTableSpec(_)),
     "to_table" -> (new ToTableSpec(_)),
-    "filter@table" -> (new FilterTableSpec(_, false)), "filter_not@table" -> (new FilterTableSpec(_, true)), "map_values@table" -> (new MapValuesTableSpec(_)))
+    "filter@table" -> (new FilterTableSpec(_, false)),
+    "filter_not@table" -> (new FilterTableSpec(_, true)),
+    "map_values@table" -> (new MapValuesTableSpec(_))
+  )
 }

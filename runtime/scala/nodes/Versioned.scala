@@ -5,17 +5,20 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.types._
 
 /**
- * The store of a table: one value per key with its timestamp, or, versioned, a history of values.
- * What `put` answers decides whether the update goes on: refused updates do not, those that are not the latest are marked.
+ * The store of a table: one value per key with its timestamp, or, versioned, a history of values. What `put` answers
+ * decides whether the update goes on: refused updates do not, those that are not the latest are marked.
  */
 private[millrace] trait KeyedTable {
   def versioned: Boolean
   def get(key: Array[Byte]): Entry
+
   /** The value that was valid at a time; a table without versions only knows the present one. */
   def get(key: Array[Byte], asOf: Long): Entry
+
   /** A null value deletes. */
   def put(key: Array[Byte], value: Any, timestamp: Long): Int
   def entries: Iterator[(Array[Byte], Entry)]
+
   /** How rows are shown; `decode`: of the key's bytes. */
   def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView
 }
@@ -34,16 +37,26 @@ private[millrace] final class PlainTable(store: Store) extends KeyedTable {
   override def versioned: Boolean = false
   override def get(key: Array[Byte]): Entry = store.get(key)
   override def get(key: Array[Byte], asOf: Long): Entry = store.get(key)
-  override def put(key: Array[Byte], value: Any, timestamp: Long): Int = { store.put(key, value, timestamp); KeyedTable.Latest }
+  override def put(key: Array[Byte], value: Any, timestamp: Long): Int = {
+    store.put(key, value, timestamp)
+    KeyedTable.Latest
+  }
   override def entries: Iterator[(Array[Byte], Entry)] = store.all
-  override def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView = new StoreView(name, node, key, value, decode)
+  override def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView =
+    new StoreView(name, node, key, value, decode)
 }
 
 /**
- * Versions of each key, the newest first: rows are ordered by key and falling timestamp, so that every question is one step in the order.
- * A deletion is a version without a value [VS1] [VS2].
+ * Versions of each key, the newest first: rows are ordered by key and falling timestamp, so that every question is one
+ * step in the order. A deletion is a version without a value [VS1] [VS2].
  */
-private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: String, valueType: DataType, history: Long) extends KeyedTable {
+private[millrace] final class VersionedTable(
+    c: TaskContext,
+    owner: Node,
+    name: String,
+    valueType: DataType,
+    history: Long
+) extends KeyedTable {
   private val store = c.store(name, new StructType().add("value", valueType), ordered = true)
   private val clock = c.clock("store:" + name)
 
@@ -53,7 +66,8 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
   private def timeOf(row: Array[Byte]): Long = Long.MaxValue - Bytes.getLong(row, row.length - 8)
 
   /** The row of the newest version at or before `asOf`, or null. */
-  private def floor(key: Array[Byte], asOf: Long): Array[Byte] = store.firstOf(key, 8, at(key, asOf), Bytes.next(at(key, 0L)))
+  private def floor(key: Array[Byte], asOf: Long): Array[Byte] =
+    store.firstOf(key, 8, at(key, asOf), Bytes.next(at(key, 0L)))
 
   private def read(row: Array[Byte]): Entry =
     if (row == null) null
@@ -72,11 +86,17 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
   }
 
   override def put(key: Array[Byte], value: Any, timestamp: Long): Int =
-    if (timestamp < clock.value - history) { c.dropped(owner, "expired", "time" -> timestamp, "kept_from" -> (clock.value - history)); KeyedTable.Refused }
-    else {
+    if (timestamp < clock.value - history) {
+      c.dropped(owner, "expired", "time" -> timestamp, "kept_from" -> (clock.value - history))
+      KeyedTable.Refused
+    } else {
       clock.advance(timestamp)
       val newest = floor(key, Long.MaxValue)
-      if (value == null && newest != null && timeOf(newest) == timestamp && read(newest) != null && read(floor(key, timestamp - 1)) == null) {
+      if (
+        value == null && newest != null && timeOf(newest) == timestamp && read(newest) != null && read(
+          floor(key, timestamp - 1)
+        ) == null
+      ) {
         // The latest value goes without a trace: no older one has its end here.
         store.delete(newest)
         KeyedTable.Latest
@@ -102,17 +122,24 @@ private[millrace] final class VersionedTable(c: TaskContext, owner: Node, name: 
 
   override def entries: Iterator[(Array[Byte], Entry)] = {
     var last: Array[Byte] = null
-    store.all.filter { case (k, _) =>
-      val key = java.util.Arrays.copyOf(k, k.length - 8)
-      val newest = last == null || !java.util.Arrays.equals(last, key)
-      last = key
-      newest
-    }.flatMap { case (k, _) => Option(read(k)).map(e => (java.util.Arrays.copyOf(k, k.length - 8), e)) }
+    store.all
+      .filter { case (k, _) =>
+        val key = java.util.Arrays.copyOf(k, k.length - 8)
+        val newest = last == null || !java.util.Arrays.equals(last, key)
+        last = key
+        newest
+      }
+      .flatMap { case (k, _) => Option(read(k)).map(e => (java.util.Arrays.copyOf(k, k.length - 8), e)) }
   }
 
   /** Every version is a row of its own: by key and the time from which it holds. */
   override def view(name: String, node: String, key: DataType, value: DataType, decode: Array[Byte] => Any): StoreView =
-    new StoreView(name, node, new StructType().add("key", key).add("valid_from", LongType), value,
+    new StoreView(
+      name,
+      node,
+      new StructType().add("key", key).add("valid_from", LongType),
+      value,
       k => new GenericInternalRow(Array[Any](decode(java.util.Arrays.copyOf(k, k.length - 8)), timeOf(k))),
-      e => { val v = e.value.asInstanceOf[InternalRow]; if (v.isNullAt(0)) null else v.get(0, valueType) })
+      e => { val v = e.value.asInstanceOf[InternalRow]; if (v.isNullAt(0)) null else v.get(0, valueType) }
+    )
 }

@@ -3,26 +3,53 @@ package org.apache.spark.sql.millrace
 import org.apache.spark.sql.types._
 
 /** Properties of a store node that change what the operator's store shows. `retention` in ms, null for the default. */
-final case class StoreSettings(name: String, named: Boolean, node: String, persistent: Boolean, retention: java.lang.Long, history: java.lang.Long, state: String)
+final case class StoreSettings(
+    name: String,
+    named: Boolean,
+    node: String,
+    persistent: Boolean,
+    retention: java.lang.Long,
+    history: java.lang.Long,
+    state: String
+)
 
 object StoreSettings {
-  def of(s: StoreSpec): StoreSettings = StoreSettings(s.name, s.named, s.node, s.properties.getOrElse("persistent", "true").toBoolean,
-    s.long("retention").map(Long.box).orNull, if (s.kind == "versioned") Long.box(s.long("history_retention").getOrElse(0L)) else null, s.state)
+  def of(s: StoreSpec): StoreSettings = StoreSettings(
+    s.name,
+    s.named,
+    s.node,
+    s.properties.getOrElse("persistent", "true").toBoolean,
+    s.long("retention").map(Long.box).orNull,
+    if (s.kind == "versioned") Long.box(s.long("history_retention").getOrElse(0L)) else null,
+    s.state
+  )
+
   /** Of a buffer that the document has no node for. */
-  def own(name: String, node: String, history: java.lang.Long = null): StoreSettings = StoreSettings(name, named = false, node, persistent = true, null, history, name)
+  def own(name: String, node: String, history: java.lang.Long = null): StoreSettings =
+    StoreSettings(name, named = false, node, persistent = true, null, history, name)
 }
 
 /**
- * The part that window and session stores share: a clock of their own that only their writes move, and what lies behind the retention.
+ * The part that window and session stores share: a clock of their own that only their writes move, and what lies behind
+ * the retention.
  *
- * Reads never see what is older than `clock - retention`, to the millisecond. Writes are refused, and counted as dropped, by whole segments:
- * that is what a persistent store of Kafka Streams does, whose segments are half a retention long, and a minute at least.
+ * Reads never see what is older than `clock - retention`, to the millisecond. Writes are refused, and counted as
+ * dropped, by whole segments: that is what a persistent store of Kafka Streams does, whose segments are half a
+ * retention long, and a minute at least.
  */
-private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, settings: StoreSettings, retention: Long, timeOrdered: Boolean) {
+private[millrace] abstract class RetainedStore(
+    c: TaskContext,
+    owner: Node,
+    settings: StoreSettings,
+    retention: Long,
+    timeOrdered: Boolean
+) {
   protected val clock: Clock = c.clock("store:" + settings.state)
   private val interval = math.max(retention / 2, 60000L)
+
   /** The first sort criterion of entries of all keys: the segment in a persistent store, the time in one in memory. */
   protected final def part(time: Long): Long = if (settings.persistent) time / interval else time
+
   /** Stores of window_close are ordered by time and show one millisecond more. */
   private val slack = if (timeOrdered && settings.persistent) 0L else 1L
   private val swept: Clock = c.clock("swept:" + settings.state)
@@ -49,11 +76,13 @@ private[millrace] abstract class RetainedStore(c: TaskContext, owner: Node, sett
     }
   }
   private var written = 0
+
   /** Deletes what is older than `before`; all that is older than `done` is deleted already. */
   protected def sweep(done: Long, before: Long): Unit
 }
 
 private[millrace] object RetainedStore {
+
   /** Writes between two sweeps, at least. */
   private[millrace] val rest = 1000
   def bigEndian(v: Long): Array[Byte] = { val b = new Array[Byte](8); Bytes.putLong(b, 0, v); b }
@@ -62,15 +91,29 @@ private[millrace] object RetainedStore {
 /** One window of a key: start in ms, the aggregate and the highest timestamp in it. */
 private[millrace] final class WindowEntry(val key: Array[Byte], val start: Long, val entry: Entry)
 
-/**
- * Windows of aggregates, ordered by start and key: a window is one point lookup, expiry and closing are ranges.
- */
-private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long, timeOrdered: Boolean)
-  extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+/** Windows of aggregates, ordered by start and key: a window is one point lookup, expiry and closing are ranges. */
+private[millrace] class TimeFirstWindows(
+    c: TaskContext,
+    owner: Node,
+    settings: StoreSettings,
+    valueType: DataType,
+    retention: Long,
+    timeOrdered: Boolean
+) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
   private val store = c.store(settings.state, valueType, ordered = true)
+
   /** `window`: the key's bytes and a start as a windowed key. */
   def show(key: DataType, window: (Array[Byte], Long) => Any): Unit =
-    c.show(settings.state, new StoreView(settings.name, settings.node, key, valueType, k => window(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0))))
+    c.show(
+      settings.state,
+      new StoreView(
+        settings.name,
+        settings.node,
+        key,
+        valueType,
+        k => window(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0))
+      )
+    )
 
   private def at(key: Array[Byte], start: Long): Array[Byte] = {
     val k = new Array[Byte](8 + key.length)
@@ -91,9 +134,12 @@ private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: 
   def fetchAll(from: Long, to: Long): Iterator[WindowEntry] = {
     val actual = math.max(math.max(from, visibleFrom), 0L)
     if (to < actual) Iterator.empty
-    else store.range(RetainedStore.bigEndian(actual), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).map { case (k, e) =>
-      new WindowEntry(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0), e)
-    }
+    else
+      store
+        .range(RetainedStore.bigEndian(actual), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1))
+        .map { case (k, e) =>
+          new WindowEntry(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0), e)
+        }
   }
   def all: Iterator[WindowEntry] = fetchAll(0L, Long.MaxValue)
 
@@ -103,18 +149,45 @@ private[millrace] class TimeFirstWindows(c: TaskContext, owner: Node, settings: 
 
 /**
  * Windows ordered by key and start, for operators that walk the windows of one key (sliding windows, joins of streams).
- * With `duplicates` a key may have several values at the same time, kept in the order of arrival. With `byTime` there is a second order, by start and key.
+ * With `duplicates` a key may have several values at the same time, kept in the order of arrival. With `byTime` there
+ * is a second order, by start and key.
  */
-private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long,
-    timeOrdered: Boolean, duplicates: Boolean) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
+private[millrace] class KeyFirstWindows(
+    c: TaskContext,
+    owner: Node,
+    settings: StoreSettings,
+    valueType: DataType,
+    retention: Long,
+    timeOrdered: Boolean,
+    duplicates: Boolean
+) extends RetainedStore(c, owner, settings, retention, timeOrdered) {
   private val store = c.store(settings.state, valueType, ordered = true)
   private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
   if (times != null && times.size == 0 && store.size > 0)
-    store.all.foreach { case (k, _) => times.put(timed(java.util.Arrays.copyOf(k, k.length - 8), Bytes.getLong(k, k.length - 8)), 0L, 0L) }
+    store.all.foreach { case (k, _) =>
+      times.put(timed(java.util.Arrays.copyOf(k, k.length - 8), Bytes.getLong(k, k.length - 8)), 0L, 0L)
+    }
+
   /** `window`: the key's bytes and a start as a windowed key; `value`: what is shown of a row. */
-  def show(key: DataType, shown: DataType, window: (Array[Byte], Long) => Any, value: Entry => Any = _.value, timed: Boolean = true): Unit =
-    c.show(settings.state, new StoreView(settings.name, settings.node, key, shown,
-      k => window(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail)), value, timed))
+  def show(
+      key: DataType,
+      shown: DataType,
+      window: (Array[Byte], Long) => Any,
+      value: Entry => Any = _.value,
+      timed: Boolean = true
+  ): Unit =
+    c.show(
+      settings.state,
+      new StoreView(
+        settings.name,
+        settings.node,
+        key,
+        shown,
+        k => window(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail)),
+        value,
+        timed
+      )
+    )
   private val sequence = if (duplicates) c.clock("sequence:" + settings.state) else null
   private val tail = if (duplicates) 12 else 8
 
@@ -134,7 +207,8 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
   def fetch(key: Array[Byte], start: Long): Entry = if (start < visibleFrom) null else store.get(at(key, start, 0))
 
   def put(key: Array[Byte], start: Long, value: Any, timestamp: Long): Unit = if (!(duplicates && value == null)) {
-    val seq = if (duplicates) { sequence.set((sequence.value + 1) & 0x7fffffffL); sequence.value.toInt } else 0
+    val seq = if (duplicates) { sequence.set((sequence.value + 1) & 0x7fffffffL); sequence.value.toInt }
+    else 0
     if (admit(start)) {
       if (start >= visibleFrom) {
         store.put(at(key, start, seq), value, timestamp)
@@ -148,31 +222,41 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
   def fetch(key: Array[Byte], from: Long, to: Long, ascending: Boolean): Iterator[WindowEntry] = {
     val actual = math.max(math.max(from, visibleFrom), 0L)
     if (to < actual) Iterator.empty
-    else store.rangeOf(key, tail, at(key, actual, 0), Bytes.next(at(key, to, Int.MaxValue)), ascending).map { case (k, e) =>
-      new WindowEntry(key, Bytes.getLong(k, key.length), e)
-    }
+    else
+      store.rangeOf(key, tail, at(key, actual, 0), Bytes.next(at(key, to, Int.MaxValue)), ascending).map {
+        case (k, e) =>
+          new WindowEntry(key, Bytes.getLong(k, key.length), e)
+      }
   }
 
   /** Windows of all keys that start within [from, to], by start and key; only for stores ordered by time. */
   def fetchAll(from: Long, to: Long): Iterator[WindowEntry] = {
     val actual = math.max(math.max(from, visibleFrom), 0L)
     if (to < actual) Iterator.empty
-    else times.range(RetainedStore.bigEndian(actual), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).flatMap { case (k, _) =>
-      val key = java.util.Arrays.copyOfRange(k, 8, k.length)
-      val start = Bytes.getLong(k, 0)
-      val e = store.get(at(key, start, 0))
-      if (e == null) None else Some(new WindowEntry(key, start, e))
-    }
+    else
+      times
+        .range(RetainedStore.bigEndian(actual), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1))
+        .flatMap { case (k, _) =>
+          val key = java.util.Arrays.copyOfRange(k, 8, k.length)
+          val start = Bytes.getLong(k, 0)
+          val e = store.get(at(key, start, 0))
+          if (e == null) None else Some(new WindowEntry(key, start, e))
+        }
   }
 
   /** Windows of all keys, by key and start. */
   def all: Iterator[WindowEntry] = {
     val from = visibleFrom
-    store.all.map { case (k, e) => new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e) }.filter(_.start >= from)
+    store.all
+      .map { case (k, e) =>
+        new WindowEntry(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail), e)
+      }
+      .filter(_.start >= from)
   }
 
   /** Those that start within [from, to], as a processor is given them: by [[part]], key and start. */
-  def scan(from: Long, to: Long): Iterator[WindowEntry] = all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
+  def scan(from: Long, to: Long): Iterator[WindowEntry] =
+    all.filter(w => w.start >= from && w.start <= to).toArray.sortBy(w => part(w.start)).iterator
 
   override protected def sweep(done: Long, before: Long): Unit = {
     store.sweep(null, null)(k => Bytes.getLong(k, k.length - tail) < before)
@@ -184,13 +268,32 @@ private[millrace] class KeyFirstWindows(c: TaskContext, owner: Node, settings: S
 private[millrace] final class SessionEntry(val key: Array[Byte], val start: Long, val end: Long, val value: Any)
 
 /** Sessions, ordered by key, end and start; with `timeOrdered` also by end, start and key. */
-private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings: StoreSettings, valueType: DataType, retention: Long, timeOrdered: Boolean)
-  extends RetainedStore(c, owner, settings, retention, timeOrdered = false) {
+private[millrace] final class SessionTable(
+    c: TaskContext,
+    owner: Node,
+    settings: StoreSettings,
+    valueType: DataType,
+    retention: Long,
+    timeOrdered: Boolean
+) extends RetainedStore(c, owner, settings, retention, timeOrdered = false) {
   private val store = c.store(settings.state, valueType, ordered = true)
   private val times = if (timeOrdered) c.index(settings.state + "$times", ordered = true) else null
+
   /** `session`: the key's bytes, start and end as a windowed key. */
-  def show(key: DataType, session: (Array[Byte], Long, Long) => Any): Unit = c.show(settings.state, new StoreView(settings.name, settings.node, key, valueType,
-    k => { val n = k.length - 16; session(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n)) }, timed = false))
+  def show(key: DataType, session: (Array[Byte], Long, Long) => Any): Unit = c.show(
+    settings.state,
+    new StoreView(
+      settings.name,
+      settings.node,
+      key,
+      valueType,
+      k => {
+        val n = k.length - 16
+        session(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n))
+      },
+      timed = false
+    )
+  )
 
   if (times != null && times.size == 0 && store.size > 0) store.all.foreach { case (k, _) =>
     val n = k.length - 16
@@ -208,19 +311,23 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
   /** Sessions of a key that end at `earliestEnd` or later and start at `latestStart` or earlier, by end. */
   def find(key: Array[Byte], earliestEnd: Long, latestStart: Long): Iterator[SessionEntry] = {
     val from = math.max(math.max(earliestEnd, visibleFrom), 0L)
-    store.rangeOf(key, 16, Bytes.concat(key, from, 0L), Bytes.next(Bytes.concat(key, Long.MaxValue, Long.MaxValue))).collect {
-      case (k, e) if Bytes.getLong(k, key.length + 8) <= latestStart =>
-        new SessionEntry(key, Bytes.getLong(k, key.length + 8), Bytes.getLong(k, key.length), e.value)
-    }
+    store
+      .rangeOf(key, 16, Bytes.concat(key, from, 0L), Bytes.next(Bytes.concat(key, Long.MaxValue, Long.MaxValue)))
+      .collect {
+        case (k, e) if Bytes.getLong(k, key.length + 8) <= latestStart =>
+          new SessionEntry(key, Bytes.getLong(k, key.length + 8), Bytes.getLong(k, key.length), e.value)
+      }
   }
 
   def fetch(key: Array[Byte], start: Long, end: Long): Any =
-    if (end < visibleFrom) null else { val e = store.get(Bytes.concat(key, end, start)); if (e == null) null else e.value }
+    if (end < visibleFrom) null
+    else { val e = store.get(Bytes.concat(key, end, start)); if (e == null) null else e.value }
 
   def put(key: Array[Byte], start: Long, end: Long, value: Any): Unit = if (admit(end)) {
     if (end >= visibleFrom || (times != null && settings.persistent)) {
       store.put(Bytes.concat(key, end, start), value, 0L)
-      if (times != null) if (value == null) times.delete(timed(key, start, end)) else times.put(timed(key, start, end), 0L, 0L)
+      if (times != null)
+        if (value == null) times.delete(timed(key, start, end)) else times.put(timed(key, start, end), 0L, 0L)
     }
     tidy()
   }
@@ -231,27 +338,38 @@ private[millrace] final class SessionTable(c: TaskContext, owner: Node, settings
     if (times != null) times.delete(timed(key, start, end))
   }
 
-  /** Sessions of all keys that end within [from, to], by end, start and key. Retention hides them in memory only; a persistent store just forgets segments. */
+  /**
+   * Sessions of all keys that end within [from, to], by end, start and key. Retention hides them in memory only; a
+   * persistent store just forgets segments.
+   */
   def ending(from: Long, to: Long): Iterator[SessionEntry] =
-    times.range(RetainedStore.bigEndian(if (settings.persistent) from else math.max(from, visibleFrom)), if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)).flatMap { case (k, _) =>
-      val (end, start) = (Bytes.getLong(k, 0), Bytes.getLong(k, 8))
-      val key = java.util.Arrays.copyOfRange(k, 16, k.length)
-      val e = store.get(Bytes.concat(key, end, start))
-      if (e == null) None else Some(new SessionEntry(key, start, end, e.value))
-    }
+    times
+      .range(
+        RetainedStore.bigEndian(if (settings.persistent) from else math.max(from, visibleFrom)),
+        if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)
+      )
+      .flatMap { case (k, _) =>
+        val (end, start) = (Bytes.getLong(k, 0), Bytes.getLong(k, 8))
+        val key = java.util.Arrays.copyOfRange(k, 16, k.length)
+        val e = store.get(Bytes.concat(key, end, start))
+        if (e == null) None else Some(new SessionEntry(key, start, end, e.value))
+      }
 
   def all: Iterator[SessionEntry] = {
     val from = visibleFrom
-    store.all.map { case (k, e) =>
-      val n = k.length - 16
-      new SessionEntry(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n), e.value)
-    }.filter(_.end >= from)
+    store.all
+      .map { case (k, e) =>
+        val n = k.length - 16
+        new SessionEntry(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n), e.value)
+      }
+      .filter(_.end >= from)
   }
 
   override protected def sweep(done: Long, before: Long): Unit = {
     // Closing sessions may still be fetched until their whole segment is gone.
     val segment = math.max(retention / 2, 60000L)
-    val gone = if (times == null || !settings.persistent) before else math.max(0L, clock.value - retention) / segment * segment
+    val gone =
+      if (times == null || !settings.persistent) before else math.max(0L, clock.value - retention) / segment * segment
     store.sweep(null, null)(k => Bytes.getLong(k, k.length - 16) < gone)
     if (times != null) times.sweep(null, RetainedStore.bigEndian(gone))(_ => true)
   }

@@ -4,13 +4,16 @@ import org.apache.spark.sql.types._
 
 /** Which windows a time belongs to. Starts are multiples of the advance, never negative [TW1]. */
 private[millrace] sealed abstract class WindowsOf extends Serializable {
+
   /** ms; Long.MaxValue for unlimited windows. */
   def size: Long
   def grace: Long
+
   /** The first start, and by how much to go on; a first start after the time means that there is none. */
   def first(time: Long): Long
   def advance: Long
   final def end(start: Long): Long = if (size == Long.MaxValue) Long.MaxValue else start + size
+
   /** The same windows contain both times. */
   final def same(a: Long, b: Long): Boolean = first(a) == first(b) && last(a) == last(b)
   protected def last(time: Long): Long
@@ -28,8 +31,14 @@ private[millrace] final class UnlimitedWindows(start: Long) extends WindowsOf {
 }
 
 /** What aggregations over windows share: the type of the key, the stores' dump, the keys that they send. */
-private[millrace] abstract class WindowedAggregation(s: NodeSpec, keyType: KeyType, valueType: DataType, settings: StoreSettings, val sendOld: Boolean)
-  extends Node(s) with TableView {
+private[millrace] abstract class WindowedAggregation(
+    s: NodeSpec,
+    keyType: KeyType,
+    valueType: DataType,
+    settings: StoreSettings,
+    val sendOld: Boolean
+) extends Node(s)
+    with TableView {
   protected val keys: Codec = Codec.key(keyType)
   override def isVersioned: Boolean = false
   override def readAsOf(key: Any, asOf: Long, at: Record): Entry = read(key, at)
@@ -39,21 +48,43 @@ private[millrace] abstract class WindowedAggregation(s: NodeSpec, keyType: KeyTy
 
   protected def rows: Iterator[DumpRow]
   override def dumps: Seq[StoreDump] =
-    if (settings.named) Seq(new StoreDump(settings.name, settings.state, settings.node, Windowed.typeOf(keyType.seen), valueType, () => rows)) else Nil
+    if (settings.named)
+      Seq(
+        new StoreDump(
+          settings.name,
+          settings.state,
+          settings.node,
+          Windowed.typeOf(keyType.seen),
+          valueType,
+          () => rows
+        )
+      )
+    else Nil
 }
 
 /**
- * Tumbling, hopping and unlimited windows [TW1] to [TW6]. With several inputs (a cogroup) every input has its own aggregator and its own clock;
- * they share the store.
+ * Tumbling, hopping and unlimited windows [TW1] to [TW6]. With several inputs (a cogroup) every input has its own
+ * aggregator and its own clock; they share the store.
  */
-private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, valueType: DataType, windows: WindowsOf, inputs: Array[Aggregator],
-    settings: StoreSettings, closing: Boolean, sendOld: Boolean) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
+private[millrace] final class WindowAggregation(
+    s: NodeSpec,
+    keyType: KeyType,
+    valueType: DataType,
+    windows: WindowsOf,
+    inputs: Array[Aggregator],
+    settings: StoreSettings,
+    closing: Boolean,
+    sendOld: Boolean
+) extends WindowedAggregation(s, keyType, valueType, settings, sendOld) {
   private var store: TimeFirstWindows = _
   private var clocks: Array[Clock] = _
   private var emitted: Clock = _
 
   override def init(c: TaskContext): Unit = {
-    val retention = if (settings.retention != null) settings.retention.longValue else if (windows.size == Long.MaxValue) Long.MaxValue else windows.size + windows.grace
+    val retention =
+      if (settings.retention != null) settings.retention.longValue
+      else if (windows.size == Long.MaxValue) Long.MaxValue
+      else windows.size + windows.grace
     store = new TimeFirstWindows(c, this, settings, valueType, retention, timeOrdered = closing)
     store.show(Windowed.typeOf(keyType.seen), (key, start) => Windowed(keys.decode(key), start, shownEnd(start)))
     clocks = inputs.indices.map(i => c.clock(s"$id:$i")).toArray
@@ -85,7 +116,8 @@ private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, v
     if (!closing) send(r, windowed(r.key, start, end), agg, old, timestamp)
   }
 
-  private def windowed(key: Any, start: Long, end: Long): Any = Windowed(key, start, if (end == Long.MaxValue) null else end)
+  private def windowed(key: Any, start: Long, end: Long): Any =
+    Windowed(key, start, if (end == Long.MaxValue) null else end)
 
   private def emitClosed(r: Record, close: Long): Unit = {
     val last = emitted.value
@@ -101,10 +133,14 @@ private[millrace] final class WindowAggregation(s: NodeSpec, keyType: KeyType, v
     }
   }
 
-  override def read(key: Any, at: Record): Entry = store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
+  override def read(key: Any, at: Record): Entry =
+    store.fetch(keys.encode(Windowed.key(key, keyType.seen)), Windowed.startMs(key))
 
   override protected def rows: Iterator[DumpRow] =
-    store.all.map(w => new DumpRow(Windowed(keys.decode(w.key), w.start, shownEnd(w.start)), w.entry.value, w.entry.timestamp))
+    store.all.map(w =>
+      new DumpRow(Windowed(keys.decode(w.key), w.start, shownEnd(w.start)), w.entry.value, w.entry.timestamp)
+    )
+
   /** Kafka Streams' stores give unlimited windows an end beyond what a TIMESTAMP holds; it is seen as -1. */
   private def shownEnd(start: Long): Long = if (windows.size == Long.MaxValue) -1L else windows.end(start)
 }
