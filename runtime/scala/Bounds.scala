@@ -75,7 +75,8 @@ private[millrace] object Bounds {
   private val cheap =
     ("abs array boolean bigint binary cast coalesce date decimal double float if int interval length lower " +
       "ltrim make_date make_dt_interval make_interval make_ym_interval map map_from_arrays named_struct negative " +
-      "nullif nvl rtrim schema_of_csv schema_of_json smallint string struct substring timestamp tinyint trim typeof upper")
+      "nullif nvl rtrim schema_of_csv schema_of_json smallint string struct substring timestamp tinyint trim " +
+      "typeof upper")
       .split(' ')
       .toSet
 
