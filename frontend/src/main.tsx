@@ -2,9 +2,8 @@ import "./theme";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import { fetchTexts } from "./app/phrases";
 import { prefetchSession } from "./app/queries";
-import { language, markLanguage } from "./ui/i18n";
+import { fetchTexts, language, markLanguage } from "./ui/i18n";
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root");

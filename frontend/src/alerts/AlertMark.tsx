@@ -1,6 +1,6 @@
 import IconBell from "@tabler/icons-react/dist/esm/icons/IconBell.mjs";
 import { Link } from "react-router";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import classes from "./alerts.module.css";
 import { useFiring } from "./useFiring";
 

@@ -1,32 +1,32 @@
 /** What alerts are about, in words. */
 
 import type { AlertRule } from "../api/types";
-import { t } from "../app/phrases";
 import { exact, span } from "../ui/format";
+import { type Phrase, phrase, t } from "../ui/i18n";
 
 export type Condition = AlertRule["condition"];
 
-/** Titles are keys of texts; `unit` is that of the threshold, which states do not have. */
+/** `unit` is that of the threshold, which states do not have. */
 export const CONDITIONS: readonly {
   readonly id: Condition;
-  readonly title: string;
-  readonly unit?: string;
+  readonly title: Phrase;
+  readonly unit?: Phrase;
 }[] = [
-  { id: "failed", title: "The deployment failed" },
-  { id: "unknown", title: "Its state is unknown" },
-  { id: "degraded", title: "It is degraded, restarts or waits for a service" },
-  { id: "lag", title: "Lag in records", unit: "records" },
-  { id: "lag_time", title: "Lag in time", unit: "s" },
-  { id: "latency", title: "Latency from the record's time (p99)", unit: "s" },
-  { id: "arrival_latency", title: "Latency from its arrival (p99)", unit: "s" },
-  { id: "dropped", title: "Dropped records", unit: "records/s" },
-  { id: "dead_letters", title: "Dead letters", unit: "records/s" },
-  { id: "batch_duration", title: "Duration of batches", unit: "s" },
-  { id: "silence", title: "Time without a record", unit: "s" },
+  { id: "failed", title: phrase("The deployment failed") },
+  { id: "unknown", title: phrase("Its state is unknown") },
+  { id: "degraded", title: phrase("It is degraded, restarts or waits for a service") },
+  { id: "lag", title: phrase("Lag in records"), unit: phrase("records") },
+  { id: "lag_time", title: phrase("Lag in time"), unit: phrase("s") },
+  { id: "latency", title: phrase("Latency from the record's time (p99)"), unit: phrase("s") },
+  { id: "arrival_latency", title: phrase("Latency from its arrival (p99)"), unit: phrase("s") },
+  { id: "dropped", title: phrase("Dropped records"), unit: phrase("records/s") },
+  { id: "dead_letters", title: phrase("Dead letters"), unit: phrase("records/s") },
+  { id: "batch_duration", title: phrase("Duration of batches"), unit: phrase("s") },
+  { id: "silence", title: phrase("Time without a record"), unit: phrase("s") },
 ];
 
-export function conditionOf(id: Condition) {
-  return CONDITIONS.find((each) => each.id === id) ?? { id, title: id };
+export function conditionOf(id: Condition): { title?: Phrase; unit?: Phrase } {
+  return CONDITIONS.find((each) => each.id === id) ?? {};
 }
 
 /** `1,200 records`, `2.5 records/s`, `5 min`. */
@@ -41,7 +41,8 @@ export function amount(id: Condition, value: number): string {
 export function ruleText(
   rule: Pick<AlertRule, "condition" | "threshold"> & { for_seconds?: number },
 ): string {
-  const title = t(conditionOf(rule.condition).title);
+  const known = conditionOf(rule.condition).title;
+  const title = known === undefined ? rule.condition : t(known);
   const above =
     rule.threshold === null || rule.threshold === undefined
       ? title

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useEffect } from "react";
 import { useRouteError } from "react-router";
+import { t } from "../ui/i18n";
 import classes from "./app.module.css";
-import { t } from "./phrases";
 
 const RELOADED = "millrace.reloaded";
 

@@ -3,8 +3,8 @@ import IconMapOff from "@tabler/icons-react/dist/esm/icons/IconMapOff.mjs";
 import IconPlugConnectedX from "@tabler/icons-react/dist/esm/icons/IconPlugConnectedX.mjs";
 import { Link } from "react-router";
 import { ApiError } from "../api/client";
+import { t } from "../ui/i18n";
 import classes from "./app.module.css";
-import { t } from "./phrases";
 
 /** What happened, what would do, and a button that tries again. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { Link, NavLink } from "react-router";
 import { AlertCount } from "../alerts/AlertMark";
+import { t } from "../ui/i18n";
 import { useRest } from "../ui/later";
 import classes from "./app.module.css";
 import { Mark } from "./Mark";
-import { t } from "./phrases";
 import { useWorkspace } from "./session";
 import { UserMenu } from "./UserMenu";
 

@@ -10,15 +10,22 @@ import IconSun from "@tabler/icons-react/dist/esm/icons/IconSun.mjs";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "react-router";
 import { signOut } from "../api/accountCalls";
-import { LANGUAGES, type Language, setLanguage, useLanguage } from "../ui/i18n";
+import {
+  fetchTexts,
+  LANGUAGES,
+  type Language,
+  phrase,
+  setLanguage,
+  t,
+  useLanguage,
+} from "../ui/i18n";
 import { notifyError } from "./notify";
-import { fetchTexts, t } from "./phrases";
 import { forgetEnd, NOBODY, SESSION_KEY, useSession } from "./session";
 
 const SCHEMES = [
-  { value: "light", title: "Light", Icon: IconSun },
-  { value: "dark", title: "Dark", Icon: IconMoon },
-  { value: "auto", title: "System", Icon: IconDeviceDesktop },
+  { value: "light", title: phrase("Light"), Icon: IconSun },
+  { value: "dark", title: phrase("Dark"), Icon: IconMoon },
+  { value: "auto", title: phrase("System"), Icon: IconDeviceDesktop },
 ] as const;
 
 /** Who is signed in, theme, language, settings, sign out. */

@@ -8,8 +8,8 @@ import { accepts, fitsOnEdge } from "../graph/connect";
 import { edgeId, findNode, isStoreKind, type Position } from "../graph/document";
 import { roleOfOutput } from "../graph/roles";
 import { searchKinds } from "../graph/search";
+import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
-import { t } from "./texts";
 
 /** Whether a node of this kind could take the wire that asked for it. */
 function fits(kind: Kind, request: AddRequest): boolean {
@@ -93,15 +93,15 @@ export function AddMenu(props: {
       ref={box}
       style={{ left, top }}
       role="dialog"
-      aria-label={t("addHere")}
+      aria-label={t("Add a node")}
       data-own-keys=""
     >
       <input
         // biome-ignore lint/a11y/noAutofocus: the menu opens on request, to be typed into
         autoFocus
         value={query}
-        placeholder={t("search")}
-        aria-label={t("search")}
+        placeholder={t("Search or describe")}
+        aria-label={t("Search or describe")}
         role="combobox"
         aria-expanded
         aria-controls={`${id}-list`}
@@ -125,7 +125,7 @@ export function AddMenu(props: {
         ref={list}
         id={`${id}-list`}
         role="listbox"
-        aria-label={t("addHere")}
+        aria-label={t("Add a node")}
       >
         {kinds.map((kind, index) => (
           <div
@@ -145,7 +145,9 @@ export function AddMenu(props: {
             <small className="m-cut">{kind.description}</small>
           </div>
         ))}
-        {kinds.length === 0 ? <p className="m-muted add-menu-none">{t("nothingFits")}</p> : null}
+        {kinds.length === 0 ? (
+          <p className="m-muted add-menu-none">{t("Nothing fits here by that name")}</p>
+        ) : null}
       </div>
     </div>
   );

@@ -19,6 +19,7 @@ import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import type { Position } from "../graph/document";
 import { GRID } from "../graph/geometry";
+import { t } from "../ui/i18n";
 import { AddMenu } from "./AddMenu";
 import { ConnectionHint } from "./ConnectionHint";
 import { ContextMenu, type ContextPlace } from "./ContextMenu";
@@ -29,7 +30,6 @@ import { PeopleOnNodes } from "./People";
 import { PlanAreas } from "./PlanAreas";
 import { RecordEdge } from "./RecordEdge";
 import { StoreNode } from "./StoreNode";
-import { t } from "./texts";
 import { type Pointer, useCanvasApi, useViewport } from "./useCanvasApi";
 import { useDropping } from "./useDropping";
 import { useFlow } from "./useFlow";
@@ -261,7 +261,7 @@ function CanvasInside() {
         onlyRenderVisibleElements={count > MANY}
         elevateNodesOnSelect={false}
         attributionPosition="top-right"
-        aria-label={t("canvas")}
+        aria-label={t("Topology")}
       >
         <Background variant={BackgroundVariant.Dots} gap={24} size={1.6} color="var(--m-grid)" />
         {layer === "plan" ? <PlanAreas /> : null}

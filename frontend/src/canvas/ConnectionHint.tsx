@@ -4,7 +4,7 @@ import { useDesigner } from "../designer/store";
 import { portsOf } from "../graph/catalogue";
 import { refusal } from "../graph/connect";
 import { findNode } from "../graph/document";
-import { refusalText } from "./texts";
+import { refusalText } from "./words";
 
 /** Why the wire does not fit the port it is held over, beside the pointer. */
 export function ConnectionHint() {

@@ -18,9 +18,9 @@ import { type Layer, useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { Chip, Empty, Segments, Tip } from "../ui";
 import { span } from "../ui/format";
+import { t } from "../ui/i18n";
 import type { FlowNode } from "./flow";
 import { HeatSwitch } from "./Heat";
-import { t } from "./texts";
 
 /** Figures may be recent and still be unreliable, if no worker sends heartbeats for their deployment. */
 const FRESH_MS = 4_000;
@@ -35,27 +35,29 @@ export function LayerSwitch() {
   );
   const missing =
     layer === "plan" && !planned
-      ? t("planMissing")
+      ? t("The plan appears when the topology compiles")
       : layer === "runtime" && !running
-        ? t("runtimeMissing")
+        ? t("Live figures appear while this topology runs")
         : null;
   return (
     <Panel position="top-left" className="layer-switch">
       <Segments<Layer>
-        label={t("layers")}
+        label={t("Layer")}
         value={layer}
         onChange={setLayer}
         items={[
-          { id: "design", title: t("design") },
-          { id: "plan", title: t("plan") },
-          { id: "runtime", title: t("runtime") },
+          { id: "design", title: t("Design") },
+          { id: "plan", title: t("Plan") },
+          { id: "runtime", title: t("Runtime") },
         ]}
       />
       {layer === "runtime" && running ? <HeatSwitch /> : null}
       {missing === null ? null : <Chip className="layer-note">{missing}</Chip>}
       {layer === "runtime" && staleFor !== null ? (
         <Chip tone="degraded">
-          {staleFor < FRESH_MS ? t("lastKnown") : t("stale", { span: span(staleFor) })}
+          {staleFor < FRESH_MS
+            ? t("Last known figures")
+            : t("Figures are {span} old", { span: span(staleFor) })}
         </Chip>
       ) : null}
     </Panel>
@@ -123,38 +125,38 @@ export function Tools() {
       <Panel position="bottom-left" className="canvas-tools">
         <Tool
           command="undo"
-          title={undoLabel === null ? t("undo") : `${t("undo")}: ${undoLabel}`}
+          title={undoLabel === null ? t("Undo") : `${t("Undo")}: ${undoLabel}`}
           disabled={undoLabel === null}
         >
           <IconUndo size={15} stroke={1.5} />
         </Tool>
         <Tool
           command="redo"
-          title={redoLabel === null ? t("redo") : `${t("redo")}: ${redoLabel}`}
+          title={redoLabel === null ? t("Redo") : `${t("Redo")}: ${redoLabel}`}
           disabled={redoLabel === null}
         >
           <IconRedo size={15} stroke={1.5} />
         </Tool>
         <i />
-        <Tool command="zoom-out" title={t("zoomOut")}>
+        <Tool command="zoom-out" title={t("Zoom out")}>
           <IconMinus size={15} stroke={1.5} />
         </Tool>
         <ZoomLevel />
-        <Tool command="zoom-in" title={t("zoomIn")}>
+        <Tool command="zoom-in" title={t("Zoom in")}>
           <IconPlus size={15} stroke={1.5} />
         </Tool>
         <i />
-        <Tool command="zoom-fit" title={t("fit")}>
+        <Tool command="zoom-fit" title={t("Show everything")}>
           <IconFit size={15} stroke={1.5} />
         </Tool>
-        <Tool command="auto-layout" title={t("arrange")}>
+        <Tool command="auto-layout" title={t("Arrange automatically")}>
           <IconArrange size={15} stroke={1.5} style={{ rotate: "-90deg" }} />
         </Tool>
         <i />
-        <Tool command="toggle-edge-types" title={t("edgeTypes")} active={edgeTypes}>
+        <Tool command="toggle-edge-types" title={t("Show types on all edges")} active={edgeTypes}>
           <IconTypes size={15} stroke={1.5} />
         </Tool>
-        <Tool command="toggle-minimap" title={t("minimap")} active={minimap}>
+        <Tool command="toggle-minimap" title={t("Minimap")} active={minimap}>
           <IconMap size={15} stroke={1.5} />
         </Tool>
       </Panel>
@@ -167,7 +169,7 @@ export function Tools() {
           nodeBorderRadius={6}
           nodeStrokeWidth={0}
           style={{ width: 148, height: 92 }}
-          ariaLabel={t("minimap")}
+          ariaLabel={t("Minimap")}
         />
       ) : null}
     </>
@@ -184,19 +186,21 @@ export function EmptyCanvas() {
   return (
     <div className="canvas-empty">
       <Empty
-        title={t("emptyTitle")}
+        title={t("Start with where records come from")}
         action={
           readOnly ? null : (
             <>
               <Button variant="filled" onClick={() => addKind("source.stream")}>
-                {t("emptyAction")}
+                {t("Add a stream from a topic")}
               </Button>
-              <small className="m-muted">{t("emptyHint")}</small>
+              <small className="m-muted">{t("N adds a node, Ctrl K finds every command")}</small>
             </>
           )
         }
       >
-        {t("emptyText")}
+        {t(
+          "Drag a source from the palette, or add one here. Then pull an edge from its port to add what comes next.",
+        )}
       </Empty>
     </div>
   );

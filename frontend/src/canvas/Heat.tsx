@@ -2,11 +2,17 @@ import { Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { canvas } from "../designer/canvasApi";
 import { type NodeFigures, useRuntime } from "../designer/runtime";
-import { t } from "./texts";
+import { type Phrase, phrase, t } from "../ui/i18n";
 
 type Figure = "none" | "rate" | "lag" | "dropped" | "rows";
 
-const FIGURES: readonly Figure[] = ["none", "rate", "lag", "dropped", "rows"];
+const FIGURES: readonly { value: Figure; label: Phrase }[] = [
+  { value: "none", label: phrase("No heat") },
+  { value: "rate", label: phrase("Heat: rate") },
+  { value: "lag", label: phrase("Heat: lag") },
+  { value: "dropped", label: phrase("Heat: dropped") },
+  { value: "rows", label: phrase("Heat: state") },
+];
 
 /** The figure that heat is about; null where a node has none. */
 export function heatOf(figures: NodeFigures, figure: Figure): number | null {
@@ -56,10 +62,10 @@ export function HeatSwitch() {
   return (
     <Select
       className="heat-switch"
-      aria-label={t("heat")}
+      aria-label={t("Heat")}
       value={figure}
       onChange={(next) => setFigure((next ?? "none") as Figure)}
-      data={FIGURES.map((each) => ({ value: each, label: t(`heat_${each}`) }))}
+      data={FIGURES.map(({ value, label }) => ({ value, label: t(label) }))}
       w={148}
     />
   );

@@ -8,11 +8,12 @@ import { kindOf, portsOf } from "../graph/catalogue";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
 import { isMissing } from "../inspector/problems";
+import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import type { FlowNode } from "./flow";
 import { Ports } from "./Ports";
 import { RuntimeFooter, TaskDots } from "./RuntimeFooter";
-import { runsText, t } from "./texts";
+import { runsText } from "./words";
 
 /** How the node runs and in how many tasks, while the plan is shown. */
 function planned(state: DesignerState, node: string): string | null {
@@ -21,7 +22,7 @@ function planned(state: DesignerState, node: string): string | null {
   if (plan === undefined) return null;
   const areas = state.result?.plan?.subtopologies ?? [];
   const mine = areas.filter((area) => plan.subtopologies.includes(area.id)).at(-1);
-  const tasks = mine === undefined ? "" : t("tasks", { n: mine.tasks });
+  const tasks = mine === undefined ? "" : t("{n} {n|task|tasks}", { n: mine.tasks });
   return [runsText(plan.runs_as), tasks].filter((part) => part !== "").join(" · ");
 }
 
@@ -32,6 +33,12 @@ export function troubleOf(state: DesignerState, node: string): "error" | "missin
   return errors.every(isMissing) ? "missing" : "error";
 }
 
+const PROBLEMS = {
+  warning: phrase("{n} {n|warning|warnings}"),
+  missing: phrase("{n} {n|thing|things} to fill in"),
+  error: phrase("{n} {n|error|errors}"),
+} as const;
+
 /** Problems of a node at its corner: how many errors, or how many warnings. */
 export function ProblemBadge({ node }: { node: string }) {
   const diagnostics = useDiagnosticsOf(node);
@@ -39,14 +46,13 @@ export function ProblemBadge({ node }: { node: string }) {
   const errors = diagnostics.filter((each) => each.severity === "error");
   const number = errors.length > 0 ? errors.length : diagnostics.length;
   const severity = errors.length === 0 ? "warning" : errors.every(isMissing) ? "missing" : "error";
-  const label = { warning: "warnings", missing: "incomplete", error: "errors" } as const;
   return (
     <span
       className="node-badge"
       data-severity={severity}
       title={diagnostics.map((each) => each.message).join("\n")}
       role="img"
-      aria-label={t(label[severity], { n: number })}
+      aria-label={t(PROBLEMS[severity], { n: number })}
     >
       {number}
     </span>
@@ -61,7 +67,7 @@ function FailureBadge({ message }: { message: string }) {
       data-severity="failure"
       title={message}
       role="img"
-      aria-label={t("failedHere", { why: message })}
+      aria-label={t("The deployment failed here: {why}", { why: message })}
     >
       !
     </span>
@@ -77,11 +83,14 @@ function EndedBadge({ node }: { node: string }) {
   return (
     <span
       className="node-ended m-figures"
-      title={[t("endedHere", { n: number }), ...reasons].join("\n")}
+      title={[
+        t("{n} {n|record|records} of the simulation ended here", { n: number }),
+        ...reasons,
+      ].join("\n")}
       role="img"
-      aria-label={t("endedHere", { n: number })}
+      aria-label={t("{n} {n|record|records} of the simulation ended here", { n: number })}
     >
-      {t("ended", { n: number })}
+      {t("{n} ended", { n: number })}
     </span>
   );
 }
@@ -134,7 +143,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
           {runtime ? <TaskDots node={id} /> : null}
         </div>
         <div className="node-sentence" title={summary}>
-          {plan ?? summary ?? kind?.title ?? t("unknownKind", { kind: node.kind })}
+          {plan ?? summary ?? kind?.title ?? t("Unknown kind {kind}", { kind: node.kind })}
         </div>
       </div>
       {runtime ? null : <EndedBadge node={id} />}

@@ -1,6 +1,6 @@
 import { useStore, ViewportPortal } from "@xyflow/react";
 import { colourOf, initialsOf, type Person, usePresence } from "../designer/presence";
-import { t } from "./texts";
+import { t } from "../ui/i18n";
 
 /** A ring around a node that another person edits, with their name at its corner. */
 function Mark({ people }: { people: readonly Person[] }) {
@@ -25,9 +25,9 @@ function Mark({ people }: { people: readonly Person[] }) {
         ...{ "--person": colourOf(first.id) },
       }}
       role="img"
-      aria-label={t("editedBy", { names, n: people.length })}
+      aria-label={t("{names} {n|is|are} editing this node", { names, n: people.length })}
     >
-      <span title={t("editedBy", { names, n: people.length })}>
+      <span title={t("{names} {n|is|are} editing this node", { names, n: people.length })}>
         {initialsOf(first.name)}
         {people.length > 1 ? ` +${people.length - 1}` : ""}
       </span>

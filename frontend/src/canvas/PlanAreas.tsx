@@ -5,7 +5,7 @@ import { areasOf } from "../graph/areas";
 import { portsOf } from "../graph/catalogue";
 import { sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
-import { t } from "./texts";
+import { t } from "../ui/i18n";
 import { wirePath } from "./wire";
 
 const MARGIN = 16;
@@ -104,7 +104,7 @@ export function PlanAreas() {
               color: `var(--m-area-${area.id % COLOURS})`,
             }}
           >
-            {t("subtopology", { id: area.id, n: area.tasks })}
+            {t("Sub-topology {id} · {n} {n|task|tasks}", { id: area.id, n: area.tasks })}
           </div>
         );
       })}

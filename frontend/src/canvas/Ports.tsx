@@ -5,8 +5,9 @@ import { useDesigner } from "../designer/store";
 import type { NodePort } from "../graph/catalogue";
 import { refusal } from "../graph/connect";
 import { portTop } from "../graph/geometry";
+import { phrase, t } from "../ui/i18n";
 import { PortShape } from "./PortShape";
-import { roleText, t } from "./texts";
+import { roleText } from "./words";
 
 /** The end of the wire that is being pulled, as text that changes only when another wire is pulled. */
 function usePulledWire(): string | null {
@@ -78,10 +79,15 @@ export const Ports = memo(function Ports(props: {
             data-role={role}
             data-fit={fit ?? undefined}
             title={`${port.name}: ${roleText(role)}`}
-            aria-label={t(port.side === "output" ? "outputPort" : "inputPort", {
-              name: port.name,
-              role: roleText(role),
-            })}
+            aria-label={t(
+              port.side === "output"
+                ? phrase("Output {name}, {role}")
+                : phrase("Input {name}, {role}"),
+              {
+                name: port.name,
+                role: roleText(role),
+              },
+            )}
           >
             <PortShape flow={role} />
             {named ? <span className="port-name">{port.name}</span> : null}

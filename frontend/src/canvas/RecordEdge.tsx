@@ -9,8 +9,8 @@ import { useView } from "../designer/view";
 import { sourcePort } from "../graph/document";
 import { readType, shortType } from "../graph/types";
 import { count, exact, rate } from "../ui/format";
+import { t } from "../ui/i18n";
 import type { FlowEdge } from "./flow";
-import { t } from "./texts";
 import { chipPlace, wirePath } from "./wire";
 
 /** Half the height of a port: a wire to a store ends at the node, not below its port. */
@@ -73,7 +73,9 @@ function repartitionTopic(state: DesignerState, target: string): string | null {
   const topic = state.result?.plan?.internal_topics.find(
     (each) => each.kind === "repartition" && each.name === `${target}-repartition`,
   );
-  return topic === undefined ? null : t("topicOf", { name: topic.name, n: topic.partitions });
+  return topic === undefined
+    ? null
+    : t("{name} · {n} {n|partition|partitions}", { name: topic.name, n: topic.partitions });
 }
 
 /** A key glyph where the key changed; a double bar across the wire where records are shuffled. */
@@ -82,7 +84,13 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   if (shuffle) {
     return (
       <g className="edge-shuffle" transform={`translate(${x} ${y})`}>
-        <title>{topic === null ? t("shuffle") : `${t("shuffle")}\n${topic}`}</title>
+        <title>
+          {topic === null
+            ? t(
+                "Records are shuffled here: they go through a repartition topic to the task of their key",
+              )
+            : `${t("Records are shuffled here: they go through a repartition topic to the task of their key")}\n${topic}`}
+        </title>
         <rect x={-8} y={-8} width={16} height={16} rx={3} />
         <path d="M-2 -5V5M2 -5V5" />
       </g>
@@ -90,7 +98,7 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   }
   return (
     <g className="edge-key" transform={`translate(${x} ${y})`}>
-      <title>{t("keyChanged")}</title>
+      <title>{t("The key changed: the next node that works by key will shuffle")}</title>
       <circle r={8} />
       <circle cx={-1.9} r={2.1} />
       <path d="M.2 0H4.4M4.2 0V1.9M2.5 0V1.4" />
@@ -179,7 +187,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
       {counted === undefined || showChip ? null : (
         <Label
           text={exact(counted)}
-          title={t("simulatedTitle", { n: exact(counted) })}
+          title={t("{n} records in the simulation", { n: exact(counted) })}
           x={labelX}
           y={marks ? labelY - 16 : labelY}
         />

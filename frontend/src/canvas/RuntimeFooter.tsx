@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { type NodeFigures, subscribeNode, useRuntime } from "../designer/runtime";
 import { count, exact, rate } from "../ui/format";
-import { t } from "./texts";
+import { t } from "../ui/i18n";
 
 function dropped(figures: NodeFigures): number {
   return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
@@ -16,13 +16,13 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
   const lines = reasons.map(([reason, n]) => `${reason.replaceAll("_", " ")}: ${exact(n)}`);
   if (dead > 0) {
     return {
-      text: `${count(dead)} ${t("deadShort")}`,
-      title: [`${t("deadLetters")}: ${exact(dead)}`, ...lines].join("\n"),
+      text: `${count(dead)} ${t("dead")}`,
+      title: [`${t("dead letters")}: ${exact(dead)}`, ...lines].join("\n"),
     };
   }
   const only = reasons.length === 1 ? reasons[0]?.[0] : undefined;
   return {
-    text: `${count(drops)} ${only === "late" ? t("late") : t("droppedShort")}`,
+    text: `${count(drops)} ${only === "late" ? t("late") : t("dropped")}`,
     title: lines.join("\n"),
   };
 }
@@ -30,8 +30,10 @@ function losses(figures: NodeFigures): { text: string; title: string } | null {
 function right(figures: NodeFigures): { text: string; title: string; tone: string } {
   if (figures.lost > 0) {
     return {
-      text: `${count(figures.lost)} ${t("lostShort")}`,
-      title: t("lostTitle", { n: exact(figures.lost) }),
+      text: `${count(figures.lost)} ${t("lost")}`,
+      title: t("{n} records that the broker deleted before they were read", {
+        n: exact(figures.lost),
+      }),
       tone: "degraded",
     };
   }
@@ -40,12 +42,12 @@ function right(figures: NodeFigures): { text: string; title: string; tone: strin
   if (figures.lag !== null) {
     return {
       text: `${t("lag")} ${count(figures.lag)}`,
-      title: t("lagTitle", { n: exact(figures.lag) }),
+      title: t("{n} records not yet read", { n: exact(figures.lag) }),
       tone: "",
     };
   }
   if (figures.outRate > 0 && Math.abs(figures.outRate - figures.inRate) > figures.inRate * 0.08) {
-    return { text: `→ ${rate(figures.outRate)}`, title: t("outTitle"), tone: "" };
+    return { text: `→ ${rate(figures.outRate)}`, title: t("Records out per second"), tone: "" };
   }
   return { text: "", title: "", tone: "" };
 }
@@ -61,13 +63,13 @@ function drawDots(element: HTMLElement, figures: NodeFigures | null) {
     const dot = document.createElement("i");
     dot.dataset.state = task.state;
     dot.dataset.task = task.task;
-    dot.title = `${t("task")} ${task.task}: ${task.state}`;
+    dot.title = `${t("Task")} ${task.task}: ${task.state}`;
     return dot;
   });
   element.replaceChildren(...dots);
   if (tasks.length > MAX_DOTS) element.append(`+${tasks.length - MAX_DOTS}`);
   if (tasks.length > 0) {
-    element.setAttribute("aria-label", t("tasks", { n: tasks.length }));
+    element.setAttribute("aria-label", t("{n} {n|task|tasks}", { n: tasks.length }));
   }
 }
 
@@ -120,7 +122,7 @@ export function RuntimeFooter({ node, source }: { node: string; source: boolean 
         }
         const shown = source ? figures.outRate : figures.inRate;
         left.current.textContent = rate(shown);
-        left.current.title = `${exact(Math.round(shown * 10) / 10)} /s · ${t("total")} ${exact(
+        left.current.title = `${exact(Math.round(shown * 10) / 10)} /s · ${t("in all")} ${exact(
           source ? figures.outTotal : figures.inTotal,
         )}`;
         const other = right(figures);

@@ -5,10 +5,10 @@ import { useDesigner } from "../designer/store";
 import { labelOf, paramsOf } from "../graph/document";
 import { STORE_HEIGHT, STORE_WIDTH } from "../graph/geometry";
 import { bytes, count } from "../ui/format";
+import { t } from "../ui/i18n";
 import type { FlowNode } from "./flow";
 import { ProblemBadge, troubleOf } from "./OperatorNode";
 import { PortShape } from "./PortShape";
-import { t } from "./texts";
 
 const RIM = 7;
 
@@ -20,7 +20,7 @@ function StoreFigures({ node }: { node: string }) {
       subscribeNode(node, (figures) => {
         if (box.current === null) return;
         const rows = figures?.storeRows ?? null;
-        box.current.textContent = rows === null ? "" : t("rows", { n: count(rows) });
+        box.current.textContent = rows === null ? "" : t("{n} {n|row|rows}", { n: count(rows) });
         const size = figures?.storeBytes ?? null;
         box.current.title = size === null ? "" : bytes(size);
       }),
@@ -69,8 +69,8 @@ export const StoreNode = memo(function StoreNode({ data, id }: NodeProps<FlowNod
         className="port"
         data-side="store"
         data-role="store"
-        title={t("storePort")}
-        aria-label={t("storePort")}
+        title={t("Connect to the node that uses this store")}
+        aria-label={t("Connect to the node that uses this store")}
       >
         <PortShape flow="store" />
       </Handle>

@@ -8,15 +8,17 @@ import { useDesigner } from "../designer/store";
 import { insertOnEdge, makeRoom, moveNodes } from "../graph/changes";
 import { fitsOnEdge } from "../graph/connect";
 import { edgeId } from "../graph/document";
+import { t } from "../ui/i18n";
 import { KIND_MIME, lightWire, wireAt } from "./drag";
 import type { FlowEdge, FlowNode } from "./flow";
-import { t } from "./texts";
 
 function onSelectionDragStop(_event: React.MouseEvent, dragged: FlowNode[]) {
   const positions = new Map(dragged.map((each) => [each.id, each.position]));
   useDesigner
     .getState()
-    .change(t("moved", { n: dragged.length }), (now) => moveNodes(now, positions));
+    .change(t("Move {n} {n|node|nodes}", { n: dragged.length }), (now) =>
+      moveNodes(now, positions),
+    );
 }
 
 function onDragLeave() {
@@ -53,7 +55,7 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
       const wire =
         alone && "clientX" in event ? wireAt(event.clientX, event.clientY, node.id) : null;
       const edge = state.document.edges.find((candidate) => edgeId(candidate) === wire);
-      state.change(t("moved", { n: dragged.length }), (before) => {
+      state.change(t("Move {n} {n|node|nodes}", { n: dragged.length }), (before) => {
         const now = moveNodes(before, positions);
         if (edge === undefined || catalogue === null) return now;
         if (!fitsOnEdge(now, catalogue, knownRoles(state), node.data.node.kind, edge)) return now;

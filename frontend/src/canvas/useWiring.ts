@@ -8,8 +8,8 @@ import { useDesigner } from "../designer/store";
 import { connect, reconnect } from "../graph/changes";
 import { firstFit, firstSource, refusal } from "../graph/connect";
 import type { DocumentEdge } from "../graph/document";
+import { t } from "../ui/i18n";
 import type { FlowEdge } from "./flow";
-import { t } from "./texts";
 
 function addressOf(connection: Connection) {
   return {
@@ -22,7 +22,7 @@ function onReconnect(edge: FlowEdge, connection: Connection) {
   const old = edge.data?.edge;
   if (old === undefined) return;
   const { from, to } = addressOf(connection);
-  useDesigner.getState().change(t("reconnect"), (now) => reconnect(now, old, from, to), {
+  useDesigner.getState().change(t("Reconnect"), (now) => reconnect(now, old, from, to), {
     select: { nodes: [], edges: [] },
   });
 }
@@ -39,7 +39,7 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
   }, []);
   const onConnect = useCallback((connection: Connection) => {
     const { from, to } = addressOf(connection);
-    useDesigner.getState().change(t("connect"), (document) => connect(document, from, to));
+    useDesigner.getState().change(t("Connect"), (document) => connect(document, from, to));
   }, []);
   /** A wire let go over a node takes the first port that fits; over nothing it asks what to add. */
   const onConnectEnd = useCallback(
@@ -64,7 +64,7 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
           ? firstFit(document, catalogue, knownRoles(state), here, under)
           : firstSource(document, catalogue, knownRoles(state), under, here);
         if (other === null) return;
-        state.change(t("connect"), (now) =>
+        state.change(t("Connect"), (now) =>
           forward ? connect(now, here, other) : connect(now, other, here),
         );
         return;

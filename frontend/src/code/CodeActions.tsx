@@ -4,9 +4,9 @@ import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import { useState } from "react";
 import { downloadExport } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { Tip } from "../ui";
 import { save } from "../ui/files";
+import { t } from "../ui/i18n";
 import { useDialect, useJob } from "./dialect";
 
 interface CodeActionsProps {

@@ -1,8 +1,8 @@
 import { lazy, Suspense } from "react";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { Empty } from "../ui";
+import { t } from "../ui/i18n";
 import classes from "./code.module.css";
 import { useDialect } from "./dialect";
 import { PlainCode } from "./PlainCode";

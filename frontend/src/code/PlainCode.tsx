@@ -1,9 +1,9 @@
 import { lazy, Suspense } from "react";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useServices } from "../designer/servicesContext";
 import { DiagnosticGroups } from "../problems/ProblemsPanel";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import classes from "./code.module.css";
 import { useDialect, usePlain } from "./dialect";
 

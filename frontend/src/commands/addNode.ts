@@ -21,8 +21,8 @@ import {
   STORE_HEIGHT,
   STORE_WIDTH,
 } from "../graph/geometry";
+import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
 export interface AddOptions {
   /** Where its middle goes; beside the selected node, or in the middle of the view, if left out. */
@@ -76,7 +76,7 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
   }
 
   let made: string | null = null;
-  state.change(t("added", { title }), (before) => {
+  state.change(t("Add {title}", { title }), (before) => {
     const added = addTo(before, catalogue, kind, place);
     made = added.id;
     let now = added.document;
@@ -113,7 +113,7 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
 export const addNode: Command = {
   id: "add-node",
   group: "add",
-  title: () => t("addNode"),
+  title: () => t("Add a node…"),
   shortcuts: ["N"],
   enabled: editable,
   run: ({ canvas: api }) => api?.openAddMenu(),

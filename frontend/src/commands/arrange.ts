@@ -1,52 +1,52 @@
 import { moveNodes } from "../graph/changes";
 import { snap } from "../graph/geometry";
 import { type Alignment, align, distribute } from "../graph/layout";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
-function aligned(how: Alignment): Command {
+function aligned(how: Alignment, title: Phrase): Command {
   return {
     id: `align-${how}`,
     group: "arrange",
-    title: () => t(`align_${how}`),
+    title: () => t(title),
     enabled: (context) => editable(context) && context.designer.selection.nodes.length > 1,
     run: ({ designer }) => {
       const { catalogue, selection } = designer;
       if (catalogue === null) return;
-      designer.change(t(`align_${how}`), (document) =>
+      designer.change(t(title), (document) =>
         moveNodes(document, align(document, catalogue, new Set(selection.nodes), how)),
       );
     },
   };
 }
 
-function distributed(axis: "x" | "y"): Command {
+function distributed(axis: "x" | "y", title: Phrase): Command {
   return {
     id: `distribute-${axis}`,
     group: "arrange",
-    title: () => t(`distribute_${axis}`),
+    title: () => t(title),
     enabled: (context) => editable(context) && context.designer.selection.nodes.length > 2,
     run: ({ designer }) => {
       const { catalogue, selection } = designer;
       if (catalogue === null) return;
-      designer.change(t(`distribute_${axis}`), (document) =>
+      designer.change(t(title), (document) =>
         moveNodes(document, distribute(document, catalogue, new Set(selection.nodes), axis)),
       );
     },
   };
 }
 
-function nudged(key: string, dx: number, dy: number): Command {
+function nudged(key: string, title: Phrase, dx: number, dy: number): Command {
   return {
     id: `nudge-${key.toLowerCase()}`,
     group: "arrange",
-    title: () => t(`nudge_${key}` as "nudge_ArrowLeft"),
+    title: () => t(title),
     shortcuts: [`Alt+${key}`],
     enabled: (context) => editable(context) && context.designer.selection.nodes.length > 0,
     run: ({ designer }) => {
       const chosen = new Set(designer.selection.nodes);
       designer.change(
-        t("moved", { n: chosen.size }),
+        t("Move {n} {n|node|nodes}", { n: chosen.size }),
         (document) => {
           const positions = new Map(
             document.nodes
@@ -64,15 +64,15 @@ function nudged(key: string, dx: number, dy: number): Command {
   };
 }
 
-export const alignLeft = aligned("left");
-export const alignCentre = aligned("centre");
-export const alignRight = aligned("right");
-export const alignTop = aligned("top");
-export const alignMiddle = aligned("middle");
-export const alignBottom = aligned("bottom");
-export const distributeX = distributed("x");
-export const distributeY = distributed("y");
-export const nudgeLeft = nudged("ArrowLeft", -1, 0);
-export const nudgeRight = nudged("ArrowRight", 1, 0);
-export const nudgeUp = nudged("ArrowUp", 0, -1);
-export const nudgeDown = nudged("ArrowDown", 0, 1);
+export const alignLeft = aligned("left", phrase("Align left edges"));
+export const alignCentre = aligned("centre", phrase("Align centres"));
+export const alignRight = aligned("right", phrase("Align right edges"));
+export const alignTop = aligned("top", phrase("Align top edges"));
+export const alignMiddle = aligned("middle", phrase("Align middles"));
+export const alignBottom = aligned("bottom", phrase("Align bottom edges"));
+export const distributeX = distributed("x", phrase("Distribute horizontally"));
+export const distributeY = distributed("y", phrase("Distribute vertically"));
+export const nudgeLeft = nudged("ArrowLeft", phrase("Move left"), -1, 0);
+export const nudgeRight = nudged("ArrowRight", phrase("Move right"), 1, 0);
+export const nudgeUp = nudged("ArrowUp", phrase("Move up"), 0, -1);
+export const nudgeDown = nudged("ArrowDown", phrase("Move down"), 0, 1);

@@ -3,8 +3,8 @@ import workerUrl from "elkjs/lib/elk-worker.min.js?url";
 import { useView } from "../designer/view";
 import { moveNodes } from "../graph/changes";
 import { layout } from "../graph/layout";
+import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
 let elk: Promise<ELK> | null = null;
 
@@ -19,7 +19,7 @@ function loadElk(): Promise<ELK> {
 export const autoLayout: Command = {
   id: "auto-layout",
   group: "arrange",
-  title: () => t("autoLayout"),
+  title: () => t("Arrange automatically"),
   shortcuts: ["Shift+L"],
   enabled: (context) => editable(context) && context.designer.document.nodes.length > 0,
   run: async ({ canvas, designer }) => {
@@ -31,7 +31,7 @@ export const autoLayout: Command = {
     const gap = useView.getState().edgeTypes ? 104 : 48;
     const positions = await layout(await loadElk(), document, catalogue, chosen, gap);
     await canvas?.glide(positions);
-    designer.change(t("autoLayout"), (now) => moveNodes(now, positions));
+    designer.change(t("Arrange automatically"), (now) => moveNodes(now, positions));
     if (!some) requestAnimationFrame(() => canvas?.fit());
   },
 };

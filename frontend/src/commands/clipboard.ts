@@ -2,8 +2,8 @@ import { canvas } from "../designer/canvasApi";
 import { useDesigner } from "../designer/store";
 import { removeNodes } from "../graph/changes";
 import { cut, paste, readFragment, writeFragment } from "../graph/clipboard";
+import { t } from "../ui/i18n";
 import { isTyping } from "./shortcuts";
-import { t } from "./texts";
 
 /** The selected nodes as text; null if nothing is selected. */
 export function copiedText(): string | null {
@@ -20,7 +20,7 @@ export function pasteText(text: string): boolean {
   const api = canvas();
   const at = api?.pointer() ?? api?.centre() ?? null;
   const copy = paste(document, catalogue, fragment, at);
-  change(t("pasted", { n: copy.ids.length }), () => copy.document, {
+  change(t("Paste {n} {n|node|nodes}", { n: copy.ids.length }), () => copy.document, {
     select: { nodes: copy.ids, edges: [] },
   });
   return true;
@@ -29,7 +29,7 @@ export function pasteText(text: string): boolean {
 export function removeCopied() {
   const { change, selection } = useDesigner.getState();
   change(
-    t("cutNodes", { n: selection.nodes.length }),
+    t("Cut {n} {n|node|nodes}", { n: selection.nodes.length }),
     (document) => removeNodes(document, new Set(selection.nodes)),
     { select: { nodes: [], edges: [] } },
   );

@@ -4,8 +4,8 @@ import { portsOf } from "../graph/catalogue";
 import { connect } from "../graph/changes";
 import { firstFit } from "../graph/connect";
 import { findNode } from "../graph/document";
+import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
 /** The wire between two selected nodes, first to second or, if that does not fit, back. */
 function wire(designer: DesignerState) {
@@ -32,12 +32,12 @@ function wire(designer: DesignerState) {
 export const connectNodes: Command = {
   id: "connect",
   group: "edit",
-  title: () => t("connect"),
+  title: () => t("Connect the two selected nodes"),
   shortcuts: ["C"],
   enabled: (context) => editable(context) && wire(context.designer) !== null,
   run: ({ designer }) => {
     const found = wire(designer);
     if (found === null) return;
-    designer.change(t("connected"), (document) => connect(document, found.from, found.to));
+    designer.change(t("Connect"), (document) => connect(document, found.from, found.to));
   },
 };

@@ -1,12 +1,12 @@
+import { t } from "../ui/i18n";
 import { copiedText } from "./clipboard";
 import { type Command, hasNodes } from "./command";
-import { t } from "./texts";
 
 /** The keys come as the browser's own clipboard events, see `listenToClipboard`. */
 export const copy: Command = {
   id: "copy",
   group: "edit",
-  title: () => t("copy"),
+  title: () => t("Copy as JSON"),
   enabled: hasNodes,
   run: async () => {
     const text = copiedText();

@@ -1,11 +1,11 @@
+import { t } from "../ui/i18n";
 import { copiedText, removeCopied } from "./clipboard";
 import { type Command, editable, hasNodes } from "./command";
-import { t } from "./texts";
 
 export const cutNodes: Command = {
   id: "cut",
   group: "edit",
-  title: () => t("cut"),
+  title: () => t("Cut"),
   enabled: (context) => editable(context) && hasNodes(context),
   run: async () => {
     const text = copiedText();

@@ -1,19 +1,23 @@
 import { cut, paste } from "../graph/clipboard";
+import { t } from "../ui/i18n";
 import { type Command, editable, hasNodes } from "./command";
-import { t } from "./texts";
 
 export const duplicate: Command = {
   id: "duplicate",
   group: "edit",
-  title: () => t("duplicate"),
+  title: () => t("Duplicate"),
   shortcuts: ["Mod+D"],
   enabled: (context) => editable(context) && hasNodes(context),
   run: ({ designer }) => {
     const { catalogue, document, selection } = designer;
     if (catalogue === null) return;
     const copy = paste(document, catalogue, cut(document, new Set(selection.nodes)), null);
-    designer.change(t("duplicated", { n: copy.ids.length }), () => copy.document, {
-      select: { nodes: copy.ids, edges: [] },
-    });
+    designer.change(
+      t("Duplicate {n} {n|node|nodes}", { n: copy.ids.length }),
+      () => copy.document,
+      {
+        select: { nodes: copy.ids, edges: [] },
+      },
+    );
   },
 };

@@ -1,11 +1,11 @@
 import { useView } from "../designer/view";
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
-import { t } from "./texts";
 
 export const editNode: Command = {
   id: "edit-node",
   group: "edit",
-  title: () => t("editNode"),
+  title: () => t("Edit the node"),
   shortcuts: ["Enter"],
   enabled: ({ designer }) => designer.selection.nodes.length === 1,
   run: ({ designer }) => {

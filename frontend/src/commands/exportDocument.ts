@@ -1,10 +1,10 @@
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
-import { t } from "./texts";
 
 export const exportDocument: Command = {
   id: "export-document",
   group: "topology",
-  title: () => t("exportDocument"),
+  title: () => t("Download the document as JSON"),
   run: ({ designer }) => {
     const text = `${JSON.stringify(designer.document, null, 2)}\n`;
     const link = document.createElement("a");

@@ -1,11 +1,11 @@
 import { useView } from "../designer/view";
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
-import { t } from "./texts";
 
 export const nextProblem: Command = {
   id: "next-problem",
   group: "go",
-  title: () => t("nextProblem"),
+  title: () => t("Go to the next problem"),
   shortcuts: ["F8"],
   enabled: ({ designer }) =>
     (designer.result?.diagnostics ?? []).some((each) => each.node !== null),

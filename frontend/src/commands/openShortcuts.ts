@@ -1,11 +1,11 @@
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
 import { openDialog } from "./dialogs";
-import { t } from "./texts";
 
 export const openShortcuts: Command = {
   id: "shortcuts",
   group: "go",
-  title: () => t("shortcuts"),
+  title: () => t("Keyboard shortcuts"),
   shortcuts: ["?"],
   run: () => openDialog("shortcuts"),
 };

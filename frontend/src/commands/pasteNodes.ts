@@ -1,11 +1,11 @@
+import { t } from "../ui/i18n";
 import { pasteText } from "./clipboard";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
 export const pasteNodes: Command = {
   id: "paste",
   group: "edit",
-  title: () => t("paste"),
+  title: () => t("Paste"),
   enabled: editable,
   run: async () => {
     pasteText(await navigator.clipboard.readText());

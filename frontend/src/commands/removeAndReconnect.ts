@@ -1,19 +1,19 @@
 import { knownRoles } from "../designer/derived";
 import { removeAndReconnect as without } from "../graph/changes";
+import { t } from "../ui/i18n";
 import { type Command, editable, hasNodes } from "./command";
-import { t } from "./texts";
 
 export const removeAndReconnect: Command = {
   id: "delete-and-reconnect",
   group: "edit",
-  title: () => t("deleteReconnect"),
+  title: () => t("Delete and reconnect neighbours"),
   shortcuts: ["Shift+Delete", "Shift+Backspace"],
   enabled: (context) => editable(context) && hasNodes(context),
   run: ({ designer }) => {
     const { catalogue, selection } = designer;
     if (catalogue === null) return;
     designer.change(
-      t("deletedNodes", { n: selection.nodes.length }),
+      t("Delete {n} {n|node|nodes}", { n: selection.nodes.length }),
       (document) => without(document, catalogue, knownRoles(designer), new Set(selection.nodes)),
       { select: { nodes: [], edges: [] } },
     );

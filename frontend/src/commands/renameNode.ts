@@ -1,12 +1,12 @@
 import { NODE_LABEL } from "../designer/store";
 import { useView } from "../designer/view";
+import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
 export const renameNode: Command = {
   id: "rename-node",
   group: "edit",
-  title: () => t("renameNode"),
+  title: () => t("Rename the node"),
   shortcuts: ["F2"],
   enabled: (context) => editable(context) && context.designer.selection.nodes.length === 1,
   run: ({ designer }) => {

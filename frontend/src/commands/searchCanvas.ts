@@ -1,11 +1,11 @@
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
 import { openDialog } from "./dialogs";
-import { t } from "./texts";
 
 export const searchCanvas: Command = {
   id: "search",
   group: "go",
-  title: () => t("search"),
+  title: () => t("Find in the topology…"),
   shortcuts: ["Mod+F"],
   run: () => openDialog("search"),
 };

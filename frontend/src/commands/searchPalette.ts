@@ -1,11 +1,11 @@
 import { useView } from "../designer/view";
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
-import { t } from "./texts";
 
 export const searchPalette: Command = {
   id: "search-palette",
   group: "add",
-  title: () => t("searchPalette"),
+  title: () => t("Search the palette"),
   shortcuts: ["/"],
   run: () => {
     useView.getState().set({ leftOpen: true, leftTab: "palette" });

@@ -1,11 +1,11 @@
 import { reachable } from "../graph/walk";
+import { t } from "../ui/i18n";
 import { type Command, hasNodes } from "./command";
-import { t } from "./texts";
 
 export const selectDownstream: Command = {
   id: "select-downstream",
   group: "select",
-  title: () => t("selectDownstream"),
+  title: () => t("Select everything downstream"),
   shortcuts: ["Shift+ArrowRight"],
   enabled: hasNodes,
   run: ({ designer }) =>

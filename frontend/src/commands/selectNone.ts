@@ -1,11 +1,11 @@
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
 import { hasSelection } from "./remove";
-import { t } from "./texts";
 
 export const selectNone: Command = {
   id: "select-none",
   group: "select",
-  title: () => t("selectNone"),
+  title: () => t("Select nothing"),
   shortcuts: ["Escape"],
   enabled: hasSelection,
   run: ({ designer }) => designer.select({}),

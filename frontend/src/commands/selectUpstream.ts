@@ -1,11 +1,11 @@
 import { reachable } from "../graph/walk";
+import { t } from "../ui/i18n";
 import { type Command, hasNodes } from "./command";
-import { t } from "./texts";
 
 export const selectUpstream: Command = {
   id: "select-upstream",
   group: "select",
-  title: () => t("selectUpstream"),
+  title: () => t("Select everything upstream"),
   shortcuts: ["Shift+ArrowLeft"],
   enabled: hasNodes,
   run: ({ designer }) =>

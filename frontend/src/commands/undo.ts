@@ -1,10 +1,10 @@
+import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-import { t } from "./texts";
 
 export const undo: Command = {
   id: "undo",
   group: "edit",
-  title: () => t("undo"),
+  title: () => t("Undo"),
   shortcuts: ["Mod+Z"],
   enabled: (context) => editable(context) && context.designer.history.past.length > 0,
   run: ({ designer }) => designer.undo(),

@@ -1,11 +1,11 @@
 import { useView } from "../designer/view";
+import { t } from "../ui/i18n";
 import type { Command } from "./command";
-import { t } from "./texts";
 
 export const zoomFit: Command = {
   id: "zoom-fit",
   group: "view",
-  title: () => t("zoomFit"),
+  title: () => t("Show everything"),
   shortcuts: ["1"],
   run: ({ canvas }) => canvas?.fit(),
 };
@@ -13,7 +13,7 @@ export const zoomFit: Command = {
 export const zoomSelection: Command = {
   id: "zoom-selection",
   group: "view",
-  title: () => t("zoomSelection"),
+  title: () => t("Show the selection"),
   shortcuts: ["2"],
   enabled: ({ designer }) => designer.selection.nodes.length > 0,
   run: ({ canvas, designer }) => canvas?.fit(designer.selection.nodes),
@@ -22,7 +22,7 @@ export const zoomSelection: Command = {
 export const zoomActual: Command = {
   id: "zoom-actual",
   group: "view",
-  title: () => t("zoomActual"),
+  title: () => t("Zoom to 100 %"),
   shortcuts: ["0"],
   run: ({ canvas }) => canvas?.zoomTo(1),
 };
@@ -30,7 +30,7 @@ export const zoomActual: Command = {
 export const zoomIn: Command = {
   id: "zoom-in",
   group: "view",
-  title: () => t("zoomIn"),
+  title: () => t("Zoom in"),
   shortcuts: ["+", "="],
   run: ({ canvas }) => canvas?.zoomBy(1.25),
 };
@@ -38,7 +38,7 @@ export const zoomIn: Command = {
 export const zoomOut: Command = {
   id: "zoom-out",
   group: "view",
-  title: () => t("zoomOut"),
+  title: () => t("Zoom out"),
   shortcuts: ["-"],
   run: ({ canvas }) => canvas?.zoomBy(0.8),
 };
@@ -46,7 +46,7 @@ export const zoomOut: Command = {
 export const layerDesign: Command = {
   id: "layer-design",
   group: "view",
-  title: () => t("layerDesign"),
+  title: () => t("Layer: Design"),
   shortcuts: ["Alt+1"],
   run: ({ designer }) => designer.setLayer("design"),
 };
@@ -54,7 +54,7 @@ export const layerDesign: Command = {
 export const layerPlan: Command = {
   id: "layer-plan",
   group: "view",
-  title: () => t("layerPlan"),
+  title: () => t("Layer: Plan"),
   shortcuts: ["Alt+2"],
   run: ({ designer }) => designer.setLayer("plan"),
 };
@@ -62,7 +62,7 @@ export const layerPlan: Command = {
 export const layerRuntime: Command = {
   id: "layer-runtime",
   group: "view",
-  title: () => t("layerRuntime"),
+  title: () => t("Layer: Runtime"),
   shortcuts: ["Alt+3"],
   run: ({ designer }) => designer.setLayer("runtime"),
 };
@@ -70,7 +70,7 @@ export const layerRuntime: Command = {
 export const toggleLeft: Command = {
   id: "toggle-left",
   group: "view",
-  title: () => t("toggleLeft"),
+  title: () => t("Show or hide the left panel"),
   shortcuts: ["["],
   run: () => useView.getState().set({ leftOpen: !useView.getState().leftOpen }),
 };
@@ -78,7 +78,7 @@ export const toggleLeft: Command = {
 export const toggleRight: Command = {
   id: "toggle-right",
   group: "view",
-  title: () => t("toggleRight"),
+  title: () => t("Show or hide the inspector"),
   shortcuts: ["]"],
   run: () => useView.getState().set({ rightOpen: !useView.getState().rightOpen }),
 };
@@ -86,7 +86,7 @@ export const toggleRight: Command = {
 export const toggleBottom: Command = {
   id: "toggle-bottom",
   group: "view",
-  title: () => t("toggleBottom"),
+  title: () => t("Show or hide the bottom panel"),
   shortcuts: ["`"],
   run: () => useView.getState().set({ bottomOpen: !useView.getState().bottomOpen }),
 };
@@ -94,7 +94,7 @@ export const toggleBottom: Command = {
 export const toggleTypes: Command = {
   id: "toggle-edge-types",
   group: "view",
-  title: () => t("toggleTypes"),
+  title: () => t("Show types on all edges"),
   shortcuts: ["T"],
   run: () => useView.getState().set({ edgeTypes: !useView.getState().edgeTypes }),
 };
@@ -102,7 +102,7 @@ export const toggleTypes: Command = {
 export const toggleMinimap: Command = {
   id: "toggle-minimap",
   group: "view",
-  title: () => t("toggleMinimap"),
+  title: () => t("Show or hide the minimap"),
   shortcuts: ["M"],
   run: () => useView.getState().set({ minimap: !useView.getState().minimap }),
 };

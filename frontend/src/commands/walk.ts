@@ -1,13 +1,13 @@
 import { type Direction, neighbour } from "../graph/walk";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import type { Command } from "./command";
-import { t } from "./texts";
 
 /** One command for each arrow: from the selected node to its neighbour, or to the first node. */
-function walk(direction: Direction, key: string): Command {
+function walk(direction: Direction, title: Phrase, key: string): Command {
   return {
     id: `walk-${direction}`,
     group: "go",
-    title: () => t(direction),
+    title: () => t(title),
     shortcuts: [key],
     enabled: ({ designer }) => designer.document.nodes.length > 0,
     run: ({ canvas, designer }) => {
@@ -25,7 +25,7 @@ function walk(direction: Direction, key: string): Command {
   };
 }
 
-export const walkLeft = walk("left", "ArrowLeft");
-export const walkRight = walk("right", "ArrowRight");
-export const walkUp = walk("up", "ArrowUp");
-export const walkDown = walk("down", "ArrowDown");
+export const walkLeft = walk("left", phrase("Go to the node on the left"), "ArrowLeft");
+export const walkRight = walk("right", phrase("Go to the node on the right"), "ArrowRight");
+export const walkUp = walk("up", phrase("Go to the node above"), "ArrowUp");
+export const walkDown = walk("down", phrase("Go to the node below"), "ArrowDown");

@@ -1,5 +1,5 @@
 import { Select, Switch, Textarea, TextInput } from "@mantine/core";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import { type Beginning, POSITIONS, problemOf } from "./beginning";
 
 /** Where a deployment with a checkpoint begins, and whether it keeps its rows. */

@@ -1,10 +1,10 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
-import { t } from "../app/phrases";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { bytes, exact } from "../ui/format";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
@@ -66,7 +66,7 @@ export function ChangeDialog(props: Asked) {
               onTyped={(text) => setTyped({ ...typed, [store.id]: text })}
               expression={expressions[store.id] ?? ""}
               onExpression={(text) => setExpressions({ ...expressions, [store.id]: text })}
-              refusal={refused?.error.data["store"] === store.id ? refused.error.message : null}
+              refusal={refused?.error.data.store === store.id ? refused.error.message : null}
             />
           ))}
           {topics.map((source) => (
@@ -168,7 +168,7 @@ function Store(props: StoreProps) {
       <div className={classes.what}>
         <strong>{t(VERDICTS[store.verdict])}</strong>
         {store.reasons.map((reason) => (
-          <span key={reason}>{t(REASONS[reason] ?? reason)}</span>
+          <span key={reason}>{reasonText(reason)}</span>
         ))}
         {types(store)}
         {store.rows === null ? null : (
@@ -221,30 +221,38 @@ function types(store: StoreChange) {
   );
 }
 
-const VERDICTS: Readonly<Record<StoreChange["verdict"], string>> = {
-  kept: "Kept",
-  migrated: "Migrated",
-  incompatible: "Incompatible",
-  new: "New",
-  lost: "Lost",
+const VERDICTS: Readonly<Record<StoreChange["verdict"], Phrase>> = {
+  kept: phrase("Kept"),
+  migrated: phrase("Migrated"),
+  incompatible: phrase("Incompatible"),
+  new: phrase("New"),
+  lost: phrase("Lost"),
 };
 
-const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], string>> = {
-  counted_again:
+const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], Phrase>> = {
+  counted_again: phrase(
     "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.",
-  written_again: "Results of records that are read again are written to the sinks again.",
-  skipped: "Records between where it stopped and where it starts are not read.",
-  begins_empty: "All stores are empty: records before the offsets where it starts are not in them.",
+  ),
+  written_again: phrase("Results of records that are read again are written to the sinks again."),
+  skipped: phrase("Records between where it stopped and where it starts are not read."),
+  begins_empty: phrase(
+    "All stores are empty: records before the offsets where it starts are not in them.",
+  ),
 };
 
-const REASONS: Readonly<Record<string, string>> = {
-  value_widened: "A wider type holds all values.",
-  fields_added: "Fields are added; they are null in old rows.",
-  fields_reordered: "Fields are in another order.",
-  fields_removed: "Fields are removed.",
-  tasks_changed: "The number of tasks changes.",
-  store_kind_changed: "It becomes another kind of store.",
-  key_type_changed: "Its keys have another type.",
-  value_type_changed: "Its values have another type.",
-  windows_changed: "Its windows change.",
+const REASONS: Readonly<Record<string, Phrase>> = {
+  value_widened: phrase("A wider type holds all values."),
+  fields_added: phrase("Fields are added; they are null in old rows."),
+  fields_reordered: phrase("Fields are in another order."),
+  fields_removed: phrase("Fields are removed."),
+  tasks_changed: phrase("The number of tasks changes."),
+  store_kind_changed: phrase("It becomes another kind of store."),
+  key_type_changed: phrase("Its keys have another type."),
+  value_type_changed: phrase("Its values have another type."),
+  windows_changed: phrase("Its windows change."),
 };
+
+function reasonText(reason: string): string {
+  const known = REASONS[reason];
+  return known === undefined ? reason : t(known);
+}

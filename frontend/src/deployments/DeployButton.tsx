@@ -4,10 +4,10 @@ import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.
 import { Suspense, useState } from "react";
 import type { DeploymentSettings } from "../api/types";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
 import { Tip } from "../ui";
+import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { useEscape } from "../ui/useEscape";
 import { useEditing } from "../versions/editing";

@@ -1,6 +1,6 @@
 import { NumberInput, Select } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
 import type { Beginning } from "./beginning";
 import classes from "./deployments.module.css";

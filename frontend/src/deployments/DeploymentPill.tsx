@@ -1,8 +1,8 @@
 import { Popover, UnstyledButton } from "@mantine/core";
 import { Suspense, useEffect, useState } from "react";
 import type { Observed } from "../api/types";
-import { t } from "../app/phrases";
 import { useLive } from "../runtime/store";
+import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { useEscape } from "../ui/useEscape";
 import classes from "./deployments.module.css";

@@ -4,27 +4,28 @@ import IconLoader2 from "@tabler/icons-react/dist/esm/icons/IconLoader2.mjs";
 import IconMinus from "@tabler/icons-react/dist/esm/icons/IconMinus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import type { Deployment, DeploymentStep } from "../api/types";
-import { t } from "../app/phrases";
 import { known } from "../runtime/figures";
 import { useNow } from "../runtime/useNow";
 import { span } from "../ui/format";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import classes from "./deployments.module.css";
 import { lengthOf } from "./steps";
 
-const TITLES: Record<string, string> = {
-  compile: "Compile",
-  compiling: "Compile",
-  check: "Check topics",
-  checking: "Check topics",
-  stage: "Stage the job",
-  staging: "Stage the job",
-  start: "Start the driver",
-  starting: "Start the driver",
-  running: "Run",
+const TITLES: Record<string, Phrase> = {
+  compile: phrase("Compile"),
+  compiling: phrase("Compile"),
+  check: phrase("Check topics"),
+  checking: phrase("Check topics"),
+  stage: phrase("Stage the job"),
+  staging: phrase("Stage the job"),
+  start: phrase("Start the driver"),
+  starting: phrase("Start the driver"),
+  running: phrase("Run"),
 };
 
 function titleOf(name: string): string {
-  return t(TITLES[name] ?? name);
+  const title = TITLES[name];
+  return title === undefined ? name : t(title);
 }
 
 function Sign({ state }: { state: DeploymentStep["state"] }) {

@@ -3,12 +3,12 @@ import IconAlertCircle from "@tabler/icons-react/dist/esm/icons/IconAlertCircle.
 import { useState } from "react";
 import { Link } from "react-router";
 import type { Failure } from "../api/types";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { type Catalogue, kindOf } from "../graph/catalogue";
 import { type DocumentNode, findNode, labelOf } from "../graph/document";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
 import { simulateRecord } from "./simulateRecord";

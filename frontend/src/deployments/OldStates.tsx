@@ -4,9 +4,9 @@ import { useState } from "react";
 import { deleteOldState } from "../api/deploymentCalls";
 import type { OldState } from "../api/types";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { useNow } from "../runtime/useNow";
 import { ago, bytes, moment } from "../ui/format";
+import { t } from "../ui/i18n";
 import classes from "./deployments.module.css";
 
 /** State of before the last moves and resets, which is kept until a person deletes it. */

@@ -1,9 +1,9 @@
 import IconHourglass from "@tabler/icons-react/dist/esm/icons/IconHourglass.mjs";
 import type { Outage } from "../api/types";
-import { t } from "../app/phrases";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
+import { t } from "../ui/i18n";
 
 /** What a deployment waits for, since when, and when it is tried again. */
 export function OutageNote({ outage }: { outage: Outage }) {

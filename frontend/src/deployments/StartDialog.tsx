@@ -1,8 +1,8 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { useLive } from "../runtime/store";
+import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES, problemOf, requestOf } from "./beginning";
 import { redeployWithPlan } from "./change";

@@ -1,6 +1,6 @@
 import type { Observed } from "../api/types";
-import { t } from "../app/phrases";
 import { Chip, StateDot } from "../ui";
+import { t } from "../ui/i18n";
 import { dotOf, isMoving, toneOf, wordOf } from "./states";
 
 /** State of a deployment as dot and words: "Running · v6". */

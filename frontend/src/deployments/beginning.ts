@@ -1,7 +1,7 @@
 /** Where a deployment that ran before begins: without its rows, or from other offsets. */
 
 import type { StartRequest } from "../api/types";
-import { t } from "../app/phrases";
+import { type Phrase, phrase, t } from "../ui/i18n";
 
 export type Position = "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
 
@@ -16,13 +16,13 @@ export interface Beginning {
 
 export const CONTINUES: Beginning = { position: "stopped", time: "", offsets: "", resets: false };
 
-export const POSITIONS: readonly { value: Position; label: string }[] = [
-  { value: "stopped", label: "Where it stopped" },
-  { value: "earliest", label: "Earliest record" },
-  { value: "latest", label: "Latest record" },
-  { value: "sources", label: "As each source says" },
-  { value: "time", label: "A time" },
-  { value: "offsets", label: "Given offsets" },
+export const POSITIONS: readonly { value: Position; label: Phrase }[] = [
+  { value: "stopped", label: phrase("Where it stopped") },
+  { value: "earliest", label: phrase("Earliest record") },
+  { value: "latest", label: phrase("Latest record") },
+  { value: "sources", label: phrase("As each source says") },
+  { value: "time", label: phrase("A time") },
+  { value: "offsets", label: phrase("Given offsets") },
 ];
 
 /** Whether it is a start like any other. */

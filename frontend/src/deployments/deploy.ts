@@ -1,8 +1,8 @@
 import type { DeploymentSettings, StartRequest } from "../api/types";
 import { notify, notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import { t } from "../ui/i18n";
 import { deployDrawing } from "./acting";
 import { noneMissing } from "./topics";
 

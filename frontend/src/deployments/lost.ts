@@ -1,13 +1,14 @@
 /** What happens to a deployment whose next records the broker does not have any more. */
 
 import type { DeploymentSettings } from "../api/types";
+import { phrase } from "../ui/i18n";
 
 const FAIL = "fail";
 
 export const LOST = [
-  { value: FAIL, label: "Fail, and read nothing" },
-  { value: "earliest", label: "Continue at the first record" },
-  { value: "latest", label: "Continue at the end" },
+  { value: FAIL, label: phrase("Fail, and read nothing") },
+  { value: "earliest", label: phrase("Continue at the first record") },
+  { value: "latest", label: phrase("Continue at the end") },
 ];
 
 /** The choice that the settings stand for. */

@@ -1,13 +1,14 @@
 /** Where a first run begins to read. */
 
 import type { Deployment, DeploymentSettings } from "../api/types";
+import { phrase } from "../ui/i18n";
 
 const BY_SOURCE = "source";
 
 export const STARTS = [
-  { value: BY_SOURCE, label: "As each source says" },
-  { value: "earliest", label: "Earliest record" },
-  { value: "latest", label: "Latest record" },
+  { value: BY_SOURCE, label: phrase("As each source says") },
+  { value: "earliest", label: phrase("Earliest record") },
+  { value: "latest", label: phrase("Latest record") },
 ];
 
 /** The choice that the settings stand for. */

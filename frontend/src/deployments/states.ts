@@ -1,8 +1,8 @@
 /** A deployment's states in words and shapes. */
 
 import type { Observed } from "../api/types";
-import { t } from "../app/phrases";
 import type { DotState, Tone } from "../ui";
+import { type Phrase, phrase, t } from "../ui/i18n";
 
 const DOTS: Record<Observed, DotState> = {
   new: "starting",
@@ -20,20 +20,20 @@ const DOTS: Record<Observed, DotState> = {
   unknown: "unknown",
 };
 
-const WORDS: Record<Observed, string> = {
-  new: "Not started",
-  compiling: "Compiling",
-  checking: "Checking",
-  staging: "Staging",
-  starting: "Starting",
-  running: "Running",
-  restarting: "Restarting",
-  paused: "Paused",
-  degraded: "Degraded",
-  stopping: "Stopping",
-  stopped: "Stopped",
-  failed: "Failed",
-  unknown: "Unknown",
+const WORDS: Record<Observed, Phrase> = {
+  new: phrase("Not started"),
+  compiling: phrase("Compiling"),
+  checking: phrase("Checking"),
+  staging: phrase("Staging"),
+  starting: phrase("Starting"),
+  running: phrase("Running"),
+  restarting: phrase("Restarting"),
+  paused: phrase("Paused"),
+  degraded: phrase("Degraded"),
+  stopping: phrase("Stopping"),
+  stopped: phrase("Stopped"),
+  failed: phrase("Failed"),
+  unknown: phrase("Unknown"),
 };
 
 export function dotOf(state: Observed): DotState {
@@ -46,7 +46,8 @@ export function toneOf(state: Observed): Tone {
 }
 
 export function wordOf(state: Observed): string {
-  return t(WORDS[state] ?? state);
+  const word: Phrase | undefined = WORDS[state];
+  return word === undefined ? state : t(word);
 }
 
 /** True while something is on its way and will change by itself. */

@@ -5,6 +5,7 @@ import { ApiError } from "../api/client";
 import { missingTopics } from "../api/deploymentCalls";
 import type { DeploymentSettings, MissingTopic, NewTopic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
+import { phrase } from "../ui/i18n";
 
 /** What waits for an answer: the topics, and the deployment that goes on afterwards. */
 export interface Question {
@@ -33,10 +34,10 @@ export async function noneMissing(
 
 /** How long a new topic keeps its records; "" is what the broker does by default. */
 export const RETENTIONS = [
-  { value: "", label: "Broker's default" },
-  { value: String(24 * 3_600_000), label: "1 day" },
-  { value: String(7 * 24 * 3_600_000), label: "7 days" },
-  { value: "-1", label: "For ever" },
+  { value: "", label: phrase("Broker's default") },
+  { value: String(24 * 3_600_000), label: phrase("1 day") },
+  { value: String(7 * 24 * 3_600_000), label: phrase("7 days") },
+  { value: "-1", label: phrase("For ever") },
 ];
 
 /** What is created for a missing topic. */

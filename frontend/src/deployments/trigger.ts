@@ -1,13 +1,14 @@
 /** When a deployment takes records: in micro-batches every so often, or each one at once. */
 
 import type { DeploymentSettings } from "../api/types";
+import { phrase } from "../ui/i18n";
 
 export const TRIGGERS = [
-  { value: "0", label: "As fast as possible" },
-  { value: "500", label: "Every 500 ms" },
-  { value: "1000", label: "Every second" },
-  { value: "10000", label: "Every 10 seconds" },
-  { value: "real-time", label: "Real time: each record at once" },
+  { value: "0", label: phrase("As fast as possible") },
+  { value: "500", label: phrase("Every 500 ms") },
+  { value: "1000", label: phrase("Every second") },
+  { value: "10000", label: phrase("Every 10 seconds") },
+  { value: "real-time", label: phrase("Real time: each record at once") },
 ];
 
 /** How often real time keeps state and progress: what a crash repeats at most. */

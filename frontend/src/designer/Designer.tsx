@@ -13,12 +13,12 @@ import { dispatch } from "../commands/shortcuts";
 import { Inspector } from "../inspector/Inspector";
 import { Palette } from "../palette/Palette";
 import { Keys, Tabs, Tip } from "../ui";
+import { t } from "../ui/i18n";
 import { Dialogs } from "./Dialogs";
 import { Outline } from "./Outline";
 import { Resizer } from "./Resizer";
 import type { DesignerServices } from "./services";
 import { ServicesContext } from "./servicesContext";
-import { t } from "./texts";
 import { useCompile } from "./useCompile";
 import { type LeftTab, useView } from "./view";
 
@@ -48,16 +48,16 @@ function LeftPanel({ versions }: { versions: ReactNode }) {
   const set = useView((state) => state.set);
   const items = useMemo<{ id: LeftTab; title: string }[]>(
     () => [
-      { id: "palette", title: t("palette") },
-      { id: "outline", title: t("outline") },
-      { id: "versions", title: t("versions") },
+      { id: "palette", title: t("Palette") },
+      { id: "outline", title: t("Outline") },
+      { id: "versions", title: t("Versions") },
     ],
     [],
   );
   return (
-    <aside className="designer-left" aria-label={t("leftPanel")}>
+    <aside className="designer-left" aria-label={t("Palette, outline and versions")}>
       <Tabs
-        label={t("leftPanel")}
+        label={t("Palette, outline and versions")}
         idPrefix="left"
         items={items}
         active={tab}
@@ -80,13 +80,13 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
     <section
       className="designer-bottom"
       data-open={bottomOpen || undefined}
-      aria-label={t("bottomPanel")}
+      aria-label={t("Problems, code and runtime")}
       style={bottomOpen ? { height: bottomHeight } : undefined}
     >
       {bottomOpen ? (
         <Resizer
           side="top"
-          label={t("resizeBottom")}
+          label={t("Height of the bottom panel")}
           size={bottomHeight}
           min={120}
           max={Math.max(160, window.innerHeight - 240)}
@@ -94,7 +94,7 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
         />
       ) : null}
       <Tabs
-        label={t("bottomPanel")}
+        label={t("Problems, code and runtime")}
         idPrefix="bottom"
         items={tabs}
         active={bottomOpen ? active.id : null}
@@ -106,9 +106,9 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
         right={
           <>
             <Suspense>{bottomOpen ? active.actions : null}</Suspense>
-            <Tip text={t(bottomOpen ? "fold" : "unfold")} keys="`" position="top">
+            <Tip text={bottomOpen ? t("Fold") : t("Unfold")} keys="`" position="top">
               <ActionIcon
-                aria-label={t(bottomOpen ? "fold" : "unfold")}
+                aria-label={bottomOpen ? t("Fold") : t("Unfold")}
                 aria-expanded={bottomOpen}
                 onClick={() => set({ bottomOpen: !bottomOpen })}
               >
@@ -143,29 +143,29 @@ function TopBar({ header }: Pick<DesignerProps, "header">) {
     <header className="designer-top">
       <div className="designer-top-left">{header.left}</div>
       <div className="designer-top-right">
-        <Tip text={t("openCommands")} keys="Mod+K">
+        <Tip text={t("Commands")} keys="Mod+K">
           <button
             type="button"
             className="designer-commands"
             onClick={() => openDialog("commands")}
           >
             <IconSearch size={15} stroke={1.5} aria-hidden />
-            <span className="m-hidden">{t("openCommands")}</span>
+            <span className="m-hidden">{t("Commands")}</span>
             <Keys keys="Mod+K" />
           </button>
         </Tip>
-        <Tip text={t("toggleLeft")} keys="[">
+        <Tip text={t("Left panel")} keys="[">
           <ActionIcon
-            aria-label={t("toggleLeft")}
+            aria-label={t("Left panel")}
             aria-pressed={leftOpen}
             onClick={() => set({ leftOpen: !leftOpen })}
           >
             <IconLeft size={17} stroke={1.5} />
           </ActionIcon>
         </Tip>
-        <Tip text={t("toggleRight")} keys="]">
+        <Tip text={t("Inspector")} keys="]">
           <ActionIcon
-            aria-label={t("toggleRight")}
+            aria-label={t("Inspector")}
             aria-pressed={rightOpen}
             onClick={() => set({ rightOpen: !rightOpen })}
           >
@@ -208,12 +208,12 @@ export function Designer(props: DesignerProps) {
           {rightOpen ? (
             <aside
               className="designer-right"
-              aria-label={t("inspector")}
+              aria-label={t("Inspector")}
               style={{ width: rightWidth }}
             >
               <Resizer
                 side="left"
-                label={t("resizeRight")}
+                label={t("Width of the inspector")}
                 size={rightWidth}
                 min={280}
                 max={620}

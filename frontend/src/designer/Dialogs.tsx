@@ -10,10 +10,10 @@ import { refusal } from "../graph/connect";
 import { labelOf } from "../graph/document";
 import { searchKinds, searchNodes } from "../graph/search";
 import { Keys } from "../ui";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { hueOf, knownRoles } from "./derived";
 import { useDesigner } from "./store";
-import { t } from "./texts";
 
 interface Choice {
   readonly id: string;
@@ -137,7 +137,7 @@ function findCommands(query: string): Choice[] {
         .slice(0, 8)
         .map((kind) => ({
           id: `add ${kind.kind}`,
-          title: t("addKind", { title: kind.title }),
+          title: t("Add {title}", { title: kind.title }),
           note: kind.description,
           icon: kind.icon,
           hue: hueOf(catalogue, kind.kind),
@@ -192,7 +192,7 @@ function findTargets(query: string): Choice[] {
               note: port.name,
               icon: kindOf(catalogue, node.kind)?.icon,
               hue: hueOf(catalogue, node.kind),
-              run: () => state.change(t("connect"), (now) => connect(now, from, to)),
+              run: () => state.change(t("Connect"), (now) => connect(now, from, to)),
             },
           ];
         }),
@@ -201,31 +201,52 @@ function findTargets(query: string): Choice[] {
 }
 
 const FINDERS = {
-  commands: { find: findCommands, label: "openCommands", placeholder: "commandPlaceholder" },
-  search: { find: findNodes, label: "findNodes", placeholder: "findPlaceholder" },
-  connect: { find: findTargets, label: "connectTo", placeholder: "connectPlaceholder" },
+  commands: {
+    find: findCommands,
+    label: phrase("Commands"),
+    placeholder: phrase("Type a command, a node or what to add"),
+  },
+  search: {
+    find: findNodes,
+    label: phrase("Find in the topology"),
+    placeholder: phrase("Find by label, id or any parameter"),
+  },
+  connect: {
+    find: findTargets,
+    label: phrase("Connect to"),
+    placeholder: phrase("Which input should it feed?"),
+  },
 } as const;
 
-const GROUPS: readonly CommandGroup[] = [
-  "topology",
-  "add",
-  "edit",
-  "select",
-  "go",
-  "arrange",
-  "view",
-];
+/** The groups in the order in which they are listed. */
+const GROUPS: Readonly<Record<CommandGroup, Phrase>> = {
+  topology: phrase("Topology"),
+  add: phrase("Add"),
+  edit: phrase("Edit"),
+  select: phrase("Select"),
+  go: phrase("Go"),
+  arrange: phrase("Arrange"),
+  view: phrase("View"),
+};
+
+const MOUSE = [
+  [phrase("Select with a box"), phrase("Shift drag")],
+  [phrase("Add where you point"), phrase("double-click")],
+  [phrase("Insert into an edge"), phrase("drop on it")],
+  [phrase("Add what comes next"), phrase("pull an edge into the empty")],
+  [phrase("Move the end of an edge"), phrase("drag its end")],
+] as const;
 
 function Shortcuts() {
   const commands = allCommands().filter((command) => (command.shortcuts?.length ?? 0) > 0);
   return (
     <div className="shortcuts">
-      {GROUPS.map((group) => {
+      {(Object.keys(GROUPS) as CommandGroup[]).map((group) => {
         const mine = commands.filter((command: Command) => command.group === group);
         if (mine.length === 0) return null;
         return (
           <section key={group}>
-            <h3>{t(`group_${group}`)}</h3>
+            <h3>{t(GROUPS[group])}</h3>
             {mine.map((command) => (
               <div key={command.id} className="shortcuts-row">
                 <span>{command.title()}</span>
@@ -240,15 +261,13 @@ function Shortcuts() {
         );
       })}
       <section>
-        <h3>{t("group_mouse")}</h3>
-        {(["mouseBox", "mouseAdd", "mouseInsert", "mousePull", "mouseEdge"] as const).map(
-          (name) => (
-            <div key={name} className="shortcuts-row">
-              <span>{t(name)}</span>
-              <span className="ui-kbd">{t(`${name}Keys`)}</span>
-            </div>
-          ),
-        )}
+        <h3>{t("Mouse")}</h3>
+        {MOUSE.map(([action, how]) => (
+          <div key={action} className="shortcuts-row">
+            <span>{t(action)}</span>
+            <span className="ui-kbd">{t(how)}</span>
+          </div>
+        ))}
       </section>
     </div>
   );
@@ -259,7 +278,7 @@ export function Dialogs() {
   const close = () => openDialog(null);
   if (open === "shortcuts") {
     return (
-      <Modal opened onClose={close} title={t("shortcuts")} size={760}>
+      <Modal opened onClose={close} title={t("Keyboard shortcuts")} size={760}>
         <Shortcuts />
       </Modal>
     );
@@ -283,7 +302,11 @@ export function Dialogs() {
           label={t(finder.label)}
           placeholder={t(finder.placeholder)}
           find={finder.find}
-          empty={t(open === "connect" ? "nothingToFeed" : "nothingFound")}
+          empty={
+            open === "connect"
+              ? t("No free input takes what this node gives")
+              : t("Nothing by that name")
+          }
           onClose={close}
         />
       )}

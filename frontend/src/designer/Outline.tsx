@@ -7,10 +7,10 @@ import { type DocumentNode, isStoreKind, labelOf } from "../graph/document";
 import { inOrder } from "../graph/order";
 import { searchNodes } from "../graph/search";
 import { Empty } from "../ui";
+import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { hueOf } from "./derived";
 import { useDesigner, useDiagnosticsOf } from "./store";
-import { t } from "./texts";
 
 function Row({ node }: { node: DocumentNode }) {
   const catalogue = useDesigner((state) => state.catalogue);
@@ -60,13 +60,20 @@ export function Outline() {
         (node) => areas.get(area.id)?.has(node.id) && !shown.has(node.id),
       );
       for (const node of nodes) shown.add(node.id);
-      return { title: t("subtopology", { id: area.id, n: area.tasks }), nodes };
+      return {
+        title: t("Sub-topology {id} · {n} {n|task|tasks}", { id: area.id, n: area.tasks }),
+        nodes,
+      };
     });
     const rest = ordered.filter((node) => !shown.has(node.id));
-    return rest.length === 0 ? byArea : [...byArea, { title: t("notPlanned"), nodes: rest }];
+    return rest.length === 0 ? byArea : [...byArea, { title: t("Not planned yet"), nodes: rest }];
   }, [document, plan, query]);
   if (document.nodes.length === 0)
-    return <Empty title={t("outlineEmpty")}>{t("outlineHint")}</Empty>;
+    return (
+      <Empty title={t("No nodes yet")}>
+        {t("Every node you add is listed here, from sources to sinks.")}
+      </Empty>
+    );
   const stores = document.nodes.filter((node) => isStoreKind(node.kind)).length;
   return (
     <div className="side">
@@ -74,8 +81,8 @@ export function Outline() {
         <TextInput
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
-          placeholder={t("filterNodes")}
-          aria-label={t("filterNodes")}
+          placeholder={t("Filter nodes")}
+          aria-label={t("Filter nodes")}
           leftSection={<IconSearch size={14} stroke={1.5} />}
         />
       </div>
@@ -90,11 +97,14 @@ export function Outline() {
         ))}
       </div>
       <footer className="side-foot m-figures">
-        {t("counted", {
-          nodes: document.nodes.length - stores,
-          stores,
-          edges: document.edges.length,
-        })}
+        {t(
+          "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}",
+          {
+            nodes: document.nodes.length - stores,
+            stores,
+            edges: document.edges.length,
+          },
+        )}
       </footer>
     </div>
   );

@@ -1,11 +1,10 @@
 /** The catalogue in the language of the page; texts without a translation stay in English. */
 
 import type { Catalogue, Kind, Parameter } from "../graph/catalogue";
-import { language } from "../ui/i18n";
-import { CATALOGUE_ZH } from "./catalogueZh";
+import { catalogueText, language } from "../ui/i18n";
 
 function word(english: string): string {
-  return CATALOGUE_ZH[english] ?? english;
+  return catalogueText(english) ?? english;
 }
 
 function titled<T extends { readonly title: string }>(entry: T): T {
@@ -14,7 +13,7 @@ function titled<T extends { readonly title: string }>(entry: T): T {
 
 /** One choice of a parameter: `window_close` as `Window close`. */
 export function choiceTitle(choice: string): string {
-  const translated = language() === "en" ? undefined : CATALOGUE_ZH[choice];
+  const translated = catalogueText(choice);
   if (translated !== undefined) return translated;
   const text = choice.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);

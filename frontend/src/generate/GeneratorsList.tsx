@@ -7,9 +7,16 @@ import type { Generator } from "../api/types";
 import { notifyError } from "../app/notify";
 import { topicAddress } from "../topics/records";
 import { ago, count, exact, moment } from "../ui/format";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import classes from "./generate.module.css";
-import { t } from "./texts";
+
+const STATES: Readonly<Record<Generator["state"], Phrase>> = {
+  running: phrase("Running"),
+  done: phrase("Done"),
+  stopped: phrase("Stopped"),
+  failed: phrase("Failed"),
+};
 
 const POLL_MS = 2_000;
 
@@ -30,18 +37,18 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
   const rows = all ? mine : running;
   return (
     <section className={classes.generators} data-testid="generators">
-      <h2>{t("generators")}</h2>
+      <h2>{t("Generators")}</h2>
       {rows.length === 0 ? null : (
         <div className={pages.card}>
           <table className={`${pages.list} ${pages.plain}`}>
             <thead>
               <tr>
-                <th>{t("topic")}</th>
-                <th>{t("state")}</th>
-                <th className={pages.number}>{t("rate")}</th>
-                <th className={pages.number}>{t("written")}</th>
-                <th>{t("until")}</th>
-                <th>{t("by")}</th>
+                <th>{t("Topic")}</th>
+                <th>{t("State")}</th>
+                <th className={pages.number}>{t("Records a second")}</th>
+                <th className={pages.number}>{t("Written")}</th>
+                <th>{t("Ends")}</th>
+                <th>{t("Started by")}</th>
                 <th className={pages.actions} />
               </tr>
             </thead>
@@ -55,7 +62,7 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
       )}
       {mine.length === running.length ? null : (
         <Button variant="subtle" mt={6} onClick={() => setAll(!all)}>
-          {t(all ? "hideEarlier" : "earlier")}
+          {all ? t("Hide generators that ended") : t("Show generators that ended")}
         </Button>
       )}
     </section>
@@ -79,7 +86,7 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
         </Link>
       </td>
       <td>
-        {t(generator.state)}
+        {t(STATES[generator.state])}
         {generator.problem === "" ? null : (
           <div className={classes.problem}>{generator.problem}</div>
         )}
@@ -99,7 +106,7 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
             onClick={() => stop.mutate()}
             data-testid="stop-generator"
           >
-            {t("stop")}
+            {t("Stop")}
           </Button>
         ) : null}
       </td>
@@ -109,6 +116,6 @@ function Row(props: { ws: string; generator: Generator; operator: boolean }) {
 
 function ending(generator: Generator): string {
   if (generator.ended_at !== null) return ago(generator.ended_at);
-  if (generator.ends_at === null) return t("untilStopped");
+  if (generator.ends_at === null) return t("when it is stopped");
   return moment(generator.ends_at);
 }

@@ -1,11 +1,20 @@
 import { NumberInput, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { durationText, milliseconds } from "../graph/durations";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import classes from "./generate.module.css";
 import { pathsOf, type Shape, type Target } from "./recipe";
-import { t } from "./texts";
 
 const NUMBERS = ["keys", "skew", "late", "lateBy", "nulls", "malformed", "seed"] as const;
+const LABELS: Readonly<Record<(typeof NUMBERS)[number], Phrase>> = {
+  keys: phrase("Different keys"),
+  skew: phrase("Key skew (Zipf)"),
+  late: phrase("Late (%)"),
+  lateBy: phrase("Late by up to"),
+  nulls: phrase("Null values (%)"),
+  malformed: phrase("Malformed values (%)"),
+  seed: phrase("Seed"),
+};
 const MOST: Readonly<Record<(typeof NUMBERS)[number], number>> = {
   keys: 1_000_000,
   skew: 5,
@@ -31,7 +40,7 @@ export function ShapeForm(props: {
           field === "lateBy" ? (
             <DurationInput
               key={field}
-              label={t(field)}
+              label={t(LABELS[field])}
               most={MOST[field]}
               value={shape[field]}
               onChange={(value) => onChange({ ...shape, [field]: value })}
@@ -39,7 +48,7 @@ export function ShapeForm(props: {
           ) : (
             <NumberField
               key={field}
-              label={t(field)}
+              label={t(LABELS[field])}
               least={field === "keys" ? 1 : 0}
               most={MOST[field]}
               decimals={field !== "keys" && field !== "seed"}
@@ -51,13 +60,17 @@ export function ShapeForm(props: {
       </div>
       {paths.length === 0 ? null : (
         <fieldset className={classes.rules}>
-          <legend>{t("rules")}</legend>
-          <p className={classes.hint}>{t("rulesHint")}</p>
+          <legend>{t("Fields")}</legend>
+          <p className={classes.hint}>
+            {t(
+              "tea, rice: one of them. 1..5: a number. order-#: with the number of the key. customer-1..50: with a number.",
+            )}
+          </p>
           {paths.map((path) => (
             <TextInput
               key={path}
               label={path}
-              placeholder={t("anything")}
+              placeholder={t("anything that fits")}
               value={shape.rules[path] ?? ""}
               spellCheck={false}
               classNames={{ root: classes.rule, label: "m-mono", input: "m-mono" }}
@@ -110,7 +123,11 @@ export function DurationInput(props: {
     <TextInput
       label={label}
       value={text}
-      error={Number.isNaN(value) ? t("badDuration", { most: durationText(most) }) : null}
+      error={
+        Number.isNaN(value)
+          ? t("A duration such as 5 minutes, up to {most}", { most: durationText(most) })
+          : null
+      }
       onChange={(event) => {
         setText(event.currentTarget.value);
         const read = milliseconds(event.currentTarget.value);

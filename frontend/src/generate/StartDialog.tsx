@@ -6,10 +6,10 @@ import { startGenerator, topicUses } from "../api/topicCalls";
 import type { TopicUse } from "../api/types";
 import { notify } from "../app/notify";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import classes from "./generate.module.css";
 import { complete, type Format, GENERATED, recipeOf, type Target, USUAL } from "./recipe";
 import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
-import { t } from "./texts";
 
 const OWN = "own";
 const STRING: Format = { format: "string" };
@@ -63,7 +63,7 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
         seconds: Math.max(1, Math.round(lasting / 1_000)),
         most: most === 0 ? null : most,
       });
-      notify(t("started", { topic }));
+      notify(t("Records are being written to {topic}.", { topic }));
       void queries.invalidateQueries({ queryKey: ["generators", ws] });
       onClose();
     } catch (failure) {
@@ -73,7 +73,7 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
     }
   };
   return (
-    <Modal opened onClose={onClose} title={`${t("title")} · ${topic}`} size={560}>
+    <Modal opened onClose={onClose} title={`${t("Generate records")} · ${topic}`} size={560}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -82,13 +82,13 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
       >
         <div className={classes.form}>
           <Select
-            label={t("like")}
+            label={t("Records as read by")}
             data={[
               ...list.map((each, index) => ({
                 value: String(index),
                 label: `${each.name} · ${each.node}`,
               })),
-              { value: OWN, label: t("own") },
+              { value: OWN, label: t("Formats of my own") },
             ]}
             value={like}
             allowDeselect={false}
@@ -99,14 +99,14 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
             ? (["key", "value"] as const).map((part) => (
                 <FormatFields
                   key={part}
-                  label={t(part === "key" ? "keyFormat" : "valueFormat")}
+                  label={part === "key" ? t("Key") : t("Value")}
                   format={own[part]}
                   onChange={(format) => setOwn({ ...own, [part]: format })}
                 />
               ))
             : null}
           <NumberField
-            label={t("rate")}
+            label={t("Records a second")}
             least={0.01}
             most={1_000}
             decimals
@@ -114,13 +114,13 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
             onChange={setRate}
           />
           <DurationInput
-            label={t("seconds")}
+            label={t("End after")}
             most={86_400_000}
             value={lasting}
             onChange={setLasting}
           />
           <NumberField
-            label={t("most")}
+            label={t("End after records (0: no limit)")}
             least={0}
             most={100_000_000}
             value={most}
@@ -131,11 +131,13 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
           <ShapeForm target={target} shape={shape} onChange={setShape} />
         </div>
         {unknown === undefined ? null : (
-          <Note tone="failed">{t("notGenerated", { format: unknown.format })}</Note>
+          <Note tone="failed">
+            {t("Records of the format {format} cannot be generated.", { format: unknown.format })}
+          </Note>
         )}
         {error === null ? null : <Note tone="failed">{error}</Note>}
         <div className={classes.buttons}>
-          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
           <Button
             type="submit"
             variant="filled"
@@ -143,7 +145,7 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
             disabled={unknown !== undefined || !complete({ ...shape, lasting })}
             data-testid="start-generator"
           >
-            {t("start")}
+            {t("Start generating")}
           </Button>
         </div>
       </form>
@@ -171,8 +173,8 @@ function FormatFields(props: {
       {format.format === "json" ? (
         <TextInput
           mt={6}
-          aria-label={`${label}: ${t("schema")}`}
-          placeholder={t("schema")}
+          aria-label={`${label}: ${t("Schema, as item STRING, n INT")}`}
+          placeholder={t("Schema, as item STRING, n INT")}
           value={format.schema ?? ""}
           classNames={{ input: "m-mono" }}
           onChange={(event) => onChange({ format: "json", schema: event.currentTarget.value })}

@@ -6,10 +6,10 @@ import { useDesigner } from "../designer/store";
 import { isAsked } from "../graph/catalogue";
 import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
+import { t } from "../ui/i18n";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { Section } from "./Section";
-import { t } from "./texts";
 import { useTopics } from "./useTopics";
 
 /** `orders-2` stands before `orders-10`. */
@@ -42,15 +42,17 @@ function Topics() {
     useDesigner
       .getState()
       .change(
-        t("changed", { title: topic }),
+        t("Change {title}", { title: topic }),
         (document) =>
           setPartitions(document, topic, Number.isInteger(partitions) ? partitions : undefined),
         { gesture: `partitions ${topic}` },
       );
   };
   return (
-    <Section title={t("topicsTitle")}>
-      <p className="inspector-hint">{t("topicsHint")}</p>
+    <Section title={t("Topics")}>
+      <p className="inspector-hint">
+        {t("Partitions that the design assumes. Where a topic exists, its own count is used.")}
+      </p>
       {names.map((topic) => (
         <div className="topic-row" key={topic}>
           <span className="m-cut m-mono" title={topic}>
@@ -61,13 +63,13 @@ function Topics() {
             placeholder="–"
             inputMode="numeric"
             className="m-figures"
-            aria-label={t("partitionsOf", { topic })}
+            aria-label={t("Partitions of {topic}", { topic })}
             readOnly={readOnly}
             onChange={(event) => set(topic, event.currentTarget.value)}
             onBlur={() => useDesigner.getState().endGesture()}
           />
           {readOnly || named.includes(topic) ? null : (
-            <ActionIcon size={22} aria-label={t("remove")} onClick={() => set(topic, "")}>
+            <ActionIcon size={22} aria-label={t("Remove")} onClick={() => set(topic, "")}>
               <IconX size={13} stroke={1.5} />
             </ActionIcon>
           )}
@@ -88,15 +90,15 @@ function Topics() {
             value={adding}
             onChange={setAdding}
             data={found.filter((name) => !names.includes(name))}
-            placeholder={t("addTopic")}
-            aria-label={t("addTopic")}
+            placeholder={t("Another topic")}
+            aria-label={t("Another topic")}
             maxDropdownHeight={200}
           />
           <Button
             type="submit"
             variant="default"
             disabled={adding.trim() === ""}
-            aria-label={t("add")}
+            aria-label={t("Add")}
           >
             <IconPlus size={14} stroke={1.5} />
           </Button>
@@ -120,7 +122,7 @@ export function DocumentForm() {
   const set = useCallback((name: string, value: Json | undefined) => {
     const state = useDesigner.getState();
     const title = state.catalogue?.settings?.find((each) => each.name === name)?.title ?? name;
-    state.change(t("changed", { title }), (now) => setSetting(now, name, value), {
+    state.change(t("Change {title}", { title }), (now) => setSetting(now, name, value), {
       gesture: `setting ${name}`,
     });
   }, []);
@@ -134,27 +136,29 @@ export function DocumentForm() {
     useDesigner
       .getState()
       .change(
-        t("changed", { title: t("description") }),
+        t("Change {title}", { title: t("Description") }),
         ({ description: _old, ...now }) => (description === "" ? now : { ...now, description }),
         { gesture: "description" },
       );
   return (
     <div className="inspector-body m-scroll">
-      <h2 className="inspector-heading">{t("topology")}</h2>
+      <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">
-          {t("compilerAway", { message: failure })}
+          {t("The compiler does not answer, so problems and types may be out of date. {message}", {
+            message: failure,
+          })}
         </p>
       )}
       <FieldProblems diagnostics={general} />
       <div className="field">
         <div className="field-head">
-          <span className="field-title">{t("description")}</span>
+          <span className="field-title">{t("Description")}</span>
         </div>
         <Textarea
           value={document.description ?? ""}
-          placeholder={t("descriptionHint")}
-          aria-label={t("description")}
+          placeholder={t("What it is for")}
+          aria-label={t("Description")}
           readOnly={readOnly}
           autosize
           minRows={2}

@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import { roleText } from "../canvas/texts";
+import { roleText } from "../canvas/words";
 import { canvas } from "../designer/canvasApi";
 import { isShuffle } from "../designer/derived";
 import { useDesigner } from "../designer/store";
@@ -15,8 +15,8 @@ import {
 } from "../graph/document";
 import { readType, type SparkType, writeType } from "../graph/types";
 import { Chip, Note } from "../ui";
+import { t } from "../ui/i18n";
 import { Section } from "./Section";
-import { t } from "./texts";
 
 /** A type with its fields below one another. */
 function TypeTree({ name, type, depth = 0 }: { name: string; type: SparkType; depth?: number }) {
@@ -54,10 +54,10 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
   ];
   return (
     <div className="inspector-body m-scroll">
-      <h2 className="inspector-heading">{t(store ? "storeEdge" : "edge")}</h2>
+      <h2 className="inspector-heading">{store ? t("Store connection") : t("Edge")}</h2>
       <div className="inspector-facts">
         {type === undefined ? null : <Chip>{roleText(type.role)}</Chip>}
-        {type?.key_changed === true ? <Chip>{t("keyChanged")}</Chip> : null}
+        {type?.key_changed === true ? <Chip>{t("key changed")}</Chip> : null}
       </div>
       <Section>
         {ends.map((end, index) => (
@@ -67,19 +67,27 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
             className="link-row"
             onClick={() => useDesigner.getState().goTo(end.node.id)}
           >
-            <span className="m-muted edge-end">{t(index === 0 ? "from" : "to")}</span>
+            <span className="m-muted edge-end">{index === 0 ? t("from") : t("to")}</span>
             <span className="m-cut">{labelOf(end.node)}</span>
             {end.port === end.usual ? null : <small>{end.port}</small>}
           </button>
         ))}
       </Section>
-      {shuffle ? <Note tone="degraded">{t("shuffleSays")}</Note> : null}
+      {shuffle ? (
+        <Note tone="degraded">
+          {t(
+            "Records are shuffled here: each goes through a repartition topic to the task that owns its key.",
+          )}
+        </Note>
+      ) : null}
       {type === undefined ? (
         store ? null : (
-          <p className="inspector-hint">{t("typeUnknown")}</p>
+          <p className="inspector-hint">
+            {t("The type is known as soon as what comes before compiles.")}
+          </p>
         )
       ) : (
-        <Section title={t("whatFlows")}>
+        <Section title={t("What flows")}>
           <div className="type-tree">
             <TypeTree name="key" type={readType(type.key)} />
             <TypeTree name="value" type={readType(type.value)} />
@@ -90,19 +98,19 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
         <div className="button-row">
           {store ? null : (
             <Button onClick={() => canvas()?.openAddMenu({ edge: edgeId(edge) })}>
-              {t("insertNode")}
+              {t("Insert a node…")}
             </Button>
           )}
           <Button
             onClick={() =>
               useDesigner
                 .getState()
-                .change(t("deleteEdge"), (now) => removeEdges(now, new Set([edgeId(edge)])), {
+                .change(t("Delete edge"), (now) => removeEdges(now, new Set([edgeId(edge)])), {
                   select: { nodes: [], edges: [] },
                 })
             }
           >
-            {t("deleteEdge")}
+            {t("Delete edge")}
           </Button>
         </div>
       )}

@@ -2,8 +2,8 @@ import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, useId } from "react";
 import type { Diagnostic } from "../api/types";
+import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
-import { t } from "./texts";
 
 /** What is wrong with a field, and what would do. */
 export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {

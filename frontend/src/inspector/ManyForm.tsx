@@ -2,12 +2,12 @@ import { Button } from "@mantine/core";
 import { canRun, commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
 import { Keys } from "../ui";
+import { phrase, t } from "../ui/i18n";
 import { Section } from "./Section";
-import { t } from "./texts";
 
 const GROUPS = [
   {
-    title: "align",
+    title: phrase("Arrange"),
     ids: [
       "align-left",
       "align-centre",
@@ -21,7 +21,7 @@ const GROUPS = [
     ],
   },
   {
-    title: "doWith",
+    title: phrase("With them"),
     ids: ["connect", "duplicate", "copy", "zoom-selection", "delete-and-reconnect", "delete"],
   },
 ] as const;
@@ -31,7 +31,7 @@ export function ManyForm({ count }: { count: number }) {
   const context = commandContext();
   return (
     <div className="inspector-body m-scroll">
-      <h2 className="inspector-heading">{t("manySelected", { n: count })}</h2>
+      <h2 className="inspector-heading">{t("{n} nodes selected", { n: count })}</h2>
       {GROUPS.map((group) => (
         <Section key={group.title} title={t(group.title)}>
           <div className="command-list">

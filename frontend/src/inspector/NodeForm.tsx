@@ -6,7 +6,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
 import { type ComponentType, useCallback, useEffect, useMemo, useRef } from "react";
 import { Link } from "react-router";
-import { roleText, runsText } from "../canvas/texts";
+import { roleText, runsText } from "../canvas/words";
 import { addKind } from "../commands/addNode";
 import { hueOf, portRoles } from "../designer/derived";
 import { useServices } from "../designer/servicesContext";
@@ -23,12 +23,12 @@ import {
   sourcePort,
 } from "../graph/document";
 import { Chip, Note } from "../ui";
+import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { isMissing } from "./problems";
 import { Section } from "./Section";
-import { t } from "./texts";
 
 /** How the node runs and what it gives, from the plan. */
 function Facts({ node }: { node: DocumentNode }) {
@@ -69,7 +69,7 @@ function HowItRuns({ node }: { node: string }) {
   if (why === null) return null;
   return (
     <details className="inspector-help">
-      <summary>{t("howItRuns")}</summary>
+      <summary>{t("Why it runs this way")}</summary>
       <p>{uncited(why)}</p>
     </details>
   );
@@ -93,7 +93,7 @@ function Stores({ node }: { node: DocumentNode }) {
   const keeps = kindOf(catalogue, node.kind)?.stateful === true || gives.includes("table");
   if (!keeps && connected.length === 0) return null;
   return (
-    <Section title={t("stores")}>
+    <Section title={t("Store")}>
       {connected.map((store) => (
         <button
           key={store.id}
@@ -115,7 +115,7 @@ function Stores({ node }: { node: DocumentNode }) {
                 variant="subtle"
                 leftSection={<IconPlus size={13} stroke={1.5} />}
               >
-                {t("addStore")}
+                {t("Add a store")}
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
@@ -132,7 +132,13 @@ function Stores({ node }: { node: DocumentNode }) {
           </Menu>
         </div>
       )}
-      {connected.length === 0 ? <p className="inspector-hint">{t("storesHint")}</p> : null}
+      {connected.length === 0 ? (
+        <p className="inspector-hint">
+          {t(
+            "Without one it keeps its state in a store called by its id, which cannot be queried.",
+          )}
+        </p>
+      ) : null}
     </Section>
   );
 }
@@ -152,7 +158,7 @@ function Topics({ node }: { node: DocumentNode }) {
       data-testid={`look-at-${each}`}
     >
       <IconTable size={15} stroke={1.5} />
-      <span className="m-cut">{t("lookAtTopic", { topic: each })}</span>
+      <span className="m-cut">{t("Look at {topic}", { topic: each })}</span>
     </Link>
   ));
 }
@@ -164,10 +170,12 @@ function Children({ node }: { node: DocumentNode }) {
   const edges = document.edges.filter((edge) => edge.source === node.id);
   if (edges.length < 2) return null;
   const move = (edge: string, by: 1 | -1) =>
-    useDesigner.getState().change(t("reordered"), (now) => moveChild(now, edge, by));
+    useDesigner.getState().change(t("Reorder children"), (now) => moveChild(now, edge, by));
   return (
-    <Section title={t("children")}>
-      <p className="inspector-hint">{t("childrenHint")}</p>
+    <Section title={t("Order of children")}>
+      <p className="inspector-hint">
+        {t("A record goes to them in this order, each followed to its end.")}
+      </p>
       {edges.map((edge, index) => {
         const child = findNode(document, edge.target);
         return (
@@ -187,7 +195,7 @@ function Children({ node }: { node: DocumentNode }) {
               <span className="list-tools">
                 <ActionIcon
                   size={22}
-                  aria-label={t("moveUp")}
+                  aria-label={t("Move up")}
                   disabled={index === 0}
                   onClick={() => move(edgeId(edge), -1)}
                 >
@@ -195,7 +203,7 @@ function Children({ node }: { node: DocumentNode }) {
                 </ActionIcon>
                 <ActionIcon
                   size={22}
-                  aria-label={t("moveDown")}
+                  aria-label={t("Move down")}
                   disabled={index === edges.length - 1}
                   onClick={() => move(edgeId(edge), 1)}
                 >
@@ -219,13 +227,13 @@ function Name({ node, taken }: { node: DocumentNode; taken: boolean }) {
         value={node.label ?? ""}
         placeholder={node.id}
         readOnly={readOnly}
-        aria-label={t("label")}
+        aria-label={t("Label")}
         spellCheck={false}
         onChange={(event) => {
           const label = event.currentTarget.value;
           useDesigner
             .getState()
-            .change(t("renamed"), (document) => setLabel(document, node.id, label), {
+            .change(t("Rename"), (document) => setLabel(document, node.id, label), {
               gesture: `label ${node.id}`,
             });
         }}
@@ -234,7 +242,7 @@ function Name({ node, taken }: { node: DocumentNode; taken: boolean }) {
           if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
         }}
       />
-      <code title={t("idTitle")}>{node.id}</code>
+      <code title={t("The id never changes: state and checkpoints are kept by it")}>{node.id}</code>
     </div>
   );
 }
@@ -298,7 +306,7 @@ export function NodeForm(props: {
           (each) => each.name === name,
         )?.title ?? name;
       state.change(
-        t("changed", { title }),
+        t("Change {title}", { title }),
         (document) => setParam(document, known, id, name, value),
         { gesture: `param ${id} ${name}` },
       );
@@ -330,7 +338,11 @@ export function NodeForm(props: {
         </div>
       )}
       {kind === undefined ? (
-        <Note tone="failed">{t("unknownKind", { kind: node.kind })}</Note>
+        <Note tone="failed">
+          {t("This version does not know the kind {kind}. It is kept as it is.", {
+            kind: node.kind,
+          })}
+        </Note>
       ) : null}
       {layer === "runtime" && More !== undefined ? <More node={id} /> : null}
       <div className="inspector-parameters" data-ports={ports.join(" ")}>
@@ -345,18 +357,18 @@ export function NodeForm(props: {
           />
         ))}
         {kind !== undefined && asked.length === 0 ? (
-          <p className="inspector-hint">{t("noParameters")}</p>
+          <p className="inspector-hint">{t("Nothing to set here.")}</p>
         ) : null}
       </div>
       <Topics node={node} />
       <Stores node={node} />
       <Children node={node} />
       {readOnly && !node.description ? null : (
-        <Section title={t("notes")}>
+        <Section title={t("Notes")}>
           <Textarea
             value={node.description ?? ""}
-            placeholder={t("notesHint")}
-            aria-label={t("notes")}
+            placeholder={t("Why it is here, for the next reader")}
+            aria-label={t("Notes")}
             readOnly={readOnly}
             autosize
             minRows={1}
@@ -366,7 +378,7 @@ export function NodeForm(props: {
               useDesigner
                 .getState()
                 .change(
-                  t("changed", { title: t("notes") }),
+                  t("Change {title}", { title: t("Notes") }),
                   (now) => setDescription(now, id, text),
                   {
                     gesture: `notes ${id}`,
@@ -380,7 +392,7 @@ export function NodeForm(props: {
       <HowItRuns node={id} />
       {kind === undefined ? null : (
         <details className="inspector-help">
-          <summary>{t("whatItDoes")}</summary>
+          <summary>{t("What it does")}</summary>
           <p>{kind.description}</p>
           {kind.help === kind.description ? null : <p>{kind.help}</p>}
         </details>

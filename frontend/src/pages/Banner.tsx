@@ -5,13 +5,13 @@ import IconHeartbeat from "@tabler/icons-react/dist/esm/icons/IconHeartbeat.mjs"
 import IconInfoCircle from "@tabler/icons-react/dist/esm/icons/IconInfoCircle.mjs";
 import { getVersion } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { FailureNote } from "../deployments/FailureNote";
 import { OutageNote } from "../deployments/OutageNote";
 import { useLive } from "../runtime/store";
 import { useNow } from "../runtime/useNow";
 import { Note } from "../ui";
 import { hour, span } from "../ui/format";
+import { t } from "../ui/i18n";
 import { resolveDraft, takeTheirs, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
 

@@ -5,8 +5,8 @@ import { ApiError } from "../api/client";
 import { deleteTopology } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
 import { notify } from "../app/notify";
-import { t } from "../app/phrases";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 /** Deletes only after its name was typed. */

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { TemplatePicture } from "./TemplatePicture";
 import { textsOf, useTemplates } from "./templates";

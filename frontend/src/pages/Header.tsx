@@ -6,7 +6,6 @@ import { AlertMark } from "../alerts/AlertMark";
 import { changeTopology } from "../api/topologyCalls";
 import { Mark } from "../app/Mark";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { useWorkspace } from "../app/session";
 import { UserMenu } from "../app/UserMenu";
 import { commandContext } from "../commands/command";
@@ -17,6 +16,7 @@ import { colourOf, initialsOf, type Person, usePresence } from "../designer/pres
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Chip, Tip } from "../ui";
+import { t } from "../ui/i18n";
 import { openSave, useEditing } from "../versions/editing";
 import classes from "./header.module.css";
 import { LONGEST_NAME } from "./names";

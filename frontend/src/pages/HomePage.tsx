@@ -3,9 +3,9 @@ import { Navigate } from "react-router";
 import { listTopologies } from "../api/topologyCalls";
 import classes from "../app/app.module.css";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useSession } from "../app/session";
 import { UserMenu } from "../app/UserMenu";
+import { t } from "../ui/i18n";
 
 const LAST = "millrace.workspace";
 

@@ -7,9 +7,9 @@ import type { AccountPage, WorkspaceSettings } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { ago } from "../ui/format";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 

@@ -6,8 +6,8 @@ import { signInByLink } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import { Loading } from "../app/Loading";
 import { Mark } from "../app/Mark";
-import { t } from "../app/phrases";
 import { SESSION_KEY, useSession } from "../app/session";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { PasswordForm } from "./Password";
 

@@ -13,18 +13,23 @@ import type { Member, Role } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { useSession } from "../app/session";
 import { Note } from "../ui";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 
-export const ROLES: readonly { role: Role; title: string; about: string }[] = [
-  { role: "viewer", title: "Viewer", about: "can view" },
-  { role: "editor", title: "Editor", about: "can draw and save" },
-  { role: "operator", title: "Operator", about: "can deploy and stop" },
-  { role: "admin", title: "Admin", about: "can manage members" },
+export const ROLES: readonly { role: Role; title: Phrase; about: Phrase }[] = [
+  { role: "viewer", title: phrase("Viewer"), about: phrase("can view") },
+  { role: "editor", title: phrase("Editor"), about: phrase("can draw and save") },
+  { role: "operator", title: phrase("Operator"), about: phrase("can deploy and stop") },
+  { role: "admin", title: phrase("Admin"), about: phrase("can manage members") },
 ];
+
+function roleTitle(role: Role): string {
+  const title = ROLES.find((each) => each.role === role)?.title;
+  return title === undefined ? role : t(title);
+}
 
 const roleOptions = () =>
   ROLES.map(({ role, title, about }) => ({ value: role, label: `${t(title)} · ${t(about)}` }));
@@ -136,7 +141,7 @@ function MemberRow(props: {
             w={220}
           />
         ) : (
-          t(ROLES.find((each) => each.role === role)?.title ?? role)
+          roleTitle(role)
         )}
       </td>
       <td className={classes.actions}>

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import classes from "../app/app.module.css";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 
 export function NotFoundPage() {
   return (

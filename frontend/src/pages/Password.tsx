@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { setPassword } from "../api/accountCalls";
 import { ApiError } from "../api/client";
-import { t } from "../app/phrases";
 import { SESSION_KEY, useSession } from "../app/session";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 /** Sets or changes one's own password; an account that has one must send it. */

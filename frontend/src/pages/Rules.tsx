@@ -2,7 +2,7 @@ import { Switch } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRules, setRules } from "../api/accountCalls";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 /** What must be true of a version before it is deployed. */

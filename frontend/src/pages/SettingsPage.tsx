@@ -1,8 +1,8 @@
 import { useEffect } from "react";
 import { useParams } from "react-router";
-import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { useWorkspace } from "../app/session";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { Members } from "./Members";
 import { Password } from "./Password";

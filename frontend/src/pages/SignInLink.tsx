@@ -1,5 +1,5 @@
 import { Button, CopyButton, Modal } from "@mantine/core";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 /** A one-time sign-in link, shown this once. */

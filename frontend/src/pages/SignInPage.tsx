@@ -5,8 +5,8 @@ import { Navigate, useNavigate, useSearchParams } from "react-router";
 import { signIn } from "../api/accountCalls";
 import { ApiError } from "../api/client";
 import { Mark } from "../app/Mark";
-import { t } from "../app/phrases";
 import { forgetEnd, hasEnded, SESSION_KEY, useSession } from "../app/session";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 /** Only addresses of this page: a link must not lead anywhere else after the sign-in. */

@@ -5,9 +5,9 @@ import { createToken, deleteToken, listTokens } from "../api/accountCalls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { Empty, Note } from "../ui";
 import { ago, moment } from "../ui/format";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 
 const KEY = ["tokens"];

@@ -8,10 +8,10 @@ import { Link, useNavigate } from "react-router";
 import { createTopology, getDraft } from "../api/topologyCalls";
 import type { TopologySummary } from "../api/types";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { StatePill } from "../deployments/StatePill";
 import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
+import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
 import { freeName } from "./names";
 

@@ -11,7 +11,6 @@ import type { VersionSummary } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notify, notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import { redeployWithPlan } from "../deployments/change";
 import { useShownState } from "../deployments/DeploymentPill";
 import { StatePill } from "../deployments/StatePill";
@@ -19,6 +18,7 @@ import { useLive } from "../runtime/store";
 import { Empty } from "../ui";
 import { save } from "../ui/files";
 import { ago, moment } from "../ui/format";
+import { t } from "../ui/i18n";
 import { openSave, restoreVersion, useEditing } from "../versions/editing";
 import classes from "./versions.module.css";
 

@@ -1,5 +1,5 @@
-import { t } from "../app/phrases";
 import { ProblemsBadge, ProblemsPanel } from "../problems/ProblemsPanel";
+import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { useEditing } from "../versions/editing";
 

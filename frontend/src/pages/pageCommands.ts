@@ -3,7 +3,6 @@
 import { useMantineColorScheme } from "@mantine/core";
 import { useEffect } from "react";
 import { notifyError } from "../app/notify";
-import { t } from "../app/phrases";
 import type { Command } from "../commands/command";
 import { registerCommand } from "../commands/registry";
 import { act } from "../deployments/acting";
@@ -12,19 +11,20 @@ import { useSimulated } from "../designer/simulated";
 import { useView } from "../designer/view";
 import { useLive } from "../runtime/store";
 import type { Move } from "../simulate/moves";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { openSave, useEditing } from "../versions/editing";
 
 const PANELS = [
-  ["problems", "Show problems"],
-  ["simulate", "Show simulation"],
-  ["code", "Show code"],
-  ["plan", "Show plan"],
-  ["assignment", "Show assignment"],
-  ["charts", "Show charts"],
-  ["records", "Show records"],
-  ["state", "Show state"],
-  ["logs", "Show logs"],
-  ["runs", "Show runs"],
+  ["problems", phrase("Show problems")],
+  ["simulate", phrase("Show simulation")],
+  ["code", phrase("Show code")],
+  ["plan", phrase("Show plan")],
+  ["assignment", phrase("Show assignment")],
+  ["charts", phrase("Show charts")],
+  ["records", phrase("Show records")],
+  ["state", phrase("Show state")],
+  ["logs", phrase("Show logs")],
+  ["runs", phrase("Show runs")],
 ] as const;
 
 function running(): boolean {
@@ -39,10 +39,10 @@ async function run(action: "start" | "stop" | "restart"): Promise<void> {
   }
 }
 
-const MOVES: readonly (readonly [Move, string, string])[] = [
-  ["back", "Simulation: previous step", ","],
-  ["next", "Simulation: next step", "."],
-  ["dropNext", "Simulation: next record that ended", "Shift+N"],
+const MOVES: readonly (readonly [Move, Phrase, string])[] = [
+  ["back", phrase("Simulation: previous step"), ","],
+  ["next", phrase("Simulation: next step"), "."],
+  ["dropNext", phrase("Simulation: next record that ended"), "Shift+N"],
 ];
 
 export function usePageCommands(rights: {

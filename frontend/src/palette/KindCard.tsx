@@ -1,9 +1,9 @@
-import { roleText } from "../canvas/texts";
+import { roleText } from "../canvas/words";
 import type { Kind } from "../graph/catalogue";
 import type { Json } from "../graph/document";
 import { Chip } from "../ui";
+import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
-import { t } from "./texts";
 
 function plain(value: Json | undefined): string {
   if (value === undefined) return "";
@@ -51,9 +51,13 @@ export function KindCard({ hue, kind }: { kind: Kind; hue: string }) {
       </header>
       <p>{kind.description}</p>
       {example === null ? null : (
-        <div className="kind-picture" role="img" aria-label={`${t("before")} → ${t("after")}`}>
+        <div
+          className="kind-picture"
+          role="img"
+          aria-label={`${t("Records in")} → ${t("Records out")}`}
+        >
           <div>
-            <small>{t("before")}</small>
+            <small>{t("Records in")}</small>
             {example.before.map((record, index) => (
               <RecordChip key={index} record={record} />
             ))}
@@ -62,8 +66,8 @@ export function KindCard({ hue, kind }: { kind: Kind; hue: string }) {
             <path d="M1 6H18M13.5 1.5 18 6 13.5 10.5" />
           </svg>
           <div>
-            <small>{t("after")}</small>
-            {example.after.length === 0 ? <span className="m-muted">{t("none")}</span> : null}
+            <small>{t("Records out")}</small>
+            {example.after.length === 0 ? <span className="m-muted">{t("nothing")}</span> : null}
             {example.after.map((record, index) => (
               <RecordChip key={index} record={record} />
             ))}
@@ -73,17 +77,17 @@ export function KindCard({ hue, kind }: { kind: Kind; hue: string }) {
       <footer>
         {takes.length === 0 ? null : (
           <Chip>
-            {t("needs")} {takes.map(roleText).join(" / ")}
+            {t("Takes")} {takes.map(roleText).join(" / ")}
           </Chip>
         )}
         {gives.length === 0 ? null : (
           <Chip>
-            {t("gives")}{" "}
-            {gives.map((role) => (role === "same" ? t("same") : roleText(role))).join(" / ")}
+            {t("Gives")}{" "}
+            {gives.map((role) => (role === "same" ? t("the same") : roleText(role))).join(" / ")}
           </Chip>
         )}
-        {kind.stateful ? <Chip>{t("keepsState")}</Chip> : null}
-        {kind.changes_key ? <Chip>{t("changesKey")}</Chip> : null}
+        {kind.stateful ? <Chip>{t("keeps state")}</Chip> : null}
+        {kind.changes_key ? <Chip>{t("changes the key")}</Chip> : null}
       </footer>
     </div>
   );

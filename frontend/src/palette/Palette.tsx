@@ -9,9 +9,9 @@ import { useDesigner } from "../designer/store";
 import type { Catalogue, Kind } from "../graph/catalogue";
 import { searchKinds } from "../graph/search";
 import { Empty, Keys } from "../ui";
+import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import { KindCard } from "./KindCard";
-import { t } from "./texts";
 
 const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: boolean }) {
   const { hue, kind, readOnly } = props;
@@ -62,7 +62,7 @@ const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: bo
 function groups(catalogue: Catalogue, query: string): { title: string; kinds: Kind[] }[] {
   if (query.trim() !== "") {
     const found = searchKinds(catalogue, query);
-    return found.length === 0 ? [] : [{ title: t("best"), kinds: found }];
+    return found.length === 0 ? [] : [{ title: t("Best matches"), kinds: found }];
   }
   return catalogue.families
     .map((family) => ({
@@ -112,8 +112,8 @@ export function Palette() {
             event.preventDefault();
             addKind(best.kind);
           }}
-          placeholder={t("search")}
-          aria-label={t("search")}
+          placeholder={t("Search or describe")}
+          aria-label={t("Search or describe")}
           leftSection={<IconSearch size={14} stroke={1.5} />}
           rightSection={query === "" ? <Keys keys="/" /> : null}
         />
@@ -133,9 +133,15 @@ export function Palette() {
             ))}
           </div>
         ))}
-        {shown.length === 0 ? <Empty title={t("nothingTitle")}>{t("nothingText")}</Empty> : null}
+        {shown.length === 0 ? (
+          <Empty title={t("Nothing by that name")}>
+            {t("Say what it should do to records: “filter”, “enrich”, “count per hour”.")}
+          </Empty>
+        ) : null}
       </div>
-      <footer className="side-foot">{t(readOnly ? "readOnly" : "hint")}</footer>
+      <footer className="side-foot">
+        {readOnly ? t("You may look at this topology, not change it.") : t("Drag, or press Enter")}
+      </footer>
     </div>
   );
 }

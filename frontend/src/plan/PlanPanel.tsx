@@ -1,13 +1,13 @@
 import { Button, CopyButton } from "@mantine/core";
 import { useState } from "react";
 import type { Plan, Subtopology } from "../api/types";
-import { t } from "../app/phrases";
-import { runsText } from "../canvas/texts";
+import { runsText } from "../canvas/words";
 import { useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
 import { type DocumentNode, isStoreKind, labelOf, paramsOf } from "../graph/document";
 import { inOrder } from "../graph/order";
 import { Chip, Empty, Segments } from "../ui";
+import { t } from "../ui/i18n";
 import classes from "./plan.module.css";
 
 type Shape = "tables" | "text";

@@ -3,10 +3,10 @@ import IconCircleX from "@tabler/icons-react/dist/esm/icons/IconCircleX.mjs";
 import IconEqualNot from "@tabler/icons-react/dist/esm/icons/IconEqualNot.mjs";
 import { useMemo } from "react";
 import type { Diagnostic } from "../api/types";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Note } from "../ui";
+import { t } from "../ui/i18n";
 import { byNode, hasSink } from "./groups";
 import classes from "./problems.module.css";
 

@@ -1,11 +1,11 @@
 import { Suspense, useState } from "react";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useShownState } from "../deployments/DeploymentPill";
 import { isMoving, wordOf } from "../deployments/states";
 import { useRuntime } from "../designer/runtime";
 import { Chip, Empty, Segments } from "../ui";
 import { count, exact, rate, span, streamClock } from "../ui/format";
+import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { AssignmentTable } from "./AssignmentTable";
 import { groupRows } from "./assignment";

@@ -1,24 +1,24 @@
 import { useState } from "react";
-import { t } from "../app/phrases";
 import { useRuntime } from "../designer/runtime";
 import { StateDot } from "../ui";
 import { count, exact, rate, streamClock } from "../ui/format";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { assignmentRows, type Column, type Order, sorted } from "./assignment";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
-import type { TaskView } from "./view";
+import { TASK_STATES, type TaskView } from "./view";
 
-const COLUMNS: readonly { id: Column; title: string; right?: boolean }[] = [
-  { id: "task", title: "Task" },
-  { id: "topicPartition", title: "Topic-partition" },
-  { id: "executor", title: "Executor" },
-  { id: "thread", title: "Last thread" },
-  { id: "offset", title: "Offset", right: true },
-  { id: "lag", title: "Lag", right: true },
-  { id: "rate", title: "Rate", right: true },
-  { id: "records", title: "Records", right: true },
-  { id: "stateRows", title: "State rows", right: true },
-  { id: "streamTime", title: "Stream time", right: true },
+const COLUMNS: readonly { id: Column; title: Phrase; right?: boolean }[] = [
+  { id: "task", title: phrase("Task") },
+  { id: "topicPartition", title: phrase("Topic-partition") },
+  { id: "executor", title: phrase("Executor") },
+  { id: "thread", title: phrase("Last thread") },
+  { id: "offset", title: phrase("Offset"), right: true },
+  { id: "lag", title: phrase("Lag"), right: true },
+  { id: "rate", title: phrase("Rate"), right: true },
+  { id: "records", title: phrase("Records"), right: true },
+  { id: "stateRows", title: phrase("State rows"), right: true },
+  { id: "streamTime", title: phrase("Stream time"), right: true },
 ];
 
 /** One line for each task and partition, sorted by any column. */
@@ -62,7 +62,7 @@ export function AssignmentTable({ tasks }: { tasks: readonly TaskView[] }) {
             >
               <td>
                 <span className={classes.taskCell}>
-                  <StateDot state={row.task.state} label={t(row.task.state)} />
+                  <StateDot state={row.task.state} label={t(TASK_STATES[row.task.state])} />
                   <span className={classes.taskId}>{row.task.task}</span>
                 </span>
               </td>

@@ -5,11 +5,11 @@ import { getFigures } from "../api/deploymentCalls";
 import type { Figures } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Empty, Note, Segments } from "../ui";
 import { moment } from "../ui/format";
+import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { endsOf, type FigureName, GROUPS, LINES, RANGES, type RangeName, written } from "./charts";
 import classes from "./charts.module.css";
@@ -131,7 +131,12 @@ function Lines({ found, title }: { found: Figures; title: (name: string) => stri
     <div className={classes.body}>
       <div className={classes.place}>
         <Suspense fallback={<Loading />}>
-          <Chart found={found} theme={theme} label={t(figure?.[1] ?? "")} onPoint={setPoint} />
+          <Chart
+            found={found}
+            theme={theme}
+            label={figure === undefined ? "" : t(figure[1])}
+            onPoint={setPoint}
+          />
         </Suspense>
       </div>
       <div className={`${classes.legend} m-scroll`}>

@@ -9,23 +9,23 @@ import { getLogs } from "../api/deploymentCalls";
 import type { LogLine } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Empty } from "../ui";
 import { save } from "../ui/files";
 import { moment } from "../ui/format";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { asText, joined, LEVELS, type Level, levelOf, shown, timeOf } from "./logs";
 import { recordLink, recordText } from "./record";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
 
-const LEVEL_TITLES: Record<Level, string> = {
-  debug: "Everything",
-  info: "Info and above",
-  warning: "Warnings and errors",
-  error: "Errors",
+const LEVEL_TITLES: Record<Level, Phrase> = {
+  debug: phrase("Everything"),
+  info: phrase("Info and above"),
+  warning: phrase("Warnings and errors"),
+  error: phrase("Errors"),
 };
 
 /** The driver's log, live, with filters for node, level and text. */

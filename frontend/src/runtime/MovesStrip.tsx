@@ -1,5 +1,5 @@
-import { t } from "../app/phrases";
 import { ago, exact, moment } from "../ui/format";
+import { t } from "../ui/i18n";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
 import { useNow } from "./useNow";

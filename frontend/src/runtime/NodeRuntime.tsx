@@ -1,7 +1,7 @@
 import { Suspense, useId, useMemo } from "react";
-import { t } from "../app/phrases";
 import { type HistoryPoint, type Percentiles, useRuntime } from "../designer/runtime";
 import { bytes, count, exact, rate, span, streamClock } from "../ui/format";
+import { t } from "../ui/i18n";
 import { later } from "../ui/later";
 import { exactly, known, UNKNOWN } from "./figures";
 import classes from "./runtime.module.css";

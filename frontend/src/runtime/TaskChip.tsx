@@ -1,11 +1,11 @@
 import { HoverCard } from "@mantine/core";
-import { t } from "../app/phrases";
 import { useRuntime } from "../designer/runtime";
 import { StateDot } from "../ui";
 import { ago, count, exact, rate, streamClock } from "../ui/format";
+import { t } from "../ui/i18n";
 import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
-import type { TaskView } from "./view";
+import { TASK_STATES, type TaskView } from "./view";
 
 export function partitionsText(task: TaskView): string {
   return task.topic_partitions.map((each) => `${each.topic}-${each.partition}`).join(" ");
@@ -31,7 +31,7 @@ export function TaskChip(props: { task: TaskView; largestLag: number; lit: boole
           onFocus={() => setHovered(task.task)}
           onBlur={() => setHovered(null)}
         >
-          <StateDot state={task.state} label={t(task.state)} />
+          <StateDot state={task.state} label={t(TASK_STATES[task.state])} />
           <span className={classes.taskId}>{task.task}</span>
           <span className={classes.partitions}>{partitionsText(task)}</span>
           <span className={classes.chipRate}>{known(task.rate, rate)}</span>

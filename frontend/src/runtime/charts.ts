@@ -2,66 +2,67 @@
 
 import type { Figures } from "../api/types";
 import { bytes, count, rate, span } from "../ui/format";
+import { type Phrase, phrase } from "../ui/i18n";
 
 export type FigureName = Figures["figure"];
 export type RangeName = Figures["range"];
 type Unit = Figures["unit"];
 
-/** The figures by group, in the order of the list; the titles are keys of texts. */
-export const GROUPS: readonly (readonly [string, readonly (readonly [FigureName, string])[]])[] = [
+/** The figures by group, in the order of the list. */
+export const GROUPS: readonly (readonly [Phrase, readonly (readonly [FigureName, Phrase])[]])[] = [
   [
-    "Records",
+    phrase("Records"),
     [
-      ["node_in", "Records in"],
-      ["node_out", "Records out"],
-      ["node_dropped", "Dropped"],
-      ["dropped_by_reason", "Dropped, by reason"],
-      ["node_dead_letters", "Dead letters"],
-      ["task_records", "Records by task"],
+      ["node_in", phrase("Records in")],
+      ["node_out", phrase("Records out")],
+      ["node_dropped", phrase("Dropped")],
+      ["dropped_by_reason", phrase("Dropped, by reason")],
+      ["node_dead_letters", phrase("Dead letters")],
+      ["task_records", phrase("Records by task")],
     ],
   ],
   [
-    "Lag",
+    phrase("Lag"),
     [
-      ["lag", "Lag in records"],
-      ["lag_time", "Lag in time"],
-      ["task_lag", "Lag by task"],
-      ["task_stream_time_distance", "Distance of stream time from now"],
+      ["lag", phrase("Lag in records")],
+      ["lag_time", phrase("Lag in time")],
+      ["task_lag", phrase("Lag by task")],
+      ["task_stream_time_distance", phrase("Distance of stream time from now")],
     ],
   ],
   [
-    "Latency",
+    phrase("Latency"),
     [
-      ["latency_p50", "From the record's time (p50)"],
-      ["latency_p99", "From the record's time (p99)"],
-      ["arrival_p50", "From its arrival (p50)"],
-      ["arrival_p99", "From its arrival (p99)"],
+      ["latency_p50", phrase("From the record's time (p50)")],
+      ["latency_p99", phrase("From the record's time (p99)")],
+      ["arrival_p50", phrase("From its arrival (p50)")],
+      ["arrival_p99", phrase("From its arrival (p99)")],
     ],
   ],
   [
-    "State",
+    phrase("State"),
     [
-      ["store_rows", "Rows of stores"],
-      ["store_bytes", "Bytes of stores"],
-      ["task_state_rows", "State rows by task"],
+      ["store_rows", phrase("Rows of stores")],
+      ["store_bytes", phrase("Bytes of stores")],
+      ["task_state_rows", phrase("State rows by task")],
     ],
   ],
   [
-    "Batches",
+    phrase("Batches"),
     [
-      ["batch_duration", "Duration of batches"],
-      ["batch_phases", "Phases of batches"],
+      ["batch_duration", phrase("Duration of batches")],
+      ["batch_phases", phrase("Phases of batches")],
     ],
   ],
 ];
 
-export const RANGES: readonly (readonly [RangeName, string])[] = [
-  ["15m", "15 min"],
-  ["1h", "1 h"],
-  ["6h", "6 h"],
-  ["24h", "24 h"],
-  ["7d", "7 d"],
-  ["14d", "14 d"],
+export const RANGES: readonly (readonly [RangeName, Phrase])[] = [
+  ["15m", phrase("15 min")],
+  ["1h", phrase("1 h")],
+  ["6h", phrase("6 h")],
+  ["24h", phrase("24 h")],
+  ["7d", phrase("7 d")],
+  ["14d", phrase("14 d")],
 ];
 
 const WRITTEN: Readonly<Record<Unit, (value: number) => string>> = {

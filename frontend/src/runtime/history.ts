@@ -1,16 +1,16 @@
 /** Where tasks ran over time, as rows of bars. */
 
 import type { Placement } from "../api/types";
+import { type Phrase, phrase } from "../ui/i18n";
 import { byName } from "./assignment";
 
-/** The titles are keys of texts. */
-export const REASONS: Readonly<Record<Placement["reason"], string>> = {
-  start: "The deployment started",
-  version: "Another version started",
-  crash: "The driver before was lost or failed",
-  outage: "The driver before ended in an outage",
-  scale: "Executors came or went",
-  moved: "Spark moved it",
+export const REASONS: Readonly<Record<Placement["reason"], Phrase>> = {
+  start: phrase("The deployment started"),
+  version: phrase("Another version started"),
+  crash: phrase("The driver before was lost or failed"),
+  outage: phrase("The driver before ended in an outage"),
+  scale: phrase("Executors came or went"),
+  moved: phrase("Spark moved it"),
 };
 
 export interface Lane {

@@ -1,7 +1,7 @@
 import type { Failure } from "../api/types";
-import { t } from "../app/phrases";
 import { recordAddress } from "../topics/records";
 import { moment } from "../ui/format";
+import { t } from "../ui/i18n";
 
 /** The record that caused a failure, in one line: "orders-2 at offset 1,204, key "a"". */
 export function recordText(record: Failure["record"]): string | null {

@@ -2,6 +2,7 @@
 
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
 import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
+import { type Phrase, phrase } from "../ui/i18n";
 
 export interface TaskView extends TaskReport {
   /** Records behind the end of its partitions; null where it is not known or nothing is read. */
@@ -21,6 +22,15 @@ export interface RuntimeView extends RuntimeFigures {
   readonly realTime: boolean;
   readonly lost: Runtime["lost"];
 }
+
+/** The states of a task, under its dot. */
+export const TASK_STATES: Readonly<Record<TaskState, Phrase>> = {
+  running: phrase("running"),
+  starting: phrase("starting"),
+  degraded: phrase("degraded"),
+  failed: phrase("failed"),
+  unknown: phrase("unknown"),
+};
 
 /** Reports are sent every second; after this long without one the figures are no longer the truth. */
 export const STALE_AFTER = 5_000;

@@ -5,10 +5,10 @@ import { useDesigner } from "../designer/store";
 import { complete, recipeOf, type Shape, USUAL } from "../generate/recipe";
 import { DurationInput, NumberField, ShapeForm } from "../generate/ShapeForm";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import { type InputRow, rowOf, rowsOfText, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
-import { t } from "./texts";
 
 type Made = readonly InputRow[] | null;
 
@@ -31,11 +31,11 @@ export function Buttons(props: { disabled: boolean; make: () => Made | Promise<M
           disabled={disabled}
           onClick={() => void add(useSimulation.getState().rows)}
         >
-          {t("append")}
+          {t("Add to the records")}
         </Button>
       ) : null}
       <Button disabled={disabled} loading={busy} onClick={() => void add([])}>
-        {some ? t("replace") : t("fillIn")}
+        {some ? t("Replace the records") : t("Add records")}
       </Button>
     </div>
   );
@@ -56,10 +56,14 @@ export function PasteDialog({ onClose }: { onClose: () => void }) {
     }
   };
   return (
-    <Modal opened onClose={onClose} title={t("pasteTitle")} size="lg">
-      <p className={classes.hint}>{t("pasteHint")}</p>
+    <Modal opened onClose={onClose} title={t("Paste records")} size="lg">
+      <p className={classes.hint}>
+        {t(
+          "JSON lines with topic, key, value, timestamp (ms), partition, headers; a JSON array of them; or CSV with these names in its first line.",
+        )}
+      </p>
       <Textarea
-        aria-label={t("pasteTitle")}
+        aria-label={t("Paste records")}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);
@@ -70,7 +74,7 @@ export function PasteDialog({ onClose }: { onClose: () => void }) {
         classNames={{ input: "m-mono" }}
         data-autofocus
       />
-      {bad === null ? null : <Note tone="failed">{t("pasteBad", { n: bad })}</Note>}
+      {bad === null ? null : <Note tone="failed">{t("Line {n} cannot be read.", { n: bad })}</Note>}
       <Buttons disabled={text.trim() === ""} make={make} />
     </Modal>
   );
@@ -98,17 +102,23 @@ export function GenerateDialog({ onClose, ws }: { onClose: () => void; ws: strin
     }
   };
   return (
-    <Modal opened onClose={onClose} title={t("generateTitle")} size={520}>
+    <Modal opened onClose={onClose} title={t("Generate records")} size={520}>
       <div className={classes.form}>
         <Select
-          label={t("source")}
+          label={t("Source")}
           data={[...new Set(sources.map((each) => each.topic))]}
           value={topic}
           allowDeselect={false}
           onChange={(value) => setTopic(value ?? topic)}
         />
-        <NumberField label={t("count")} least={1} most={2_000} value={count} onChange={setCount} />
-        <DurationInput label={t("every")} most={86_400_000} value={every} onChange={setEvery} />
+        <NumberField
+          label={t("Records")}
+          least={1}
+          most={2_000}
+          value={count}
+          onChange={setCount}
+        />
+        <DurationInput label={t("One every")} most={86_400_000} value={every} onChange={setEvery} />
         <span />
       </div>
       <ShapeForm target={source ?? null} shape={shape} onChange={setShape} />

@@ -3,9 +3,19 @@ import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { type Coverage, coverable, missed, type Way } from "./coverage";
 import classes from "./simulate.module.css";
-import { t } from "./texts";
+
+const WAYS: Readonly<Record<Way, Phrase>> = {
+  filtered: phrase("nothing was filtered out"),
+  unmatched: phrase("every record matched a branch"),
+  no_row: phrase("the table always had a row"),
+  late: phrase("no record was late"),
+  null_key: phrase("no key was null"),
+  skipped_timestamp: phrase("no timestamp was invalid"),
+  deserialization: phrase("all bytes could be read"),
+};
 
 /** How far the tests went; while it is shown, the canvas marks what they left out. */
 export function CoverageNote({ coverage }: { coverage: Coverage }) {
@@ -32,9 +42,11 @@ export function CoverageNote({ coverage }: { coverage: Coverage }) {
     <div className={classes.coverage} data-testid="coverage">
       <span className="m-figures">
         {[
-          t("coveredNodes", ratio("nodes")),
-          t("coveredEdges", ratio("edges")),
-          ...(all.ways.size === 0 ? [] : [t("coveredWays", ratio("ways"))]),
+          t("{n} of {all} nodes", ratio("nodes")),
+          t("{n} of {all} edges", ratio("edges")),
+          ...(all.ways.size === 0
+            ? []
+            : [t("{n} of {all} ways in which records end", ratio("ways"))]),
         ].join(" · ")}
       </span>
       {left.nodes.size + ways.length === 0 ? null : (
@@ -42,14 +54,14 @@ export function CoverageNote({ coverage }: { coverage: Coverage }) {
           {[...left.nodes].map((id) => (
             <li key={id}>
               <button type="button" onClick={() => canvas()?.reveal(id)}>
-                {t("missedNode", { node: name(id) })}
+                {t("{node}: no record came here", { node: name(id) })}
               </button>
             </li>
           ))}
           {ways.map(({ id, node, way }) => (
             <li key={id}>
               <button type="button" onClick={() => canvas()?.reveal(node)}>
-                {t("missedWay", { node: name(node), way: t(`way_${way}`) })}
+                {t("{node}: {way}", { node: name(node), way: t(WAYS[way]) })}
               </button>
             </li>
           ))}

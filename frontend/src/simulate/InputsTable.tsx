@@ -3,10 +3,19 @@ import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 import { useDesigner } from "../designer/store";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { type BadCell, CLOCK, COLUMNS, type Column, type InputRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";
-import { t } from "./texts";
+
+const TITLES: Readonly<Record<Column, Phrase>> = {
+  topic: phrase("Topic"),
+  key: phrase("Key"),
+  value: phrase("Value"),
+  timestamp: phrase("Time (ms or ISO)"),
+  partition: phrase("Partition"),
+  headers: phrase("Headers (JSON)"),
+};
 
 const ROW = 30;
 
@@ -26,7 +35,7 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
       <div className={`${classes.inputRow} ${classes.inputHead}`}>
         <span />
         {COLUMNS.map((column) => (
-          <span key={column}>{t(column)}</span>
+          <span key={column}>{t(TITLES[column])}</span>
         ))}
       </div>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
@@ -70,12 +79,13 @@ function Row(props: {
   };
   const clock = row.topic === CLOCK;
   const known = topics.includes(row.topic) || row.topic === "" ? topics : [...topics, row.topic];
-  const label = (column: Column) => t("cell", { column: t(column), n: index + 1 });
+  const label = (column: Column) =>
+    t("{column} of record {n}", { column: t(TITLES[column]), n: index + 1 });
   return (
     <div className={classes.inputRow} style={{ transform: `translateY(${start}px)` }} data-row="">
       <span className={`${classes.number} m-figures`}>{index + 1}</span>
       {clock ? (
-        <span className={classes.clock}>{t("wallClock")}</span>
+        <span className={classes.clock}>{t("Wall clock")}</span>
       ) : (
         <select
           aria-label={label("topic")}
@@ -100,13 +110,17 @@ function Row(props: {
             aria-invalid={wrong(column)}
             data-wrong={wrong(column) || undefined}
             value={row[column]}
-            placeholder={column === "key" || column === "value" ? t("none") : ""}
+            placeholder={column === "key" || column === "value" ? t("null") : ""}
             spellCheck={false}
             onChange={(event) => set(column, event.currentTarget.value)}
           />
         ),
       )}
-      <ActionIcon variant="subtle" aria-label={t("remove", { n: index + 1 })} onClick={remove}>
+      <ActionIcon
+        variant="subtle"
+        aria-label={t("Remove record {n}", { n: index + 1 })}
+        onClick={remove}
+      >
         <IconX size={14} stroke={1.5} />
       </ActionIcon>
     </div>

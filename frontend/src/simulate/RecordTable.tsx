@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { t } from "../ui/i18n";
 import classes from "./simulate.module.css";
-import { t } from "./texts";
 import { timeText, valueText } from "./words";
 
 /** A record in a list; `id` is its own in the list. */
@@ -52,9 +52,9 @@ export function RecordTable<Row extends ListedRecord>(props: {
       <thead>
         <tr>
           {heads(before)}
-          <th>{t("key")}</th>
-          <th>{t("value")}</th>
-          <th>{t("time")}</th>
+          <th>{t("Key")}</th>
+          <th>{t("Value")}</th>
+          <th>{t("Time")}</th>
           {heads(after)}
         </tr>
       </thead>

@@ -2,10 +2,10 @@ import { useMemo } from "react";
 import { useDesigner } from "../designer/store";
 import { edgeId } from "../graph/document";
 import { Empty } from "../ui";
+import { t } from "../ui/i18n";
 import { type ListedRecord, type RecordColumn, RecordTable } from "./RecordTable";
 import classes from "./simulate.module.css";
 import { type Shown, useSimulation } from "./store";
-import { t } from "./texts";
 
 interface RecordRow extends ListedRecord {
   readonly after: number;
@@ -18,7 +18,7 @@ function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }
   const { goTo, setView } = useSimulation.getState();
   const columns: RecordColumn<RecordRow>[] = [
     {
-      title: t("input"),
+      title: t("Input"),
       className: `${classes.right} m-figures`,
       cell: (row) =>
         row.step === null ? (
@@ -37,15 +37,25 @@ function Table({ rows, topics }: { rows: readonly RecordRow[]; topics: boolean }
         ),
     },
   ];
-  if (topics) columns.push({ title: t("topic"), className: "m-mono", cell: (row) => row.topic });
+  if (topics) columns.push({ title: t("Topic"), className: "m-mono", cell: (row) => row.topic });
   return <RecordTable rows={rows} before={columns} />;
 }
 
 /** What the sinks wrote; a click on the number of the input shows how it came there. */
 export function OutputsView({ shown }: { shown: Shown | null }) {
-  if (shown === null) return <Empty title={t("results")}>{t("noResult")}</Empty>;
+  if (shown === null)
+    return (
+      <Empty title={t("Outputs")}>
+        {t("Run the simulation: what the sinks write is listed here.")}
+      </Empty>
+    );
   const { outputs, steps } = shown.result;
-  if (outputs.length === 0) return <Empty title={t("results")}>{t("noOutput")}</Empty>;
+  if (outputs.length === 0)
+    return (
+      <Empty title={t("Outputs")}>
+        {t("Nothing came out. Step through the records to see where each one ended.")}
+      </Empty>
+    );
   const first = new Map<number, number>();
   steps.forEach((step, index) => {
     if (!first.has(step.after)) first.set(step.after, index);
@@ -72,8 +82,14 @@ export function EdgeView({ shown }: { shown: Shown | null }) {
         : [],
     );
   }, [shown, selected]);
-  if (rows === null) return <Empty title={t("edge")}>{t("noEdge")}</Empty>;
-  if (rows.length === 0) return <Empty title={t("edge")}>{t("noRecords")}</Empty>;
+  if (rows === null)
+    return (
+      <Empty title={t("Records of an edge")}>
+        {t("Click an edge on the canvas: the records that went over it are listed here.")}
+      </Empty>
+    );
+  if (rows.length === 0)
+    return <Empty title={t("Records of an edge")}>{t("No record went over this edge.")}</Empty>;
   return (
     <div className={`${classes.scroll} m-scroll`} data-testid="simulation-edge">
       <Table topics={false} rows={rows} />

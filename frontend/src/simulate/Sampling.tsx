@@ -6,16 +6,22 @@ import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";
 import { Note } from "../ui";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { Buttons } from "./Adding";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
-import { t } from "./texts";
 
 type How = "keep" | "hash" | "replace";
 interface Mask {
   readonly how: How;
   readonly by: string;
 }
+
+const MASKS: readonly { value: How; label: Phrase }[] = [
+  { value: "keep", label: phrase("Keep") },
+  { value: "hash", label: phrase("Hash") },
+  { value: "replace", label: phrase("Replace by") },
+];
 
 const KEPT: Mask = { how: "keep", by: "" };
 
@@ -59,7 +65,14 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
         masks: Object.fromEntries(chosen),
       });
       if (found.lines.length === 0) {
-        setError(t(found.skipped > 0 ? "sampleUnreadable" : "sampleEmpty", { topic }));
+        setError(
+          t(
+            found.skipped > 0
+              ? phrase("No record could be read in this format, so none could be masked.")
+              : phrase("The topic {topic} has no records."),
+            { topic },
+          ),
+        );
         return null;
       }
       onClose();
@@ -71,35 +84,39 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
     }
   };
   return (
-    <Modal opened onClose={onClose} title={t("sampleTitle")} size={560}>
+    <Modal opened onClose={onClose} title={t("Records of a topic")} size={560}>
       <div className={classes.form}>
         <Select
-          label={t("source")}
+          label={t("Source")}
           data={[...new Set(sources.map((each) => each.topic))]}
           value={topic}
           allowDeselect={false}
           onChange={(value) => setTopic(value ?? topic)}
         />
         <Select
-          label={t("sampleStart")}
+          label={t("Which")}
           data={[
-            { value: "latest", label: t("sampleNewest") },
-            { value: "earliest", label: t("sampleFirst") },
+            { value: "latest", label: t("Newest") },
+            { value: "earliest", label: t("First") },
           ]}
           value={start}
           allowDeselect={false}
           onChange={(value) => setStart(value === "earliest" ? "earliest" : "latest")}
         />
-        <NumberField label={t("count")} least={1} most={500} value={count} onChange={setCount} />
+        <NumberField label={t("Records")} least={1} most={500} value={count} onChange={setCount} />
         <Switch
           size="xs"
           mt={28}
-          label={t("sampleHeaders")}
+          label={t("With headers")}
           checked={headers}
           onChange={(event) => setHeaders(event.currentTarget.checked)}
         />
       </div>
-      <p className={classes.hint}>{t("sampleMaskHint")}</p>
+      <p className={classes.hint}>
+        {t(
+          "Masked fields never leave the server. Hash: another value of the same type, the same for the same one.",
+        )}
+      </p>
       <div className={classes.masks} data-testid="masks">
         {paths.map((path) => {
           const mask = masks[path] ?? KEPT;
@@ -109,20 +126,15 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
             <div key={path} className={classes.mask}>
               <span className="m-mono">{path}</span>
               <Select
-                aria-label={t("sampleMask", { path })}
-                data={(["keep", "hash", "replace"] as const).map((how) => ({
-                  value: how,
-                  label: t(
-                    how === "keep" ? "maskKeep" : how === "hash" ? "maskHash" : "maskReplace",
-                  ),
-                }))}
+                aria-label={t("Mask of {path}", { path })}
+                data={MASKS.map(({ value, label }) => ({ value, label: t(label) }))}
                 value={mask.how}
                 allowDeselect={false}
                 onChange={(how) => set({ how: (how ?? "keep") as How })}
               />
               {mask.how === "replace" ? (
                 <TextInput
-                  aria-label={t("sampleBy", { path })}
+                  aria-label={t("Instead of {path}", { path })}
                   value={mask.by}
                   classNames={{ input: "m-mono" }}
                   onChange={(event) => set({ by: event.currentTarget.value })}

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
 import { Empty, Note, Segments, Tip } from "../ui";
+import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { InputsTable } from "./InputsTable";
 import { EdgeView, OutputsView } from "./Records";
@@ -12,7 +13,6 @@ import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { runAndShow, useSimulation, type View } from "./store";
 import { KeepDialog, TestsView } from "./Tests";
-import { t } from "./texts";
 
 /** How long nothing may change before a simulation runs again by itself, in milliseconds. */
 const QUIET_MS = 500;
@@ -53,7 +53,12 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
     [],
   );
   useAuto(ws);
-  if (sources.length === 0) return <Empty title={t("emptyTitle")}>{t("noSource")}</Empty>;
+  if (sources.length === 0)
+    return (
+      <Empty title={t("Try this topology on records")}>
+        {t("There is no source with a topic yet. Add one: its topic gets the records.")}
+      </Empty>
+    );
   return (
     <div className={classes.panel} data-testid="simulate">
       <Bar ws={ws} bad={bad.length} onDialog={setDialog} />
@@ -61,10 +66,12 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
       {view === "inputs" ? (
         rows.length === 0 ? (
           <Empty
-            title={t("emptyTitle")}
-            action={<Button onClick={() => setDialog("generate")}>{t("generate")}</Button>}
+            title={t("Try this topology on records")}
+            action={<Button onClick={() => setDialog("generate")}>{t("Generate…")}</Button>}
           >
-            {t("emptyText")}
+            {t(
+              "Nothing is deployed and no topic is touched: the records below go through the topology as they would in production, and you see where each one went and why.",
+            )}
           </Empty>
         ) : (
           <InputsTable bad={bad} />
@@ -103,34 +110,34 @@ function Bar(props: {
   return (
     <div className={classes.bar}>
       <Segments<View>
-        label={t("views")}
+        label={t("What is shown")}
         value={view}
         onChange={setView}
         items={[
-          { id: "inputs", title: t("inputs") },
-          { id: "results", title: t("results") },
-          { id: "steps", title: t("steps") },
-          { id: "edge", title: t("edge") },
-          { id: "tests", title: t("tests") },
+          { id: "inputs", title: t("Inputs") },
+          { id: "results", title: t("Outputs") },
+          { id: "steps", title: t("Step by step") },
+          { id: "edge", title: t("Records of an edge") },
+          { id: "tests", title: t("Tests") },
         ]}
       />
       {view === "inputs" ? (
         <div className={classes.actions}>
           <Button variant="subtle" onClick={() => add(topic, last?.timestamp ?? "0")}>
-            {t("add")}
+            {t("Add a record")}
           </Button>
           <Button variant="subtle" onClick={() => onDialog("generate")}>
-            {t("generate")}
+            {t("Generate…")}
           </Button>
           <Button variant="subtle" onClick={() => onDialog("sample")}>
-            {t("sample")}
+            {t("Sample…")}
           </Button>
           <Button variant="subtle" onClick={() => onDialog("paste")}>
-            {t("paste")}
+            {t("Paste…")}
           </Button>
-          <Tip text={t("addClockHint")}>
+          <Tip text={t("A step of the wall clock, for punctuations by wall-clock time")}>
             <Button variant="subtle" onClick={() => add(CLOCK, "1000")}>
-              {t("addClock")}
+              {t("Move the wall clock")}
             </Button>
           </Tip>
           <Button
@@ -138,30 +145,30 @@ function Bar(props: {
             disabled={rows.length === 0}
             onClick={() => useSimulation.getState().setRows([])}
           >
-            {t("clear")}
+            {t("Clear")}
           </Button>
         </div>
       ) : null}
       {view === "results" && shown !== null && !readOnly ? (
         <div className={classes.actions}>
           <Button variant="subtle" onClick={() => onDialog("keep")}>
-            {t("keepAsTest")}
+            {t("Keep as a test…")}
           </Button>
         </div>
       ) : null}
       <span className={classes.space} />
       <Switch
         size="xs"
-        label={t("auto")}
+        label={t("Run again on every change")}
         checked={auto}
         onChange={(event) => setAuto(event.currentTarget.checked)}
       />
       {phase === "idle" ? null : (
         <Button variant="default" onClick={() => useSimulation.getState().cancel(ws)}>
-          {t("cancel")}
+          {t("Cancel")}
         </Button>
       )}
-      <Tip text={t("run")} keys="Alt+R">
+      <Tip text={t("Run")} keys="Alt+R">
         <Button
           variant="filled"
           loading={phase !== "idle"}
@@ -169,7 +176,7 @@ function Bar(props: {
           onClick={() => void runAndShow(ws)}
           data-testid="simulate-run"
         >
-          {t("run")}
+          {t("Run")}
         </Button>
       </Tip>
     </div>
@@ -182,24 +189,38 @@ function Messages({ bad }: { bad: number }) {
   const refused = shown === null && diagnostics.some((each) => each.severity === "error");
   return (
     <div className={classes.messages} aria-live="polite">
-      {bad === 0 ? null : <Note tone="failed">{t("badCells", { n: bad })}</Note>}
-      {phase === "starting" ? <Note tone="starting">{t("starting")}</Note> : null}
+      {bad === 0 ? null : (
+        <Note tone="failed">
+          {t("{n} {n|cell|cells} cannot be read: see what is marked red.", { n: bad })}
+        </Note>
+      )}
+      {phase === "starting" ? (
+        <Note tone="starting">
+          {t("The simulator is starting: this takes some seconds after a pause.")}
+        </Note>
+      ) : null}
       {failure === null ? null : (
         <Note tone="failed">{[failure.message, failure.hint ?? ""].join(" ").trim()}</Note>
       )}
-      {refused ? <Note tone="failed">{t("refused")}</Note> : null}
+      {refused ? (
+        <Note tone="failed">{t("The topology has errors. See the tab Problems.")}</Note>
+      ) : null}
       {error === null ? null : (
-        <Note tone="failed">{t("stopped", { n: error.after, why: error.message })}</Note>
+        <Note tone="failed">
+          {t("Stopped at record {n}: {why}", { n: error.after, why: error.message })}
+        </Note>
       )}
       {shown === null ? null : (
         <span className={`${classes.summary} m-figures`} data-testid="simulation-summary">
-          {t("done", {
+          {t("{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s", {
             n: shown.lines.length,
             m: shown.result.output_count,
             d: shown.result.dropped,
             s: shown.seconds.toFixed(2),
           })}
-          {shown.result.truncated ? ` ${t("truncated")}` : ""}
+          {shown.result.truncated
+            ? ` ${t("Too many steps to keep all of them: the last ones are missing here. All are counted.")}`
+            : ""}
         </span>
       )}
     </div>

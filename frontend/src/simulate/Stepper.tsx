@@ -10,21 +10,21 @@ import { type ReactNode, useMemo, useState } from "react";
 import type { SimulationStep } from "../api/types";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Tip } from "../ui";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { go, type Move } from "./moves";
 import classes from "./simulate.module.css";
 import { childrenOf, endingOf, recordOf, stopsOf, storesAt, streamTimes, writesOf } from "./steps";
 import { type Shown, useSimulation } from "./store";
-import { t } from "./texts";
 import { dropText, endingText, timeText, valueText } from "./words";
 
-const MOVES: readonly [Move, typeof IconBack, string?][] = [
-  ["first", IconFirst],
-  ["recordBack", IconRecordBack],
-  ["back", IconBack, ","],
-  ["next", IconNext, "."],
-  ["recordNext", IconRecordNext],
-  ["last", IconLast],
-  ["dropNext", IconDrop],
+const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
+  ["first", phrase("First step"), IconFirst],
+  ["recordBack", phrase("Previous record"), IconRecordBack],
+  ["back", phrase("Back"), IconBack, ","],
+  ["next", phrase("Next"), IconNext, "."],
+  ["recordNext", phrase("Next record"), IconRecordNext],
+  ["last", phrase("Last step"), IconLast],
+  ["dropNext", phrase("Next record that ended"), IconDrop],
 ];
 
 /** The simulation step by step: the record on the canvas, the clocks, the stores. */
@@ -33,22 +33,26 @@ export function Stepper({ shown }: { shown: Shown | null }) {
   const [only, setOnly] = useState(false);
   const stops = useMemo(() => (shown === null ? [] : stopsOf(shown.result.steps)), [shown]);
   if (shown === null || stops.length === 0) {
-    return <Empty title={t("steps")}>{t("noResult")}</Empty>;
+    return (
+      <Empty title={t("Step by step")}>
+        {t("Run the simulation: what the sinks write is listed here.")}
+      </Empty>
+    );
   }
   const position = Math.max(0, stops.indexOf(step));
   return (
     <div className={classes.stepper} data-testid="simulation-steps">
       <div className={classes.bar}>
-        {MOVES.map(([move, Icon, keys]) => (
-          <Tip key={move} text={t(move)} {...(keys === undefined ? {} : { keys })}>
-            <ActionIcon variant="subtle" aria-label={t(move)} onClick={() => go(move, only)}>
+        {MOVES.map(([move, title, Icon, keys]) => (
+          <Tip key={move} text={t(title)} {...(keys === undefined ? {} : { keys })}>
+            <ActionIcon variant="subtle" aria-label={t(title)} onClick={() => go(move, only)}>
               <Icon size={16} stroke={1.5} />
             </ActionIcon>
           </Tip>
         ))}
         <Slider
           className={classes.slider ?? ""}
-          aria-label={t("steps")}
+          aria-label={t("Step by step")}
           min={0}
           max={stops.length - 1}
           value={position}
@@ -56,10 +60,12 @@ export function Stepper({ shown }: { shown: Shown | null }) {
           size="sm"
           onChange={(at) => useSimulation.getState().goTo(stops[at] ?? 0)}
         />
-        <span className="m-figures">{t("step", { n: position + 1, m: stops.length })}</span>
+        <span className="m-figures">
+          {t("Step {n} of {m}", { n: position + 1, m: stops.length })}
+        </span>
         <Switch
           size="xs"
-          label={t("atNode")}
+          label={t("Only steps of the selected node")}
           checked={only}
           onChange={(event) => setOnly(event.currentTarget.checked)}
         />
@@ -75,8 +81,16 @@ export function Stepper({ shown }: { shown: Shown | null }) {
 function titleOf(document: TopologyDocument, step: SimulationStep): string {
   const node = findNode(document, step.node);
   const name = node === undefined ? step.node : labelOf(node);
-  if (step.event === "punctuate") return t("due", { node: name });
-  return t(step.event === "drop" ? "ends" : "enters", { n: step.after, node: name });
+  if (step.event === "punctuate") return t("A schedule of {node} is due", { node: name });
+  return t(
+    step.event === "drop"
+      ? phrase("Record {n} ends at {node}")
+      : phrase("Record {n} enters {node}"),
+    {
+      n: step.after,
+      node: name,
+    },
+  );
 }
 
 /** What happens at the step: where the record is, what is in it, why it ends. */
@@ -104,14 +118,14 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
       )}
       {record === null ? null : (
         <dl className={classes.record}>
-          <Fact name={t("key")}>{valueText(record.key)}</Fact>
-          <Fact name={t("value")}>{valueText(record.value)}</Fact>
+          <Fact name={t("Key")}>{valueText(record.key)}</Fact>
+          <Fact name={t("Value")}>{valueText(record.value)}</Fact>
           {record.old === undefined ? null : (
-            <Fact name={t("oldValue")}>{valueText(record.old)}</Fact>
+            <Fact name={t("before")}>{valueText(record.old)}</Fact>
           )}
-          <Fact name={t("time")}>{timeText(record.timestamp)}</Fact>
+          <Fact name={t("Time")}>{timeText(record.timestamp)}</Fact>
           {Object.keys(record.headers).length === 0 ? null : (
-            <Fact name={t("headersTitle")}>{valueText(record.headers)}</Fact>
+            <Fact name={t("headers")}>{valueText(record.headers)}</Fact>
           )}
         </dl>
       )}
@@ -132,11 +146,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 function Clocks({ shown, index }: { shown: Shown; index: number }) {
   const times = useMemo(() => streamTimes(shown.result.steps, index), [shown, index]);
   return (
-    <ul className={classes.clocks} aria-label={t("tasks")}>
+    <ul className={classes.clocks} aria-label={t("Stream time")}>
       {[...times].map(([task, at]) => (
         <li key={task}>
-          <span className="m-mono">{t("task", { task })}</span>{" "}
-          {t("streamTime", { time: timeText(at) })}
+          <span className="m-mono">{t("Task {task}", { task })}</span>{" "}
+          {t("stream time {time}", { time: timeText(at) })}
         </li>
       ))}
     </ul>
@@ -147,7 +161,9 @@ function storeTitle(document: TopologyDocument, name: string): string {
   const [node = "", part] = name.split("$");
   const found = findNode(document, node);
   if (found === undefined) return name;
-  return part === undefined ? labelOf(found) : t("writes", { node: labelOf(found), store: part });
+  return part === undefined
+    ? labelOf(found)
+    : t("{node}: {store}", { node: labelOf(found), store: part });
 }
 
 /** Rows of all stores after the step; those that it wrote are marked. */
@@ -156,8 +172,10 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
   const writes = useMemo(() => writesOf(shown.result.steps, index), [shown, index]);
   return (
     <section className={`${classes.stores} m-scroll`} data-testid="simulation-stores">
-      <h3>{t("stores")}</h3>
-      {stores.size === 0 ? <p className={classes.hint}>{t("noStore")}</p> : null}
+      <h3>{t("Stores after this step")}</h3>
+      {stores.size === 0 ? (
+        <p className={classes.hint}>{t("No store was written so far.")}</p>
+      ) : null}
       {[...stores].map(([name, rows]) => (
         <table key={name} className={classes.table}>
           <caption>{storeTitle(shown.document, name)}</caption>

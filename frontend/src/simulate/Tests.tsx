@@ -12,12 +12,12 @@ import type { TopologyTest } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Empty, Note, Tip } from "../ui";
+import { phrase, t } from "../ui/i18n";
 import { CoverageNote } from "./CoverageNote";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { type Shown, useSimulation } from "./store";
 import { testOf, useTests, type Verdict } from "./tests";
-import { t } from "./texts";
 
 function useTestList(topology: number) {
   return useQuery({ queryKey: ["tests", topology], queryFn: () => listTests(topology) });
@@ -25,10 +25,12 @@ function useTestList(topology: number) {
 
 function Icon({ verdict }: { verdict: Verdict | undefined }) {
   if (verdict === undefined) return null;
-  if (verdict.state === "running") return <Loader size={14} aria-label={t("running")} />;
+  if (verdict.state === "running") return <Loader size={14} aria-label={t("Running…")} />;
   const passed = verdict.state === "passed";
   const Shape = passed ? IconCheck : IconX;
-  return <Shape size={16} stroke={1.8} aria-label={t(passed ? "passed" : "failed")} role="img" />;
+  return (
+    <Shape size={16} stroke={1.8} aria-label={passed ? t("passed") : t("failed")} role="img" />
+  );
 }
 
 /** The tests that are kept with the topology, and how their last run ended. */
@@ -38,20 +40,27 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
   const readOnly = useDesigner((state) => state.readOnly);
   const [removed, setRemoved] = useState<TopologyTest | null>(null);
   if (error !== null) return <Note tone="failed">{(error as Error).message}</Note>;
-  if (data === undefined) return <Empty title={t("tests")}>{t("loading")}</Empty>;
+  if (data === undefined) return <Empty title={t("Tests")}>{t("Loading…")}</Empty>;
   const tests = data.results;
-  if (tests.length === 0) return <Empty title={t("tests")}>{t("noTests")}</Empty>;
+  if (tests.length === 0)
+    return (
+      <Empty title={t("Tests")}>
+        {t(
+          "No test is kept with this topology. Run a simulation, then choose “Keep as a test…” above its outputs.",
+        )}
+      </Empty>
+    );
   const ended = tests.map((test) => verdicts[test.id]?.state);
   return (
     <div className={`${classes.scroll} m-scroll`} data-testid="topology-tests">
       <div className={classes.testsHead}>
         {busy ? (
-          <Button onClick={stop}>{t("cancel")}</Button>
+          <Button onClick={stop}>{t("Cancel")}</Button>
         ) : (
-          <Button onClick={() => void run(ws, tests)}>{t("runTests")}</Button>
+          <Button onClick={() => void run(ws, tests)}>{t("Run all tests")}</Button>
         )}
         <span className={`${classes.summary} m-figures`} aria-live="polite">
-          {t("testCounts", {
+          {t("{n} {n|test|tests} · {passed} passed · {failed} failed", {
             n: tests.length,
             passed: ended.filter((state) => state === "passed").length,
             failed: ended.filter((state) => state === "failed").length,
@@ -98,22 +107,26 @@ function TestRow(props: {
         <Icon verdict={verdict} />
       </span>
       <span className={classes.testName}>{test.name}</span>
-      <span className={classes.number}>{t("testInputs", { n: test.inputs.length })}</span>
-      <Tip text={t("runTest")}>
-        <ActionIcon variant="subtle" aria-label={`${t("runTest")}: ${test.name}`} onClick={onRun}>
+      <span className={classes.number}>{t("{n} {n|input|inputs}", { n: test.inputs.length })}</span>
+      <Tip text={t("Run")}>
+        <ActionIcon variant="subtle" aria-label={`${t("Run")}: ${test.name}`} onClick={onRun}>
           <IconPlay size={16} stroke={1.5} />
         </ActionIcon>
       </Tip>
-      <Tip text={t("openTest")}>
-        <ActionIcon variant="subtle" aria-label={`${t("openTest")}: ${test.name}`} onClick={open}>
+      <Tip text={t("Open its records")}>
+        <ActionIcon
+          variant="subtle"
+          aria-label={`${t("Open its records")}: ${test.name}`}
+          onClick={open}
+        >
           <IconPencil size={16} stroke={1.5} />
         </ActionIcon>
       </Tip>
       {readOnly ? null : (
-        <Tip text={t("deleteTest")}>
+        <Tip text={t("Delete")}>
           <ActionIcon
             variant="subtle"
-            aria-label={`${t("deleteTest")}: ${test.name}`}
+            aria-label={`${t("Delete")}: ${test.name}`}
             onClick={onRemove}
           >
             <IconTrash size={16} stroke={1.5} />
@@ -141,22 +154,31 @@ function RemoveDialog(props: { topology: number; test: TopologyTest; onClose: ()
     onSettled: () => queries.invalidateQueries({ queryKey: ["tests", topology] }),
   });
   return (
-    <Modal opened onClose={onClose} title={t("deleteTitle", { name: test.name })} size={440}>
-      <p className={classes.hint}>{t("deleteHint")}</p>
+    <Modal
+      opened
+      onClose={onClose}
+      title={t("Delete the test “{name}”", { name: test.name })}
+      size={440}
+    >
+      <p className={classes.hint}>{t("It is deleted for everybody in this workspace.")}</p>
       <div className={classes.dialogButtons}>
-        <Button onClick={onClose}>{t("cancel")}</Button>
+        <Button onClick={onClose}>{t("Cancel")}</Button>
         <Button
           color="red"
           variant="filled"
           loading={remove.isPending}
           onClick={() => remove.mutate()}
         >
-          {t("deleteTest")}
+          {t("Delete")}
         </Button>
       </div>
     </Modal>
   );
 }
+
+const CANNOT_BE_KEPT = phrase(
+  "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.",
+);
 
 /** Keeps the inputs with what came out of them, as a new test or in place of one. */
 export function KeepDialog(props: { topology: number; shown: Shown; onClose: () => void }) {
@@ -168,7 +190,7 @@ export function KeepDialog(props: { topology: number; shown: Shown; onClose: () 
   const test = testOf(name.trim(), shown);
   const keep = useMutation<unknown, Error>({
     mutationFn: () => {
-      if (test === null) throw new Error(t("keepNot"));
+      if (test === null) throw new Error(t(CANNOT_BE_KEPT));
       return same === undefined ? createTest(topology, test) : replaceTest(topology, same.id, test);
     },
     onSuccess: () => {
@@ -179,34 +201,38 @@ export function KeepDialog(props: { topology: number; shown: Shown; onClose: () 
   });
   const hint = keep.error instanceof ApiError ? (keep.error.hint ?? "") : "";
   return (
-    <Modal opened onClose={onClose} title={t("keepTitle")} size={480}>
+    <Modal opened onClose={onClose} title={t("Keep as a test")} size={480}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
           if (name.trim() !== "" && test !== null) keep.mutate();
         }}
       >
-        <p className={classes.hint}>{t("keepHint")}</p>
+        <p className={classes.hint}>
+          {t(
+            "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records that they gave.",
+          )}
+        </p>
         <TextInput
-          label={t("testName")}
+          label={t("Name")}
           value={name}
           maxLength={150}
           onChange={(event) => setName(event.currentTarget.value)}
           data-autofocus
         />
-        {test === null ? <Note tone="failed">{t("keepNot")}</Note> : null}
+        {test === null ? <Note tone="failed">{t(CANNOT_BE_KEPT)}</Note> : null}
         {keep.error === null ? null : (
           <Note tone="failed">{`${keep.error.message} ${hint}`.trim()}</Note>
         )}
         <div className={classes.dialogButtons}>
-          <Button onClick={onClose}>{t("cancel")}</Button>
+          <Button onClick={onClose}>{t("Cancel")}</Button>
           <Button
             type="submit"
             variant="filled"
             disabled={name.trim() === "" || test === null}
             loading={keep.isPending}
           >
-            {same === undefined ? t("keep") : t("replaceTest")}
+            {same === undefined ? t("Keep") : t("Replace the test")}
           </Button>
         </div>
       </form>

@@ -3,7 +3,7 @@
 import { simulate } from "../api/compileCalls";
 import type { Simulation, TopologyTest } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
-import { t } from "./texts";
+import { t } from "../ui/i18n";
 
 const POLL_MS = 1_000;
 /** A simulator that has not started after this many milliseconds will not. */
@@ -36,7 +36,8 @@ export async function simulated(
     const { expected = null, signal } = options;
     const answer = await simulate(workspace, document, lines, expected, signal);
     if (answer.state === "done") return { answer, seconds: (performance.now() - asked) / 1_000 };
-    if (performance.now() - began > PATIENCE_MS) throw new Error(t("notStarted"));
+    if (performance.now() - began > PATIENCE_MS)
+      throw new Error(t("The simulator did not start. The log of the service simulator says why."));
     options.starting?.();
     await wait(signal);
   }

@@ -3,10 +3,10 @@
 import { create } from "zustand";
 import type { NewTopologyTest, SimulationResult, TopologyTest } from "../api/types";
 import { useDesigner } from "../designer/store";
+import { t } from "../ui/i18n";
 import { simulated } from "./asking";
 import { type Coverage, covered, NOTHING_COVERED } from "./coverage";
 import type { Shown } from "./store";
-import { t } from "./texts";
 
 export interface Verdict {
   readonly state: "running" | "passed" | "failed";
@@ -70,7 +70,13 @@ async function ran(
   try {
     const { answer } = await simulated(workspace, document, inputs, { signal, expected });
     const { result } = answer;
-    return { differences: result === null ? [t("refused")] : (result.differences ?? []), result };
+    return {
+      differences:
+        result === null
+          ? [t("The topology has errors. See the tab Problems.")]
+          : (result.differences ?? []),
+      result,
+    };
   } catch (error) {
     return { differences: [(error as Error).message], result: null };
   }

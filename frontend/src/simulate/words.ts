@@ -2,8 +2,8 @@
 
 import type { SimulationStep } from "../api/types";
 import { span } from "../ui/format";
+import { phrase, t } from "../ui/i18n";
 import type { Ending } from "./steps";
-import { t } from "./texts";
 
 /** A time in milliseconds as `1970-01-01 00:30:00` (UTC), with milliseconds where it has some. */
 export function timeText(at: number): string {
@@ -15,47 +15,68 @@ export function timeText(at: number): string {
 
 /** A key or a value in one line. */
 export function valueText(value: unknown): string {
-  return value === null || value === undefined ? t("none") : JSON.stringify(value);
+  return value === null || value === undefined ? t("null") : JSON.stringify(value);
 }
 
 const REASONS = {
-  null_key: () => t("reason_null_key"),
-  null_value: () => t("reason_null_value"),
-  null_foreign_key: () => t("reason_null_foreign_key"),
-  skipped_timestamp: () => t("reason_skipped_timestamp"),
-  outdated: () => t("reason_outdated"),
-  stale: () => t("reason_stale"),
-  deserialization: () => t("reason_deserialization"),
-  processing: () => t("reason_processing"),
+  null_key: phrase("Its key is null, and this step works by key."),
+  null_value: phrase("Its value is null, and this step needs one."),
+  null_foreign_key: phrase("Its foreign key is null: there is nothing to join."),
+  skipped_timestamp: phrase(
+    "Its timestamp is null or negative, and the source skips such records.",
+  ),
+  outdated: phrase("A newer version of its key is known already."),
+  stale: phrase("The row that asked for it has changed in the meantime."),
+  deserialization: phrase("Its bytes cannot be read in the format of the source."),
+  processing: phrase("The step failed on it, and the topology goes on without it."),
 } as const;
 
 /** Why a record was dropped; `caused`: the step at which it entered the node. */
 export function dropText(step: SimulationStep, caused: SimulationStep | undefined): string {
-  if (step.dead_letter === true) return t("reason_dead_letter");
+  if (step.dead_letter === true)
+    return t("The step failed on it, and it went to the topic of dead letters.");
   const { closed_until: closed, window_end: end, window_start: start } = step;
   if (step.reason === "late" && start !== undefined && end !== undefined && closed !== undefined) {
     const window = { start: timeText(start), end: timeText(end) };
     const now = caused?.stream_time;
-    if (typeof now !== "number") return t("reason_lateShort", window);
+    if (typeof now !== "number")
+      return t("Late: its window {start} – {end} was already closed.", window);
     const by = span(Math.max(0, closed - end));
-    return t("reason_late", {
-      ...window,
-      by,
-      now: timeText(now),
-      closing: timeText(end + now - closed),
-    });
+    return t(
+      "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would let it in.",
+      {
+        ...window,
+        by,
+        now: timeText(now),
+        closing: timeText(end + now - closed),
+      },
+    );
   }
   if (step.reason === "expired" && step.kept_from !== undefined) {
-    return t("reason_expired", { kept: timeText(step.kept_from) });
+    return t("Too old for the store, which keeps from {kept} on.", {
+      kept: timeText(step.kept_from),
+    });
   }
   const known = REASONS[step.reason as keyof typeof REASONS];
   return known === undefined
-    ? t("reason_other", { reason: (step.reason ?? "").replaceAll("_", " ") })
-    : known();
+    ? t("Dropped: {reason}.", { reason: (step.reason ?? "").replaceAll("_", " ") })
+    : t(known);
 }
+
+const ENDINGS = {
+  unmatched: phrase("No branch matches it."),
+  no_row: phrase("The table has no row for its key at this time."),
+  waits: phrase("It waits in the join for a partner."),
+  held: phrase("It is held back until its window closes or its time is up."),
+} as const;
 
 /** Why a record ended that was not dropped. */
 export function endingText(ending: NonNullable<Ending>, kind: string): string {
-  if (ending.why !== "filtered") return t(ending.why);
-  return t(kind === "filter_not" ? "filteredNot" : "filtered", { text: ending.text });
+  if (ending.why !== "filtered") return t(ENDINGS[ending.why]);
+  return t(
+    kind === "filter_not"
+      ? phrase("Filtered out: “{text}” is true for it.")
+      : phrase("Filtered out: “{text}” is not true for it."),
+    { text: ending.text },
+  );
 }

@@ -3,7 +3,7 @@ import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type FormEvent, useState } from "react";
 import type { StateStore } from "../api/types";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import { EVERYTHING, type Find, hasWindows, type StoreQuestion } from "./query";
 import classes from "./stores.module.css";
 

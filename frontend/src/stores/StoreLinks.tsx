@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useMemo } from "react";
-import { t } from "../app/phrases";
 import { useDesigner } from "../designer/store";
 import { isStoreKind } from "../graph/document";
+import { t } from "../ui/i18n";
 import { lookInto } from "./chosen";
 import classes from "./stores.module.css";
 import { useStores } from "./useStores";

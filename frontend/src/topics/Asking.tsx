@@ -2,7 +2,7 @@ import { Button, NumberInput, Select, TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { TopicUse } from "../api/types";
-import { t } from "../app/phrases";
+import { t } from "../ui/i18n";
 import { COMPARES, type Compare, FORMATS, type Question, STARTS, type Start } from "./records";
 import { fieldText } from "./times";
 import classes from "./topics.module.css";

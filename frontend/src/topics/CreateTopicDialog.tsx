@@ -4,9 +4,9 @@ import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
 import { ApiError } from "../api/client";
 import { createTopics, listTopicFigures } from "../api/topicCalls";
-import { t } from "../app/phrases";
 import { newTopic, RETENTIONS } from "../deployments/topics";
 import { Note } from "../ui";
+import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import { topicAddress } from "./records";
 

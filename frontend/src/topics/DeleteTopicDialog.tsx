@@ -6,9 +6,9 @@ import { ApiError } from "../api/client";
 import { deleteTopic } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
 import { notify } from "../app/notify";
-import { t } from "../app/phrases";
 import { Note } from "../ui";
 import { exact } from "../ui/format";
+import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 
 /** Deletes only after its name was typed. */

@@ -4,8 +4,8 @@ import { ApiError } from "../api/client";
 import { produceRecord } from "../api/topicCalls";
 import type { NewRecord } from "../api/types";
 import { notify } from "../app/notify";
-import { t } from "../app/phrases";
 import { Note } from "../ui";
+import { phrase, t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import { FORMATS } from "./records";
 import classes from "./topics.module.css";
@@ -18,7 +18,7 @@ interface Part {
 
 const PARTS = [
   ...FORMATS.filter((each) => each.value !== "auto"),
-  { value: "null", label: "Null" },
+  { value: "null", label: phrase("Null") },
 ];
 
 function newPart(part: Part): NewRecord["value"] {

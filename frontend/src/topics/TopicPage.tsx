@@ -8,14 +8,13 @@ import { useParams } from "react-router";
 import { getTopic } from "../api/topicCalls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { GeneratorsList } from "../generate/GeneratorsList";
 import { StartDialog } from "../generate/StartDialog";
-import { t as g } from "../generate/texts";
 import { Chip, Tabs } from "../ui";
 import { count, exact } from "../ui/format";
+import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import { DeleteTopicDialog } from "./DeleteTopicDialog";
 import { Configuration, Groups, Partitions } from "./facts";
@@ -79,7 +78,7 @@ export function TopicPage() {
             onClick={() => setDialog("generate")}
             data-testid="generate"
           >
-            {g("generate")}
+            {t("Generate…")}
           </Button>
         ) : null}
         {may(role, "admin") ? (

@@ -3,9 +3,9 @@ import { listGroups } from "../api/topicCalls";
 import type { TopicDetail } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
-import { t } from "../app/phrases";
 import { Empty, Note } from "../ui";
 import { count, exact } from "../ui/format";
+import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
 import classes from "./topics.module.css";
 

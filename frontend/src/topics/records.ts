@@ -2,6 +2,7 @@
 
 import type { RecordsQuery } from "../api/topicCalls";
 import type { RecordFormat, RecordPart, TopicRecord } from "../api/types";
+import { type Phrase, phrase } from "../ui/i18n";
 
 export type Start = "latest" | "earliest" | "offset" | "time";
 
@@ -33,23 +34,23 @@ export const COMPARES: readonly { value: Compare; label: string }[] = [
   { value: "at_least", label: "≥" },
 ];
 
-export const STARTS: readonly { id: Start; title: string }[] = [
-  { id: "latest", title: "Newest first" },
-  { id: "earliest", title: "From the beginning" },
-  { id: "offset", title: "From an offset" },
-  { id: "time", title: "From a time" },
+export const STARTS: readonly { id: Start; title: Phrase }[] = [
+  { id: "latest", title: phrase("Newest first") },
+  { id: "earliest", title: phrase("From the beginning") },
+  { id: "offset", title: phrase("From an offset") },
+  { id: "time", title: phrase("From a time") },
 ];
 
-export const FORMATS: readonly { value: RecordFormat; label: string }[] = [
-  { value: "auto", label: "Guessed" },
-  { value: "string", label: "Text" },
-  { value: "json", label: "JSON" },
-  { value: "integer", label: "Integer" },
-  { value: "long", label: "Long" },
-  { value: "float", label: "Float" },
-  { value: "double", label: "Double" },
-  { value: "boolean", label: "Boolean" },
-  { value: "bytes", label: "Bytes" },
+export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
+  { value: "auto", label: phrase("Guessed") },
+  { value: "string", label: phrase("Text") },
+  { value: "json", label: phrase("JSON") },
+  { value: "integer", label: phrase("Integer") },
+  { value: "long", label: phrase("Long") },
+  { value: "float", label: phrase("Float") },
+  { value: "double", label: phrase("Double") },
+  { value: "boolean", label: phrase("Boolean") },
+  { value: "bytes", label: phrase("Bytes") },
 ];
 
 /** Records that a list holds at most; live ones push out the oldest. */

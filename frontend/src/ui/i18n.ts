@@ -1,10 +1,11 @@
 /**
- * Texts of the page in its languages. A room keeps its texts in one `texts.ts`:
+ * Texts of the page. The English text stands in the code and is the key of its translations, which are fetched
+ * when the page is shown in another language:
  *
- *     export const t = texts({ en: { save: "Save {n} changes" }, zh: { save: "保存 {n} 处更改" } });
- *     t("save", { n: 3 })
+ *     t("Save {n} changes", { n: 3 })
  *
- * English gives the names; a language in which one is missing does not compile.
+ * `t` takes a text as it is written in the call, or one that was marked with `phrase`, so that a test finds all of
+ * them and their translations.
  */
 
 import { create } from "zustand";
@@ -55,7 +56,7 @@ export function markLanguage(): void {
 }
 
 /** Puts values in: `{n}` is the value, `{n|task|tasks}` the first word if it is 1, else the second. */
-export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+export function fill(text: string, values: Values): string {
   const counted = text.replace(
     /\{(\w+)\|([^|}]*)\|([^}]*)\}/g,
     (_whole, name: string, one: string, many: string) =>
@@ -66,10 +67,40 @@ export function fill(text: string, values: Readonly<Record<string, string | numb
   );
 }
 
-export function texts<Name extends string>(tables: {
-  en: Record<Name, string>;
-  zh: Record<NoInfer<Name>, string>;
-}) {
-  return (name: Name, values: Readonly<Record<string, string | number>> = {}): string =>
-    fill(tables[language()][name], values);
+type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never;
+
+declare const marked: unique symbol;
+
+/** A text that has a translation. */
+export type Phrase = string & { readonly [marked]: true };
+
+type Values = Readonly<Record<string, string | number>>;
+type Table = Readonly<Record<string, string>>;
+
+let translations: { readonly texts: Table; readonly catalogue: Table } = {
+  texts: {},
+  catalogue: {},
+};
+
+/** Fetches what a language needs before the page is drawn in it; English comes with the page. */
+export async function fetchTexts(next: Language): Promise<void> {
+  if (next === "zh") translations = await import("./zh");
+}
+
+/** Marks a text of a table, which is translated later: `{ id: "light", title: phrase("Light") }`. */
+export function phrase(text: string): Phrase {
+  return text as Phrase;
+}
+
+/** The text in the page's language, with `values` filled in. */
+export function t<Text extends string>(
+  text: Text & (string extends Text ? never : IsUnion<Text> extends true ? never : unknown),
+  values: Values = {},
+): string {
+  return fill(language() === "en" ? text : (translations.texts[text] ?? text), values);
+}
+
+/** A text that the catalogue of node kinds gives, in the page's language; undefined without a translation. */
+export function catalogueText(text: string): string | undefined {
+  return language() === "en" ? undefined : translations.catalogue[text];
 }

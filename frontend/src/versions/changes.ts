@@ -1,7 +1,7 @@
 /** What differs between two documents, in one line. */
 
-import { t } from "../app/phrases";
 import { edgeId, type TopologyDocument } from "../graph/document";
+import { t } from "../ui/i18n";
 import { canonical, differences, type NodeDifference } from "./merge";
 
 /** Names that are written out; of more only the number. */

@@ -1,7 +1,15 @@
 import type { Json } from "../../graph/document";
 import { durationText, milliseconds } from "../../graph/durations";
-import { t } from "../texts";
+import { type Phrase, phrase, t } from "../../ui/i18n";
 import { asText } from "./widget";
+
+const CAPTIONS: Readonly<Record<string, Phrase>> = {
+  tumbling: phrase("Every record is in exactly one window."),
+  hopping: phrase("Windows overlap; a record is in each that covers it."),
+  sliding: phrase("A window for each set of records close enough together."),
+  session: phrase("Records belong together until a silence longer than the gap."),
+  unlimited: phrase("One window from the start on, without an end."),
+};
 
 const WIDTH = 312;
 const LINE = 62;
@@ -92,6 +100,7 @@ const LATE_TEXT = 150;
 /** A time line with windows, records and how late a record may come. */
 export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const type = asText(window.type);
+  const caption = CAPTIONS[type];
   const picture = bars(window);
   const rows = 1 + Math.max(...picture.bars.map((bar) => bar.row));
   const height = rows === 1 ? 22 : 13;
@@ -105,7 +114,11 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
   const events = type === "session" ? [...EVENTS, 0.07, 0.1] : EVENTS;
   return (
     <figure className="window-picture">
-      <svg viewBox={`0 0 ${WIDTH} ${LINE + 18}`} role="img" aria-label={t("windowPicture")}>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${LINE + 18}`}
+        role="img"
+        aria-label={t("Windows on a time line")}
+      >
         {picture.bars.map((bar) => (
           <rect
             key={`${bar.x} ${bar.row}`}
@@ -160,11 +173,11 @@ export function WindowPicture({ window }: { window: Record<string, Json> }) {
             y={Math.max(9, top - 4)}
             textAnchor={room ? "middle" : "end"}
           >
-            {t("lateUntil", { grace: durationText(grace) })}
+            {t("late by up to {grace}", { grace: durationText(grace) })}
           </text>
         ) : null}
       </svg>
-      <figcaption>{t(`window_says_${type}` as "window_says_tumbling")}</figcaption>
+      <figcaption>{caption === undefined ? "" : t(caption)}</figcaption>
     </figure>
   );
 }

@@ -2,8 +2,8 @@ import { ActionIcon, Modal } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
 import { lazy, Suspense, useState } from "react";
 import { Tip } from "../../ui";
+import { t } from "../../ui/i18n";
 import { at } from "../problems";
-import { t } from "../texts";
 import { asText, type WidgetProps } from "./widget";
 
 const PythonEditor = lazy(() => import("../editor/PythonEditor"));
@@ -29,11 +29,11 @@ export function CodeWidget(props: WidgetProps) {
   return (
     <div className="code-widget">
       {large ? <pre className="editor editor-waiting editor-code">{text}</pre> : editor("panel")}
-      <Tip text={t("enlarge")} position="left">
+      <Tip text={t("Open in a large window")} position="left">
         <ActionIcon
           className="code-enlarge"
           size={24}
-          aria-label={t("enlarge")}
+          aria-label={t("Open in a large window")}
           onClick={() => setLarge(true)}
         >
           <IconExpand size={14} stroke={1.5} />

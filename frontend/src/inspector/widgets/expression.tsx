@@ -1,8 +1,8 @@
 import { lazy, Suspense, useMemo } from "react";
 import { useDesigner } from "../../designer/store";
+import { t } from "../../ui/i18n";
 import { columnsOf } from "../columns";
 import { at } from "../problems";
-import { t } from "../texts";
 import { asText, type WidgetProps } from "./widget";
 
 const ExpressionEditor = lazy(() => import("../editor/ExpressionEditor"));
@@ -53,7 +53,7 @@ export function ExpressionWidget(
         diagnostics={here}
         labelId={labelId}
         readOnly={readOnly}
-        placeholder={props.placeholder ?? t("expression")}
+        placeholder={props.placeholder ?? t("Spark SQL")}
         onChange={(next) => onChange(next === "" ? undefined : next)}
         onDone={onDone}
       />

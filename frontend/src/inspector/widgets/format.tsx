@@ -1,11 +1,16 @@
 import { Autocomplete, Select, Textarea, TextInput } from "@mantine/core";
 import { useDesigner } from "../../designer/store";
+import { type Phrase, phrase, t } from "../../ui/i18n";
 import { at } from "../problems";
-import { t } from "../texts";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
 
-const PART_TITLES = ["schema", "registry", "subject", "message"] as const;
+const PART_TITLES: Readonly<Record<string, Phrase>> = {
+  schema: phrase("Schema"),
+  registry: phrase("Schema registry"),
+  subject: phrase("Subject"),
+  message: phrase("Message"),
+};
 
 /** How keys or values are written as bytes, and of which type they are. */
 export function FormatWidget(props: WidgetProps) {
@@ -25,7 +30,7 @@ export function FormatWidget(props: WidgetProps) {
           ...(known ? [] : [{ value: name, label: name }]),
         ]}
         value={name === "" ? null : name}
-        placeholder={parameter.required ? t("choose") : t("fitting")}
+        placeholder={parameter.required ? t("Choose…") : t("The one that fits the type")}
         clearable={!parameter.required}
         readOnly={readOnly}
         aria-labelledby={labelId}
@@ -45,18 +50,18 @@ export function FormatWidget(props: WidgetProps) {
       />
       {parts.map((part) => {
         const place = `${path}.${part}`;
-        const title = PART_TITLES.includes(part as "schema")
-          ? t(`format_${part as "schema"}`)
-          : part;
+        const title = PART_TITLES[part];
         const change = (text: string) =>
           onChange(withPart(value, part, text === "" ? undefined : text));
         return (
           <PartField
             key={part}
-            title={title}
+            title={title === undefined ? part : t(title)}
             path={place}
             diagnostics={diagnostics}
-            help={part === "schema" ? t("schemaHelp") : ""}
+            help={
+              part === "schema" ? t("Columns as “name TYPE, name TYPE”, or one Spark type") : ""
+            }
           >
             {(id) =>
               part === "schema" ? (

@@ -1,8 +1,8 @@
 import { useDesigner } from "../../designer/store";
+import { t } from "../../ui/i18n";
 import { flowingInto } from "../columns";
 import { FieldProblems } from "../Field";
 import { at } from "../problems";
-import { t } from "../texts";
 import { ExpressionWidget } from "./expression";
 import { PartField } from "./PartField";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
@@ -27,7 +27,7 @@ export function GroupByWidget(props: WidgetProps & { port?: string; keyOnly?: bo
       port={port}
       value={now.key}
       path={`${path}.key`}
-      placeholder={t("byRecordKey")}
+      placeholder={t("by the record’s own key")}
       onChange={(text) => change("key", text)}
     />
   );
@@ -42,14 +42,14 @@ export function GroupByWidget(props: WidgetProps & { port?: string; keyOnly?: bo
   return (
     <div className="parts">
       <PartField
-        title={t(keyOnly === true ? "groupBy" : "groupKey")}
+        title={keyOnly === true ? t("Group by") : t("Key")}
         path={`${path}.key`}
         diagnostics={diagnostics}
       >
         {key}
       </PartField>
       {table ? (
-        <PartField title={t("groupValue")} path={`${path}.value`} diagnostics={diagnostics}>
+        <PartField title={t("Value")} path={`${path}.value`} diagnostics={diagnostics}>
           {(id) => (
             <ExpressionWidget
               {...props}

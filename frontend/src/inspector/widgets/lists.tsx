@@ -7,9 +7,9 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { type ReactNode, useEffect, useState } from "react";
 import { freshId } from "../../graph/changes";
+import { t } from "../../ui/i18n";
 import { FieldProblems } from "../Field";
 import { at } from "../problems";
-import { t } from "../texts";
 import { ExpressionWidget } from "./expression";
 import { GroupByWidget } from "./groupBy";
 import { PartField } from "./PartField";
@@ -69,7 +69,7 @@ function Row(props: {
               <>
                 <ActionIcon
                   size={22}
-                  aria-label={t("moveUp")}
+                  aria-label={t("Move up")}
                   disabled={index === 0}
                   onClick={() => onMove(-1)}
                 >
@@ -77,7 +77,7 @@ function Row(props: {
                 </ActionIcon>
                 <ActionIcon
                   size={22}
-                  aria-label={t("moveDown")}
+                  aria-label={t("Move down")}
                   disabled={index === count - 1}
                   onClick={() => onMove(1)}
                 >
@@ -85,7 +85,7 @@ function Row(props: {
                 </ActionIcon>
               </>
             ) : null}
-            <ActionIcon size={22} aria-label={t("remove")} onClick={onRemove}>
+            <ActionIcon size={22} aria-label={t("Remove")} onClick={onRemove}>
               <IconX size={13} stroke={1.5} />
             </ActionIcon>
           </span>
@@ -138,7 +138,7 @@ export function BranchesWidget(props: WidgetProps) {
             head={
               <NameInput
                 value={asText(asObject(item).port)}
-                label={t("port")}
+                label={t("Port")}
                 readOnly={readOnly}
                 wrong={at(diagnostics, `${place}.port`).length > 0}
                 onCommit={(name) => {
@@ -153,7 +153,7 @@ export function BranchesWidget(props: WidgetProps) {
               {...props}
               value={asObject(item).predicate}
               path={`${place}.predicate`}
-              placeholder={t("predicate")}
+              placeholder={t("value.amount > 10")}
               onChange={(text) => change(replaced(items, index, withPart(item, "predicate", text)))}
             />
             <FieldProblems diagnostics={at(diagnostics, `${place}.predicate`)} />
@@ -161,7 +161,7 @@ export function BranchesWidget(props: WidgetProps) {
         );
       })}
       <AddButton
-        text={t("addBranch")}
+        text={t("Add a branch")}
         hidden={readOnly}
         onClick={() => {
           const taken = new Set(items.map((item) => asText(asObject(item).port)));
@@ -198,7 +198,7 @@ export function CogroupInputsWidget(props: WidgetProps) {
             head={
               <NameInput
                 value={port}
-                label={t("port")}
+                label={t("Port")}
                 readOnly={readOnly}
                 wrong={at(diagnostics, `${place}.port`).length > 0}
                 onCommit={(name) => {
@@ -218,7 +218,7 @@ export function CogroupInputsWidget(props: WidgetProps) {
               onChange={(part) => change(replaced(items, index, withPart(item, "group_by", part)))}
             />
             <PartField
-              title={t("aggregator")}
+              title={t("Aggregator")}
               path={`${place}.aggregator`}
               diagnostics={diagnostics}
             >
@@ -241,7 +241,7 @@ export function CogroupInputsWidget(props: WidgetProps) {
         );
       })}
       <AddButton
-        text={t("addInput")}
+        text={t("Add an input")}
         hidden={readOnly}
         onClick={() => {
           const taken = new Set(items.map((item) => asText(asObject(item).port)));
@@ -275,7 +275,7 @@ export function OutputsWidget(props: WidgetProps) {
           head={
             <NameInput
               value={name}
-              label={t("port")}
+              label={t("Port")}
               readOnly={readOnly}
               wrong={at(diagnostics, `${path}[${index}]`).length > 0}
               onCommit={(next) => {
@@ -289,7 +289,7 @@ export function OutputsWidget(props: WidgetProps) {
         </Row>
       ))}
       <AddButton
-        text={t("addOutput")}
+        text={t("Add an output")}
         hidden={readOnly}
         onClick={() => {
           onChange([...names, freshId(new Set(names), `out-${names.length + 1}`)]);
@@ -312,7 +312,7 @@ export function KeyValuesWidget(props: WidgetProps) {
         <div className="pair" key={index}>
           <NameInput
             value={name}
-            label={t("name")}
+            label={t("Name")}
             readOnly={readOnly}
             wrong={false}
             onCommit={(next) => {
@@ -322,8 +322,8 @@ export function KeyValuesWidget(props: WidgetProps) {
           />
           <TextInput
             value={asText(part)}
-            aria-label={t("value")}
-            placeholder={t("value")}
+            aria-label={t("Value")}
+            placeholder={t("Value")}
             readOnly={readOnly}
             classNames={{ input: "m-mono" }}
             onChange={(event) =>
@@ -334,7 +334,7 @@ export function KeyValuesWidget(props: WidgetProps) {
           {readOnly ? null : (
             <ActionIcon
               size={22}
-              aria-label={t("remove")}
+              aria-label={t("Remove")}
               onClick={() => {
                 change(entries.filter((_, other) => other !== index));
                 onDone();
@@ -346,7 +346,7 @@ export function KeyValuesWidget(props: WidgetProps) {
         </div>
       ))}
       <AddButton
-        text={t("addEntry")}
+        text={t("Add an entry")}
         hidden={readOnly || entries.some(([name]) => name === "")}
         onClick={() => change([...entries, ["", ""]])}
       />

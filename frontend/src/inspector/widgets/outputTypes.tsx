@@ -1,4 +1,4 @@
-import { t } from "../texts";
+import { t } from "../../ui/i18n";
 import { PartField } from "./PartField";
 import { TypeWidget } from "./simple";
 import { asObject, type WidgetProps, withPart } from "./widget";
@@ -11,14 +11,14 @@ export function OutputTypesWidget(props: WidgetProps) {
       {(["key", "value"] as const).map((part) => (
         <PartField
           key={part}
-          title={t(part === "key" ? "keyType" : "valueType")}
+          title={part === "key" ? t("Key type") : t("Value type")}
           path={`${path}.${part}`}
           diagnostics={diagnostics}
         >
           {(id) => (
             <TypeWidget
               {...props}
-              parameter={{ ...props.parameter, default: t("asInput") }}
+              parameter={{ ...props.parameter, default: t("as its input") }}
               labelId={id}
               path={`${path}.${part}`}
               value={asObject(value)[part]}

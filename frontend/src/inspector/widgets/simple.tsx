@@ -4,8 +4,8 @@ import { Autocomplete, Select, Switch, TagsInput, TextInput } from "@mantine/cor
 import { useMemo, useState } from "react";
 import { choiceTitle } from "../../designer/localize";
 import { durationText, milliseconds } from "../../graph/durations";
+import { t } from "../../ui/i18n";
 import { at, isMissing } from "../problems";
-import { t } from "../texts";
 import { useTopics } from "../useTopics";
 import { asList, asText, type WidgetProps } from "./widget";
 
@@ -89,7 +89,7 @@ export function DurationWidget(props: WidgetProps) {
       data={data}
       filter={({ options }) => options}
       placeholder={
-        typeof fallback === "number" ? durationText(fallback) : defaultText(props) || t("duration")
+        typeof fallback === "number" ? durationText(fallback) : defaultText(props) || t("5 minutes")
       }
       readOnly={readOnly}
       aria-labelledby={labelId}
@@ -117,7 +117,7 @@ export function BooleanWidget(props: WidgetProps) {
       checked={on}
       disabled={readOnly}
       aria-labelledby={labelId}
-      label={t(on ? "yes" : "no")}
+      label={on ? t("Yes") : t("No")}
       onChange={(event) => {
         onChange(event.currentTarget.checked);
         onDone();
@@ -139,7 +139,7 @@ export function ChoiceWidget(props: WidgetProps) {
     <Select
       data={unknown ? [...data, { value: chosen, label: chosen }] : data}
       value={chosen === "" ? null : chosen}
-      placeholder={t("choose")}
+      placeholder={t("Choose…")}
       readOnly={readOnly}
       aria-labelledby={labelId}
       error={useWrong(props)}
@@ -159,7 +159,7 @@ export function TopicWidget(props: WidgetProps) {
       value={asText(value)}
       data={topics}
       limit={50}
-      placeholder={t("topic")}
+      placeholder={t("Topic")}
       readOnly={readOnly}
       aria-labelledby={labelId}
       error={useWrong(props)}
@@ -181,7 +181,7 @@ export function TopicsWidget(props: WidgetProps) {
     <TagsInput
       value={typeof value === "string" && value !== "" ? [value] : chosen}
       data={topics}
-      placeholder={chosen.length === 0 ? t("topics") : ""}
+      placeholder={chosen.length === 0 ? t("Topics") : ""}
       readOnly={readOnly}
       aria-labelledby={labelId}
       error={useWrong(props)}
@@ -215,7 +215,7 @@ export function TypeWidget(props: WidgetProps) {
     <Autocomplete
       value={asText(value)}
       data={TYPES}
-      placeholder={defaultText(props) || t("type")}
+      placeholder={defaultText(props) || t("for example BIGINT")}
       readOnly={readOnly}
       aria-labelledby={labelId}
       error={useWrong(props)}

@@ -1,13 +1,41 @@
 import { Select } from "@mantine/core";
+import { type Phrase, phrase, t } from "../../ui/i18n";
 import { at } from "../problems";
-import { t } from "../texts";
 import { PartField } from "./PartField";
 import { DurationWidget, NumberWidget } from "./simple";
 import { WindowPicture } from "./WindowPicture";
 import { asObject, asText, type WidgetProps, withPart } from "./widget";
 
+type Part = "size" | "advance" | "grace" | "difference" | "gap" | "start";
+
+const TITLES: Readonly<Record<string, Phrase>> = {
+  tumbling: phrase("Tumbling"),
+  hopping: phrase("Hopping"),
+  sliding: phrase("Sliding"),
+  session: phrase("Session"),
+  unlimited: phrase("Unlimited"),
+};
+
+const PART_TITLES: Readonly<Record<Part, Phrase>> = {
+  size: phrase("Size"),
+  advance: phrase("Advance"),
+  grace: phrase("Grace"),
+  difference: phrase("Time difference"),
+  gap: phrase("Gap"),
+  start: phrase("Start"),
+};
+
+const PART_HELP: Readonly<Record<Part, Phrase>> = {
+  size: phrase("How long one window is"),
+  advance: phrase("How far apart windows start"),
+  grace: phrase("How late, in stream time, a record may still be counted"),
+  difference: phrase("How far apart records of one window may be"),
+  gap: phrase("How long a silence ends the session"),
+  start: phrase("Records before this time are left out, epoch milliseconds"),
+};
+
 /** The parts of each type of window, as the topology document has them. */
-const PARTS: Readonly<Record<string, readonly string[]>> = {
+const PARTS: Readonly<Record<string, readonly Part[]>> = {
   tumbling: ["size", "grace"],
   hopping: ["size", "advance", "grace"],
   sliding: ["difference", "grace"],
@@ -32,12 +60,9 @@ export function WindowWidget(props: WidgetProps) {
   return (
     <div className="parts">
       <Select
-        data={Object.keys(PARTS).map((name) => ({
-          value: name,
-          label: t(`window_${name}` as "window_tumbling"),
-        }))}
+        data={Object.entries(TITLES).map(([value, title]) => ({ value, label: t(title) }))}
         value={type === "" ? null : type}
-        placeholder={t("noWindow")}
+        placeholder={t("No window: over all time")}
         clearable
         readOnly={readOnly}
         aria-labelledby={labelId}
@@ -45,7 +70,7 @@ export function WindowWidget(props: WidgetProps) {
         onChange={(next) => {
           if (next === null) onChange(undefined);
           else {
-            const takes = PARTS[next] ?? [];
+            const takes: readonly string[] = PARTS[next] ?? [];
             const kept = Object.entries(now).filter(([part]) => takes.includes(part));
             onChange({ type: next, ...STARTING[next], ...Object.fromEntries(kept) });
           }
@@ -59,10 +84,10 @@ export function WindowWidget(props: WidgetProps) {
             return (
               <PartField
                 key={part}
-                title={t(`window_part_${part}` as "window_part_size")}
+                title={t(PART_TITLES[part])}
                 path={`${path}.${part}`}
                 diagnostics={diagnostics}
-                help={t(`window_help_${part}` as "window_help_size")}
+                help={t(PART_HELP[part])}
               >
                 {(id) => (
                   <Widget

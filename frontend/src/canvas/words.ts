@@ -1,0 +1,59 @@
+/** Roles, ways to run and refused edges in words. */
+
+import type { Role } from "../graph/catalogue";
+import type { Refusal } from "../graph/connect";
+import { type Phrase, phrase, t } from "../ui/i18n";
+
+const ROLES: Readonly<Record<string, Phrase>> = {
+  stream: phrase("stream"),
+  table: phrase("table"),
+  windowed_table: phrase("windowed table"),
+  global_table: phrase("global table"),
+  store: phrase("store"),
+};
+
+const REFUSALS = {
+  itself: phrase("A node cannot feed itself"),
+  not_an_input: phrase("Wires go from an output to an input"),
+  exists: phrase("This edge is already there"),
+  cycle: phrase("This would make a circle; go through a topic instead"),
+  not_a_store: phrase("Only a store can be connected here"),
+  store_only_below: phrase("A store connects to the port below a node that keeps state"),
+} as const;
+
+export function roleText(role: Role): string {
+  const known = ROLES[role];
+  return known === undefined ? role.replaceAll("_", " ") : t(known);
+}
+
+/** How a node runs, in words; a way that this page does not know by its own name. */
+export function runsText(way: string): string {
+  if (way === "stream_task") return t("stream task");
+  return way === "python" ? t("Python stage") : way;
+}
+
+/** Why an edge does not fit, and what would. */
+export function refusalText(reason: Refusal): string {
+  if (reason.code === "taken") {
+    return t("{port} already has its input; delete that edge first", { port: reason.port });
+  }
+  if (reason.code === "store_kind") {
+    return t("Does not take this kind of store; it takes {needs}", {
+      needs: reason.needs.map((kind) => kind.slice(6).replaceAll("_", " ")).join(", "),
+    });
+  }
+  if (reason.code !== "role") return t(REFUSALS[reason.code]);
+  const asked = reason.needs.includes("table")
+    ? reason.needs.filter((role) => role !== "windowed_table")
+    : reason.needs;
+  const needs = asked.map(roleText).join(` ${t("or")} `);
+  if (reason.found === "stream" && reason.needs.includes("table")) {
+    return t("Needs a {needs}, this is a stream: put “To table” between", { needs });
+  }
+  if (reason.found.includes("table") && reason.needs.includes("stream")) {
+    return t("Needs a stream, this is a {found}: put “To stream” between", {
+      found: roleText(reason.found),
+    });
+  }
+  return t("Needs a {needs}, this is a {found}", { needs, found: roleText(reason.found) });
+}

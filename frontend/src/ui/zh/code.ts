@@ -1,0 +1,25 @@
+export const code = {
+  Exact: "精确",
+  "Plain Spark": "普通 Spark",
+  "Dialect of the code": "代码方言",
+  "Save a version first": "请先保存一个版本",
+  "The saved version {n}, without your changes since": "已保存的版本 {n}，不含之后的更改",
+  "A program that imports nothing but pyspark": "只导入 pyspark 的程序",
+  "Code, runtime and instructions, ready for any Spark": "代码、运行时和说明，可用于任何 Spark",
+  "Export zip": "导出 zip",
+  "Export v{n} as zip": "将 v{n} 导出为 zip",
+  "No code yet": "还没有代码",
+  "Add a source to the canvas to see the generated program.":
+    "程序随绘图增长：先在画布上放一个源。",
+  "Compiling…": "编译中…",
+  "No code while there are errors": "有错误时没有代码",
+  "1 problem must be fixed first. See the Problems tab.":
+    "有一个问题阻碍：“问题”标签页会指出位置。",
+  "{n} problems must be fixed first. See the Problems tab.":
+    "有 {n} 个问题阻碍：“问题”标签页会指出位置。",
+  "Loading the editor…": "正在加载编辑器…",
+  "Generated code": "生成的代码",
+  "Generated files": "生成的文件",
+  "Not possible in plain Spark": "普通 Spark 无法实现",
+  "{n} differences from Kafka Streams": "与 Kafka Streams 有 {n} 处差异",
+};

@@ -1,0 +1,50 @@
+/**
+ * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
+ * use, in `catalogue` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
+ */
+
+import { alerts } from "./alerts";
+import { app } from "./app";
+import { canvas } from "./canvas";
+import { code } from "./code";
+import { commands } from "./commands";
+import { common } from "./common";
+import { deployments } from "./deployments";
+import { designer } from "./designer";
+import { generate } from "./generate";
+import { inspector } from "./inspector";
+import { pages } from "./pages";
+import { palette } from "./palette";
+import { plan } from "./plan";
+import { problems } from "./problems";
+import { runtime } from "./runtime";
+import { simulate } from "./simulate";
+import { stores } from "./stores";
+import { topics } from "./topics";
+import { versions } from "./versions";
+
+export { catalogue } from "./catalogue";
+
+export const rooms = {
+  alerts,
+  app,
+  canvas,
+  code,
+  commands,
+  common,
+  deployments,
+  designer,
+  generate,
+  inspector,
+  pages,
+  palette,
+  plan,
+  problems,
+  runtime,
+  simulate,
+  stores,
+  topics,
+  versions,
+};
+
+export const texts: Readonly<Record<string, string>> = Object.assign({}, ...Object.values(rooms));

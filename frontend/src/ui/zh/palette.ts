@@ -1,0 +1,13 @@
+export const palette = {
+  nothing: "无",
+  Takes: "接受",
+  Gives: "产生",
+  "the same": "相同",
+  "keeps state": "有状态",
+  "changes the key": "改变键",
+  "Best matches": "最佳匹配",
+  "Say what it should do to records: “filter”, “enrich”, “count per hour”.":
+    "说明要对记录做什么：“过滤”“关联”“每小时计数”。",
+  "You may look at this topology, not change it.": "您可以查看此拓扑，但不能修改。",
+  "Drag, or press Enter": "拖动，或按 Enter",
+};

@@ -1,0 +1,16 @@
+export const plan = {
+  "No plan yet": "尚无计划",
+  "Once the topology compiles, its sub-topologies, tasks and internal topics are listed here.":
+    "拓扑编译通过后，此处列出其子拓扑、任务和内部主题。",
+  Overview: "概览",
+  Describe: "描述",
+  "1 sub-topology": "1 个子拓扑",
+  "{n} sub-topologies": "{n} 个子拓扑",
+  Reads: "读取",
+  Stores: "存储",
+  Writes: "写入",
+  "Internal topic": "内部主题",
+  Kind: "类型",
+  repartition: "重分区",
+  changelog: "变更日志",
+};

@@ -1,0 +1,18 @@
+export const versions = {
+  "added {names}": "添加了 {names}",
+  "removed {names}": "移除了 {names}",
+  "changed {names}": "更改了 {names}",
+  "changed 1 edge": "更改了 1 条边",
+  "changed {n} edges": "更改了 {n} 条边",
+  "changed settings": "更改了设置",
+  "changed topics": "更改了主题",
+  "changed the description": "更改了描述",
+  "moved nodes": "移动了节点",
+  "Restore unsaved changes": "恢复未发送的更改",
+  "Unsaved changes were restored.": "已恢复尚未送达服务器的更改。",
+  "Show the newer draft": "显示较新的草稿",
+  "Older unsaved changes are in the undo history.": "较早的未保存更改保留在撤销历史中。",
+  Saved: "已保存",
+  "Take the other window's draft": "采用另一个窗口的草稿",
+  "Keep this window's draft": "保留此窗口的草稿",
+};
