@@ -76,6 +76,7 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     dialog.get_by_role("textbox", name="Name").fill("Late by two minutes")
     dialog.get_by_role("button", name="Keep", exact=True).click()
     test = page.locator("[data-test='Late by two minutes']")
+    expect(test).to_be_visible()
     panel.get_by_role("button", name="Run all tests").click()
     expect(panel.get_by_text("4 tests · 4 passed · 0 failed")).to_be_visible(timeout=60_000)
 

@@ -193,11 +193,12 @@ export function KeepDialog(props: { topology: number; shown: Shown; onClose: () 
       if (test === null) throw new Error(t(CANNOT_BE_KEPT));
       return same === undefined ? createTest(topology, test) : replaceTest(topology, same.id, test);
     },
-    onSuccess: () => {
+    // The list is shown when the test is in it, so that “Run all tests” runs it, too.
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ["tests", topology] });
       useSimulation.getState().setView("tests");
       onClose();
     },
-    onSettled: () => queries.invalidateQueries({ queryKey: ["tests", topology] }),
   });
   const hint = keep.error instanceof ApiError ? (keep.error.hint ?? "") : "";
   return (
