@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 
 from checks.steps import Step, run_all
-from launcher import node
+from launcher import commands, node
 
 
-def main(_arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Write the catalogue, backend/openapi.json and frontend/src/api/schema.d.ts."""
+    commands.parser("api").parse_args(arguments[1:])
     node.ensure_packages()
     steps = [
         Step("catalogue", [sys.executable, "-m", "millrace_compiler.catalogue"]),

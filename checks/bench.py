@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 
 from checks.steps import environment
-from launcher import jars, places
+from launcher import commands, jars, places
 from launcher.console import Problem, say
 from launcher.up import build_operator
 
@@ -17,7 +16,7 @@ FOLDER = places.REPOSITORY / "bench"
 def main(arguments: list[str]) -> int:
     """Run the named benchmarks, or all; what follows `--` goes to them."""
     own, _, passed_on = _split(arguments[1:])
-    parser = argparse.ArgumentParser(prog="./millrace bench", description=main.__doc__)
+    parser = commands.parser("bench")
     known = sorted(path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
     parser.add_argument("names", nargs="*", help=f"of: {', '.join(known)}")
     options = parser.parse_args(own)

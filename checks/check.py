@@ -6,7 +6,7 @@ import sys
 import time
 
 from checks.steps import Step, run_all
-from launcher import node, places
+from launcher import commands, node, places
 from launcher.console import say
 
 BIN = places.VENV / "bin"
@@ -16,6 +16,7 @@ FAST = "not spark and not kafka and not services and not browser and not slow"
 
 def main(arguments: list[str]) -> int:
     """Dispatch of the two."""
+    commands.parser(arguments[0]).parse_args(arguments[1:])
     return fmt() if arguments[0] == "fmt" else check()
 
 

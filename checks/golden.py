@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 
 from checks.steps import environment
-from launcher import places
+from launcher import commands, places
 from launcher.console import say
 
 # What the golden tests write.
@@ -16,7 +15,7 @@ WRITTEN = ("tests/golden", "compiler/millrace_compiler/examples", "docs/operator
 
 def main(arguments: list[str]) -> int:
     """Run the golden tests in writing mode: they write what they would have compared."""
-    parser = argparse.ArgumentParser(prog="./millrace golden", description=main.__doc__)
+    parser = commands.parser("golden")
     parser.add_argument("name", nargs="?", help="only goldens whose name fits")
     options = parser.parse_args(arguments[1:])
     name = [options.name] if options.name else []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from pathlib import Path
 
-from launcher import places
+from launcher import commands, places
 from launcher.console import Problem, say
 
 OPERATORS = places.REPOSITORY / "compiler" / "millrace_compiler" / "operators"
@@ -64,7 +63,7 @@ def test_{kind}_is_in_the_palette_with_everything_a_newcomer_reads() -> None:
 
 def main(arguments: list[str]) -> int:
     """Write both files; nothing that exists is touched."""
-    parser = argparse.ArgumentParser(prog="./millrace new-operator", description=main.__doc__)
+    parser = commands.parser("new-operator")
     parser.add_argument("name", metavar="FAMILY/NAME", help="for instance stateless/sample")
     written = create(parser.parse_args(arguments[1:]).name)
     for path in written:

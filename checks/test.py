@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import signal
@@ -19,7 +18,7 @@ from pathlib import Path
 from checks import chromium
 from checks.check import FAST
 from checks.steps import environment
-from launcher import jars, node, places
+from launcher import commands, jars, node, places
 from launcher.console import say
 from launcher.up import build_operator
 
@@ -44,7 +43,7 @@ class Sum:
 
 def main(arguments: list[str]) -> int:
     """All tests, or those of the given paths; the last line is `N passed, N failed`."""
-    parser = argparse.ArgumentParser(prog=f"./millrace {arguments[0]}", description=main.__doc__)
+    parser = commands.parser(arguments[0])
     parser.add_argument("paths", nargs="*", help="files or folders of tests (default: all)")
     parser.add_argument("-k", default=None, help="only tests whose name fits, as for pytest")
     parser.add_argument("--long", action="store_true", help="the longest tests too")

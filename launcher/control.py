@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import fcntl
 import json
 import os
@@ -12,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from launcher import drivers, places
+from launcher import commands, drivers, places
 from launcher.console import Problem, say
 
 #: the end of a first run also writes the archives from which later starts are quick
@@ -24,8 +23,9 @@ def main(arguments: list[str]) -> int:
     return {"down": down, "status": status, "logs": logs}[arguments[0]](arguments[1:])
 
 
-def down(_arguments: list[str]) -> int:
+def down(arguments: list[str]) -> int:
     """Stop the running system and wait until nothing of it is left."""
+    commands.parser("down").parse_args(arguments)
     launcher = running_launcher()
     if launcher is None and not held("guardian.lock"):
         say(f"Millrace is not running for {places.data()}.")
@@ -48,7 +48,7 @@ def down(_arguments: list[str]) -> int:
 
 def status(arguments: list[str]) -> int:
     """A table of services; exit code 0 if all of them run, 3 if nothing runs, 1 otherwise."""
-    parser = argparse.ArgumentParser(prog="./millrace status")
+    parser = commands.parser("status")
     parser.add_argument("--json", action="store_true", help="the same for programs")
     options = parser.parse_args(arguments)
     launcher = running_launcher()
@@ -75,7 +75,7 @@ def status(arguments: list[str]) -> int:
 
 def logs(arguments: list[str]) -> int:
     """The last lines of one service or of all, and what comes after them."""
-    parser = argparse.ArgumentParser(prog="./millrace logs")
+    parser = commands.parser("logs")
     parser.add_argument("name", nargs="?", help="a service; all of them without it")
     parser.add_argument("--follow", "-f", action="store_true", help="go on until Ctrl-C")
     parser.add_argument("--lines", "-n", type=int, default=40, help="how many of each (40)")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-
-from launcher import jars
+from launcher import commands, jars
 from launcher.console import megabytes, say
 
 
 def main(arguments: list[str]) -> int:
     """Fetch all groups (the default) or resolve them again and write their sha256."""
-    parser = argparse.ArgumentParser(prog="./millrace jars", description=main.__doc__)
+    parser = commands.parser("jars")
     parser.add_argument("--write", action="store_true", help="resolve anew and write the lock")
     options = parser.parse_args(arguments[1:])
     if options.write:

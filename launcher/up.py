@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from launcher import archive, jars, node, places, ports
+from launcher import archive, commands, jars, node, places, ports
 from launcher.console import Problem, say
 from launcher.ports import HOST
 from launcher.services import (
@@ -55,7 +55,7 @@ LINK = re.compile(r"(https?://\S+/sign-in/\S+|/sign-in/\S+)")
 
 def main(arguments: list[str]) -> int:
     """Prepare, start all services, print the address, wait for the end."""
-    parser = argparse.ArgumentParser(prog="./millrace up", description="Start everything.")
+    parser = commands.parser("up")
     parser.add_argument("--port", type=int, default=None, help="port of the page (default: 8000)")
     parser.add_argument("--no-sample", action="store_true", help="no sample with live data")
     parser.add_argument(

@@ -6,7 +6,6 @@ pyspark along. The compiler, which plans programs, is in it.
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import zipfile
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from millrace_compiler.bundle import PYSPARK, RE2, package_files
 
-from launcher import places
+from launcher import commands, places
 from launcher.console import say
 
 NAME = "millrace"
@@ -23,7 +22,7 @@ _TAG = "py3-none-any"
 
 def main(arguments: list[str]) -> int:
     """Write the wheel."""
-    parser = argparse.ArgumentParser(prog="./millrace wheel", description=main.__doc__)
+    parser = commands.parser("wheel")
     parser.add_argument("-o", "--output", default="dist", metavar="DIR", help="folder (dist)")
     options = parser.parse_args(arguments[1:])
     from millrace_runtime.jars import operator_jar

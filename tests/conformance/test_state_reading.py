@@ -310,14 +310,15 @@ def test_what_cannot_be_read_is_said_by_code(kept: Kept, tmp_path: Path) -> None
 
 
 def test_the_command_prints_stores_and_rows(kept: Kept, capsys: pytest.CaptureFixture[str]) -> None:
-    from cli.main import _parser, main
+    from cli.arguments import parser
+    from cli.main import main
     from cli.state import show
 
     _, folder = kept.run(counted(), [line("ann", 1000), line("bob", 2000), line("ann", 3000)])
 
     def printed(*options: str) -> tuple[str, str]:
         # `main` would end the session that the other tests use.
-        show(kept.warm.spark, _parser().parse_args(["state", str(folder), "count", *options]))
+        show(kept.warm.spark, parser().parse_args(["state", str(folder), "count", *options]))
         told = capsys.readouterr()
         return told.out, told.err
 

@@ -170,7 +170,9 @@ def test_an_unknown_command_is_answered_with_the_known_ones() -> None:
 
 
 def test_the_launcher_helps_with_nothing_prepared(tmp_path: Path) -> None:
-    shutil.copy(places.REPOSITORY / "millrace", tmp_path / "millrace")
+    (tmp_path / "launcher").mkdir()
+    for name in ("millrace", "launcher/__init__.py", "launcher/commands.py"):
+        shutil.copy(places.REPOSITORY / name, tmp_path / name)
     done = subprocess.run(
         [sys.executable, str(tmp_path / "millrace"), "--help"],
         capture_output=True,

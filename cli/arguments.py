@@ -1,0 +1,210 @@
+"""Options of the commands on documents: a function `NAME_options` for each."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+
+from launcher.commands import CLI, COMMANDS
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all of them. Names and help are those of launcher/commands.py."""
+    made = argparse.ArgumentParser(prog="millrace", description="Kafka Streams on Spark.")
+    parsers = made.add_subparsers(dest="name", required=True, metavar="COMMAND")
+    for command in COMMANDS.values():
+        if command.module == CLI:
+            options = globals()[f"{command.name.replace('-', '_')}_options"]
+            options(parsers.add_parser(command.name, help=command.help, description=command.help))
+    return made
+
+
+def compile_options(p: argparse.ArgumentParser) -> None:
+    """Options of `compile`."""
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
+    p.add_argument("--json", action="store_true", help="diagnostics as JSON")
+    p.add_argument(
+        "--real-time", action="store_true", help="refuse what cannot run in real time as well"
+    )
+    _dialect(p)
+    p.set_defaults(command=Lazily("compiling", "compile_command"))
+
+
+def document_options(p: argparse.ArgumentParser) -> None:
+    """Options of `document`."""
+    p.add_argument("program", metavar="PROGRAM", help="a job.py, or the folder that holds one")
+    p.add_argument("-o", "--output", metavar="DOC", help="the file to write (standard output)")
+    p.set_defaults(command=Lazily("documenting", "document_command"))
+
+
+def describe_options(p: argparse.ArgumentParser) -> None:
+    """Options of `describe`."""
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.add_argument(
+        "--guarantees", action="store_true", help="how each node runs and what it promises as well"
+    )
+    p.set_defaults(command=Lazily("compiling", "describe_command"))
+
+
+def simulate_options(p: argparse.ArgumentParser) -> None:
+    """Options of `simulate`."""
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("--inputs", required=True, metavar="IN.jsonl", help="one record a line")
+    p.add_argument("--output", metavar="OUT.jsonl", help="where to write (standard output)")
+    _cutting(p)
+    _dialect(p)
+    p.set_defaults(command=Lazily("simulating", "simulate_command"))
+
+
+def conformance_options(p: argparse.ArgumentParser) -> None:
+    """Options of `conformance`."""
+    p.add_argument("folder", metavar="DIR", help="the scenario files")
+    p.add_argument("--out", required=True, metavar="RESULTS", help="where to write ID.json each")
+    p.add_argument("--only", metavar="ID,ID", help="these scenarios only")
+    p.add_argument(
+        "--parallel", type=int, default=2, choices=(1, 2), help="scenarios side by side (2)"
+    )
+    _cutting(p)
+    _dialect(p)
+    p.set_defaults(command=Lazily("simulating", "conformance_command"))
+
+
+def _dialect(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--dialect",
+        choices=("exact", "plain"),
+        default="exact",
+        help="exact: Kafka Streams' results; plain: ordinary Structured Streaming that imports "
+        "nothing but pyspark (exact)",
+    )
+
+
+def _cutting(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--cut",
+        default="each",
+        metavar="each|all|random:SEED",
+        help="micro-batches: one a line, as few as possible, or cut at random (each)",
+    )
+    p.add_argument(
+        "--restart-each", action="store_true", help="stop and start again after every micro-batch"
+    )
+
+
+def run_options(p: argparse.ArgumentParser) -> None:
+    """Options of `run`."""
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
+    trigger = p.add_mutually_exclusive_group()
+    trigger.add_argument("--available-now", action="store_true", help="what is there, then end")
+    trigger.add_argument(
+        "--real-time",
+        metavar="DURATION",
+        help="take each record when it arrives; state and progress are kept as often as this "
+        "says, such as '10 seconds' (default: micro-batches)",
+    )
+    p.add_argument(
+        "--master", metavar="URL", help="a Spark master (SPARK_MASTER, else this machine)"
+    )
+    p.add_argument(
+        "--checkpoint", metavar="DIR", help="where progress is kept (default: by the name)"
+    )
+    p.add_argument(
+        "--decide",
+        action="append",
+        default=[],
+        metavar="STORE=reset|drop|convert:EXPRESSION",
+        help="what becomes of a store of the checkpoint that this version cannot read; an "
+        "expression makes its values from `old` (repeatable)",
+    )
+    _dialect(p)
+    p.set_defaults(command=Lazily("running", "run_command"))
+
+
+def compare_state_options(p: argparse.ArgumentParser) -> None:
+    """Options of `compare-state`."""
+    p.add_argument("old", metavar="OLD_DOC", help="the topology document that runs")
+    p.add_argument("new", metavar="NEW_DOC", help="the one that is to be deployed over it")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.set_defaults(command=Lazily("changing", "compare_state_command"))
+
+
+def state_options(p: argparse.ArgumentParser) -> None:
+    """Options of `state`."""
+    p.add_argument(
+        "checkpoint",
+        metavar="DEPLOYMENT_OR_CHECKPOINT",
+        help="number of a deployment of this installation, or a job's checkpoint folder",
+    )
+    p.add_argument(
+        "store", nargs="?", metavar="STORE", help="its id or name; without it all stores are listed"
+    )
+    p.add_argument("--key", metavar="KEY", help="rows of one key: its text, or JSON if it is none")
+    p.add_argument("--from", dest="start", metavar="KEY", help="the first key of a range")
+    p.add_argument("--to", dest="end", metavar="KEY", help="the last key of a range")
+    p.add_argument("--prefix", metavar="TEXT", help="keys that begin with this text")
+    times = "as milliseconds or ISO 8601"
+    p.add_argument(
+        "--from-time", metavar="TIME", help=f"windows that start at this time or later, {times}"
+    )
+    p.add_argument("--to-time", metavar="TIME", help="windows that start at this time or earlier")
+    p.add_argument("--as-of", metavar="TIME", help="values of a versioned store at this time")
+    p.add_argument(
+        "--versions", action="store_true", help="each version of a versioned store as a row"
+    )
+    p.add_argument("--newest", action="store_true", help="the latest time first, not by key")
+    p.add_argument("--after", metavar="TOKEN", help="the page behind an earlier one")
+    p.add_argument("--limit", type=int, default=100, metavar="N", help="rows, at most 1000 (100)")
+    p.add_argument("--json", action="store_true", help="as JSON")
+    p.set_defaults(command=Lazily("state", "state_command"))
+
+
+def test_topology_options(p: argparse.ArgumentParser) -> None:
+    """Options of `test-topology`."""
+    p.add_argument("document", metavar="DOC", help="a topology document")
+    p.add_argument(
+        "--tests", metavar="DIR", help="folder of the tests, *.json (tests beside the document)"
+    )
+    p.add_argument("--json", action="store_true", help="results as JSON")
+    p.set_defaults(command=Lazily("topology_tests", "test_topology_command"))
+
+
+def verify_options(p: argparse.ArgumentParser) -> None:
+    """Options of `verify`."""
+    p.add_argument("document", nargs="?", metavar="DOC", help="a topology document")
+    p.add_argument("--inputs", metavar="IN.jsonl", help="one record a line")
+    p.add_argument("--random", type=int, metavar="N", help="N random topologies instead")
+    p.add_argument("--seed", type=int, default=1, metavar="S", help="of the first of them (1)")
+    p.add_argument("--first", type=int, default=0, metavar="K", help="number of the first (0)")
+    p.add_argument(
+        "--wide", action="store_true", help="topologies of more kinds and parameters: W1-0000"
+    )
+    p.add_argument(
+        "--pack", type=int, default=24, metavar="N", help="how many share a query (24); 1: none"
+    )
+    p.add_argument(
+        "--unbatched", action="store_true", help="without Spark's own micro-batches: far faster"
+    )
+    p.add_argument(
+        "--describe",
+        action="store_true",
+        help="compare what both say of the topology's parts; nothing runs",
+    )
+    p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
+    _cutting(p)
+    p.set_defaults(command=Lazily("verifying", "verify_command"))
+
+
+class Lazily:
+    """A command's function, imported when it is called: `--help` needs no Spark."""
+
+    def __init__(self, module: str, function: str) -> None:
+        self.module = module
+        self.function = function
+
+    def __call__(self, arguments: argparse.Namespace) -> int:
+        module = importlib.import_module(f"cli.{self.module}")
+        code: int = getattr(module, self.function)(arguments)
+        return code

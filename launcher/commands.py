@@ -1,0 +1,155 @@
+"""The commands of ``./millrace``: names, arguments and help, declared here and nowhere else.
+
+Standard library only: the script shows the usage before its environment exists.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+CLI = "cli.main"
+#: the column at which help begins in the usage
+COLUMN = 44
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command, and the module whose `main(arguments)` runs it and returns the exit code."""
+
+    name: str
+    module: str
+    #: as the usage shows them
+    arguments: str
+    help: str
+    #: False: the command starts no Java
+    java: bool = True
+
+
+#: in the order of the usage, an empty line between two groups
+GROUPS: tuple[tuple[Command, ...], ...] = (
+    (
+        Command(
+            "up",
+            "launcher.up",
+            "[--port N] [--no-sample] [--cluster]",
+            "Start broker, Redis, database, backend, workers and page.",
+        ),
+        Command("down", "launcher.control", "", "Stop them. The data are kept.", java=False),
+        Command("status", "launcher.control", "[--json]", "Show what runs.", java=False),
+        Command(
+            "logs",
+            "launcher.control",
+            "[NAME] [--follow]",
+            "Show the log of a service, or all of them.",
+            java=False,
+        ),
+    ),
+    (
+        Command("compile", CLI, "DOC -o DIR", "Write the PySpark program of a topology."),
+        Command("document", CLI, "PROGRAM [-o DOC]", "Write the topology document of a program."),
+        Command(
+            "describe",
+            CLI,
+            "DOC [--json]",
+            "Show sub-topologies, tasks, stores and internal topics.",
+        ),
+        Command(
+            "simulate",
+            CLI,
+            "DOC --inputs IN.jsonl",
+            "Run a topology on Spark on given records, without Kafka.",
+        ),
+        Command(
+            "run",
+            CLI,
+            "DOC --bootstrap-servers HOST:PORT",
+            "Run a topology on a real broker, in the foreground.",
+        ),
+        Command(
+            "conformance",
+            CLI,
+            "DIR --out RESULTS",
+            "Run every scenario file of a folder in one session.",
+        ),
+        Command(
+            "compare-state",
+            CLI,
+            "OLD_DOC NEW_DOC [--json]",
+            "Show what becomes of each store when NEW replaces OLD.",
+        ),
+        Command(
+            "state",
+            CLI,
+            "DEPLOYMENT_OR_CHECKPOINT [STORE]",
+            "Show the rows of a store, as of the last committed batch.",
+        ),
+        Command(
+            "test-topology",
+            CLI,
+            "DOC [--tests DIR]",
+            "Run the tests kept with a topology.",
+        ),
+        Command(
+            "verify",
+            CLI,
+            "DOC --inputs IN.jsonl",
+            "Compare Spark with the real Kafka Streams library.",
+        ),
+    ),
+    (
+        Command(
+            "check",
+            "checks.check",
+            "",
+            "Check format, lint, types, imports and unit tests in a minute.",
+        ),
+        Command(
+            "test",
+            "checks.test",
+            "[PATH...] [-k NAME] [--long]",
+            "Run all tests; the longest only with --long or by PATH.",
+        ),
+        Command("e2e", "checks.test", "[PATH...]", "Run the journeys in a real Chromium."),
+        Command("fmt", "checks.check", "", "Format all code."),
+        Command("golden", "checks.golden", "[NAME]", "Write the golden files, for review."),
+        Command("api", "checks.api", "", "Write the API's text, the catalogue and the types."),
+        Command("bench", "checks.bench", "[NAME...] [-- OPTIONS]", "Run the benchmarks."),
+        Command(
+            "new-operator",
+            "checks.new_operator",
+            "FAMILY/NAME",
+            "Write the files of a new operator.",
+            java=False,
+        ),
+        Command(
+            "wheel",
+            "launcher.wheel",
+            "[-o DIR]",
+            "Build the runtime for pip; programs run with it alone.",
+        ),
+        Command("jars", "launcher.jars_command", "[--write]", "Fetch the locked jars."),
+    ),
+)
+COMMANDS = {command.name: command for group in GROUPS for command in group}
+SETTINGS = """\
+Settings by environment: MILLRACE_DATA, MILLRACE_CACHE, MILLRACE_JARS, MILLRACE_JAR_MIRROR,
+JAVA_HOME, DATABASE_URL, REDIS_URL, KAFKA_BOOTSTRAP_SERVERS, SPARK_MASTER.
+"""
+
+
+def usage() -> str:
+    """The text of ``./millrace --help``."""
+    lines = ["usage: ./millrace COMMAND [ARGUMENTS]", ""]
+    for group in GROUPS:
+        for command in group:
+            call = f"  {command.name} {command.arguments}".rstrip()
+            lines.append(f"{call:<{COLUMN}}{command.help}")
+        lines.append("")
+    lines += ["./millrace COMMAND --help shows the options of a command.", ""]
+    return "\n".join(lines) + "\n" + SETTINGS
+
+
+def parser(name: str) -> argparse.ArgumentParser:
+    """An empty parser of a command, with its name and help."""
+    return argparse.ArgumentParser(prog=f"./millrace {name}", description=COMMANDS[name].help)
