@@ -328,17 +328,21 @@ def _refuse_another_start(row: Deployment, settings: Mapping[str, Any]) -> None:
 
 
 def plan_redeploy(
-    deployment: Deployment, number: int, beginning: Beginning | None = None
+    deployment: Deployment,
+    number: int,
+    beginning: Beginning | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What deploying a version would do to the state that there is, from another beginning or not.
 
-    Raises NotFound for a version that is not there, ApiError for one that does not compile or a
-    beginning that cannot be, Unavailable where the analyzer does not answer.
+    ``settings``: others than those it has. Raises NotFound for a version that is not there,
+    ApiError for one that does not compile or a beginning that cannot be, Unavailable where the
+    analyzer does not answer.
     """
     version = version_numbered(deployment.topology_id, number)
     if beginning is not None:
         _require_possible(deployment, version, beginning, deployment.topology.name)
-    return start_plan(deployment, version, beginning)
+    return start_plan(deployment, version, beginning, settings)
 
 
 def _require_possible(

@@ -103,6 +103,14 @@ class StartWarning(models.TextChoices):
     BEGINS_EMPTY = "begins_empty", "Begins empty"
 
 
+class ColdReason(models.TextChoices):
+    """Why the old driver is stopped before the new one is prepared."""
+
+    MEMORY = "memory", "Memory"
+    PAUSED = "paused", "Paused"
+    CLUSTER = "cluster", "Cluster"
+
+
 class LogLevel(models.TextChoices):
     """Levels of a driver's log."""
 

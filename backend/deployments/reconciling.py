@@ -18,7 +18,7 @@ from django.utils import timezone
 from millrace_backend import redis
 from topologies.topics import topic_failure
 
-from deployments import old_state
+from deployments import handover, old_state
 from deployments.beginnings import (
     beginning_without,
     request_of,
@@ -266,7 +266,8 @@ def keep_version(deployment: int, number: int) -> None:
         row = locked(deployment)
         version = version_numbered(row.topology_id, number)
         settings = settings_before(row, number)
-        if row.version_id != version.pk or row.settings != settings:
+        asked = row.restart_requested_at is not None
+        if asked or row.version_id != version.pk or row.settings != settings:
             Deployment.objects.filter(pk=deployment).update(
                 version=version,
                 settings=settings,
@@ -325,6 +326,12 @@ def arrived(deployment: int) -> None:
             fallback=run.version.number if run is not None and other else None, has_state=True
         )
         bump(deployment)
+
+
+def cold_reason(settings: Mapping[str, Any], *, paused: bool) -> str | None:
+    """Why a driver cannot be prepared beside the one that runs, as a sentence (`handover`)."""
+    reason = handover.cold_reason(settings, paused=paused)
+    return None if reason is None else reason.message
 
 
 def forget_old_state() -> int:

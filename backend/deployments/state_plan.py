@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 from topologies.compiling import analyzer, state_of
 from topologies.models import Version
 
+from deployments import handover
 from deployments.beginnings import Beginning, places, warnings
 from deployments.cluster import list_topics
 from deployments.models import Deployment
@@ -199,10 +200,15 @@ def read_topics(version: Version, workspace: Workspace) -> list[str]:
     return [topic for topic, _ in compare_schemas(nothing, known).sources]
 
 
-def start_plan(row: Deployment, version: Version, beginning: Beginning | None) -> dict[str, Any]:
+def start_plan(
+    row: Deployment,
+    version: Version,
+    beginning: Beginning | None,
+    settings: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """The plan as the API shows it: of a deployment that continues, or of one that does not.
 
-    Raises as `state_plan` does.
+    ``settings``: others than those it has. Raises as `state_plan` does.
     """
     plan = state_plan(row, version)
     if plan is None:
@@ -211,6 +217,7 @@ def start_plan(row: Deployment, version: Version, beginning: Beginning | None) -
     else:
         shown = plan.to_json()
     shown |= {"reset": beginning is not None and beginning.resets_stores, "warnings": []}
+    shown["handover"] = handover.shown(row, settings)
     if beginning is None or beginning.continues:
         return shown
     topics = read_topics(version, row.workspace)

@@ -51,6 +51,10 @@ class Environment:
     #: days for which state is kept that a deployment left when it was moved or reset
     #: None: a person deletes it
     old_state_days: int | None
+    #: memory in MB that stays free when a driver is started beside another
+    spare_memory_mb: int
+    #: the Spark cluster that drivers use; empty: this machine
+    spark_master: str
     page: Path
     #: the compiled operator that exports carry; without it they carry its sources
     operator_jar: Path | None
@@ -84,6 +88,8 @@ def read(environ: Mapping[str, str] = os.environ) -> Environment:
             if environ.get("MILLRACE_OLD_STATE_DAYS")
             else None
         ),
+        spark_master=environ.get("SPARK_MASTER", ""),
+        spare_memory_mb=_megabytes(environ, "MILLRACE_SPARE_MEMORY_MB"),
         page=Path(environ.get("MILLRACE_PAGE") or REPOSITORY / "frontend" / "dist"),
         operator_jar=Path(jar) if (jar := environ.get("MILLRACE_OPERATOR_JAR")) else None,
     )
@@ -93,6 +99,13 @@ def _days(environ: Mapping[str, str], name: str, default: int) -> int:
     text = environ.get(name) or str(default)
     if not text.isascii() or not text.isdigit() or not 0 < int(text) <= MOST_DAYS:
         raise ImproperlyConfigured(f"{name} is {text!r}; a number of days from 1 to {MOST_DAYS}.")
+    return int(text)
+
+
+def _megabytes(environ: Mapping[str, str], name: str) -> int:
+    text = environ.get(name) or "0"
+    if not text.isascii() or not text.isdigit():
+        raise ImproperlyConfigured(f"{name} is {text!r}; a number of megabytes.")
     return int(text)
 
 

@@ -126,6 +126,8 @@ AUDIT_KEPT = timedelta(days=ENVIRONMENT.audit_days)
 OLD_STATE_KEPT = (
     None if ENVIRONMENT.old_state_days is None else timedelta(days=ENVIRONMENT.old_state_days)
 )
+SPARK_MASTER = ENVIRONMENT.spark_master
+SPARE_MEMORY_MB = ENVIRONMENT.spare_memory_mb
 SIGN_IN_LINK_LIFETIME = timedelta(hours=12)
 AXES_FAILURE_LIMIT = 8
 AXES_COOLOFF_TIME = timedelta(minutes=10)
@@ -188,6 +190,7 @@ SPECTACULAR_SETTINGS = {
         "StartFrom": "deployments.choices.StartFrom",
         "StartPosition": "deployments.choices.Position",
         "ResetPart": "deployments.choices.Reset",
+        "ColdReason": "deployments.choices.ColdReason",
         "StartWarningCode": "deployments.choices.StartWarning",
         "Severity": "topologies.choices.Severity",
         "Blocks": "topologies.choices.Blocks",

@@ -31,7 +31,6 @@ class Driving:
     stopping: threading.Event
     report: Any
     stages: Stages
-    exactly_once: bool
     _started: bool = False
     #: what a query ended with because records were deleted before it read them
     _lost: Exception | None = None
@@ -93,10 +92,8 @@ class Driving:
             if wanted == "drain":
                 return True
             columns.gateway().StreamTasks.release(self.arguments.run)
-        until: Until = "batch" if self.arguments.real_time else "now"
-        if self.exactly_once:
-            # What a batch has written in transactions only the same job can go on with.
-            until = "trigger"
+        # What a batch has written would be written again, under exactly once by the same job only.
+        until: Until = "batch" if self.arguments.real_time else "trigger"
         mode = "available now" if ends else "continuous"
         query = self._start("real time" if self.arguments.real_time else mode)
         self.report.state("running")

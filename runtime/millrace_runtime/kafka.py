@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
@@ -14,9 +14,6 @@ from millrace_runtime import columns
 from millrace_runtime.environment import Timed
 from millrace_runtime.topics import matching
 
-if TYPE_CHECKING:
-    from millrace_runtime.beginnings import Beginner
-
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
 
@@ -25,6 +22,16 @@ EARLIEST, LATEST = -2, -1
 
 # A broker that is away is said after a minute; Spark asks three times.
 PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
+
+
+class Begins(Protocol):
+    """Where a query without a checkpoint begins to read."""
+
+    def places(
+        self, names: Iterable[str], pattern: str | None, start: str
+    ) -> Mapping[str, Mapping[str, int]]:
+        """The first offset of every topic-partition of one source."""
+        ...
 
 
 class Kafka:
@@ -62,9 +69,9 @@ class Kafka:
         self._fail_on_loss = fail_on_loss
         self._whole: frozenset[str] = frozenset()
         self._partitions: Mapping[str, int] = {}
-        self._beginner: Beginner | None = None
+        self._beginner: Begins | None = None
 
-    def begin_at(self, beginner: Beginner) -> None:
+    def begin_at(self, beginner: Begins) -> None:
         """Begin a query without a checkpoint at the offsets that are found by this."""
         self._beginner = beginner
 

@@ -21,6 +21,7 @@ from millrace_runtime.driving import Driving
 from millrace_runtime.errors import StreamStopped
 from millrace_runtime.explaining import explain
 from millrace_runtime.options import checked
+from millrace_runtime.standby import Standby
 from millrace_runtime.starter import Stages, Starter
 
 if TYPE_CHECKING:
@@ -92,6 +93,12 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="a file with the word pause (nothing is read until it is gone) or drain (read up to "
         "the ends of now, then end); without the file the job runs",
     )
+    p.add_argument(
+        "--standby",
+        metavar="DIR",
+        help="prepare everything, make the file ready in this folder, and wait for a file go there "
+        "and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
+    )
     p.add_argument("--master", default=None, help="a Spark master (SPARK_MASTER, else local[*])")
     p.add_argument(
         "--report",
@@ -148,7 +155,8 @@ def run(topology: Topology, arguments: argparse.Namespace) -> int:
         if arguments.real_time:
             real_time.check_settings(topology.settings)
         checked(arguments)
-        _run(topology, arguments, stopping, report)
+        standby = Standby.of(arguments.standby, os.environ)
+        _run(topology, arguments, stopping, report, standby)
     except Exception as caught:
         error = explain(caught)
         report.state("failed", error.as_dict())
@@ -174,8 +182,10 @@ def _run(
     arguments: argparse.Namespace,
     stopping: threading.Event,
     report: Any,
+    standby: Standby | None,
 ) -> None:
     from millrace_runtime import checkpoint, columns, session
+    from millrace_runtime.rehearsal import rehearse
 
     stages = Stages()
     stages.begin("Spark; a first start also fetches the Kafka connector")
@@ -200,8 +210,15 @@ def _run(
         starter = Starter(
             spark, topology.name, graph, arguments, report, stages, schema, topology.outside
         )
-        once = graph.get("settings", {}).get("processing_guarantee") == "exactly_once"
-        Driving(starter, arguments, stopping, report, stages, exactly_once=once).run()
+        if standby is not None:
+            skipped = rehearse(spark, topology.name, graph, arguments)
+            stages.done("rehearsal" if skipped is None else f"no rehearsal ({skipped})")
+            stages.begin("when the driver before has ended")
+            if not standby.wait(stopping):
+                return
+            stages.done("wait")
+            report.state("starting")
+        Driving(starter, arguments, stopping, report, stages).run()
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -72,12 +73,14 @@ def registry() -> Iterator[Registry]:
 @pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory, registry: Registry) -> Iterator[System]:
     """A system of its own, which has a wrong password for a registry."""
+    folder = tmp_path_factory.mktemp("failing")
+    (folder / "conf").mkdir()
     machine = {
         **os.environ,
         "MILLRACE_SCHEMA_REGISTRIES": registry.url,
         "MILLRACE_REGISTRY_PASSWORDS": f'{{"{registry.url}": "me:wrong"}}',
+        "SPARK_CONF_DIR": str(folder / "conf"),
     }
-    folder = tmp_path_factory.mktemp("failing")
     with running_system(folder, unused_port(), machine) as found:
         yield found
 
@@ -141,6 +144,9 @@ class Victim:
     def until_gone(self, pid: int, seconds: float = 120) -> None:
         self.until(lambda: not psutil.pid_exists(pid), seconds, "the new driver did not end")
 
+    def until_failed(self, seconds: float = 120) -> None:
+        self.until(lambda: self.now()["failure"] is not None, seconds, "it did not fail")
+
     def is_back(self) -> bool:
         found = self.now()
         run = found["run"]
@@ -174,7 +180,7 @@ def no_memory(victim: Victim, pid: int) -> None:
         each.rlimit(psutil.RLIMIT_AS, (1_500_000_000, resource.RLIM_INFINITY))
     try:
         victim.deploy(None, memory_mb=4096)
-        victim.until_gone(victim.until_other_driver(pid))
+        victim.until_failed()
     finally:
         for each in workers:
             each.rlimit(psutil.RLIMIT_AS, unlimited)
@@ -188,7 +194,24 @@ def broken_jar(victim: Victim, pid: int) -> None:
     victim.until((job / "job.py").exists, 60, "it was not staged")
     jar = job / "millrace_runtime" / "operator" / "millrace-operator.jar"
     jar.write_bytes(jar.read_bytes()[:1000])
-    victim.until_gone(victim.until_other_driver(pid))
+
+
+def port_taken(victim: Victim, pid: int) -> None:
+    """The installation gives Spark one port, which something else has.
+
+    Without such a setting there is none to be taken: see the test below.
+    """
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        defaults = victim.system.data.parent / "conf" / "spark-defaults.conf"
+        defaults.write_text(f"spark.driver.port {port}\nspark.port.maxRetries 0\n")
+        try:
+            victim.deploy(None, cores=1)
+            victim.until_failed()
+        finally:
+            defaults.unlink()
 
 
 def import_error(victim: Victim, pid: int) -> None:
@@ -215,10 +238,10 @@ def unreadable_state(victim: Victim, pid: int) -> None:
     before = victim.folder / "checkpoint" / "stream" / "state"
     hidden = before.with_name("hidden")
     victim.deploy(summing(spread))
-    driver = victim.until_other_driver(pid)
+    victim.until_gone(pid)
     before.rename(hidden)
     try:
-        victim.until_gone(driver)
+        victim.until_gone(victim.until_other_driver(pid))
     finally:
         # Whatever made a folder of that name has nothing in it that anybody needs.
         if before.exists():
@@ -226,8 +249,18 @@ def unreadable_state(victim: Victim, pid: int) -> None:
         hidden.rename(before)
 
 
+def killed_while_prepared(victim: Victim, pid: int) -> None:
+    """kill -9 of the new driver beside the one that runs."""
+    same = {"id": "other", "kind": "filter", "params": {"predicate": "value <> 'y'"}}
+    victim.deploy(summing(same))
+    notes = victim.folder / "standby"
+    victim.until(lambda: any(notes.glob("*/process.json")), 90, "no driver was prepared")
+    note = json.loads(next(notes.glob("*/process.json")).read_text())
+    os.kill(note["pid"], signal.SIGKILL)
+
+
 def killed_half_way(victim: Victim, pid: int) -> None:
-    """kill -9 of the new driver while it starts."""
+    """kill -9 of the new driver when it has taken over, before its first batch."""
     same = {"id": "again", "kind": "filter", "params": {"predicate": "value <> 'x'"}}
     victim.deploy(summing(same))
     driver = victim.until_other_driver(pid)
@@ -236,10 +269,17 @@ def killed_half_way(victim: Victim, pid: int) -> None:
     victim.until_gone(driver)
 
 
+#: those that are noticed while the driver before runs: it is not stopped for them
+UNSTOPPED = {
+    no_memory, broken_jar, import_error, missing_topic, wrong_password, port_taken,
+    killed_while_prepared,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "fails",
-    [no_memory, broken_jar, import_error, missing_topic, wrong_password, unreadable_state,
-     killed_half_way],
+    [no_memory, broken_jar, import_error, missing_topic, wrong_password, port_taken,
+     unreadable_state, killed_while_prepared, killed_half_way],
 )  # fmt: skip
 def test_the_version_before_runs_again_within_half_a_minute(
     victim: Victim, registry: Registry, fails: Callable[..., None]
@@ -249,14 +289,30 @@ def test_the_version_before_runs_again_within_half_a_minute(
     given = (victim, pid, registry) if fails is wrong_password else (victim, pid)
     fails(*given)
     victim.send(len(victim.sent) + 1)
-    if fails in {import_error, missing_topic, wrong_password}:
-        # Refused before anything stops, or by the driver: in either case it says why.
-        victim.until(lambda: victim.now()["failure"] is not None, 120, "it did not fail")
+    if fails in UNSTOPPED:
+        # Refused by the checks, or by the driver: in either case it says why.
+        victim.until_failed()
     took = victim.until(victim.is_back, BACK_SECONDS, "version 1 did not come back")
     after = victim.now()
     assert after["version"] == 1
     assert after["settings"] == before["settings"], "settings come back with the version"
+    assert (after["run"]["pid"] == pid) == (fails in UNSTOPPED)
     expected = list(itertools.accumulate(victim.sent))
     victim.until(lambda: len(victim.sums()) >= len(expected), 60, "sums are missing")
     assert victim.sums() == expected
     print(f"{fails.__name__}: back after {took:.1f} s")
+
+
+def test_no_port_of_a_driver_can_be_taken(victim: Victim) -> None:
+    """It listens on this machine alone, on ports that the system chose when it started."""
+    driver = psutil.Process(victim.now()["run"]["pid"])
+    lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    listening = [
+        each.laddr
+        for process in (driver, *driver.children(recursive=True))
+        for each in process.net_connections("inet")
+        if each.status == psutil.CONN_LISTEN
+    ]
+    assert listening, "Spark listens at least for the driver's own Python"
+    assert {each.ip.removeprefix("::ffff:") for each in listening} == {"127.0.0.1"}
+    assert [each.port for each in listening if each.port < lowest] == []

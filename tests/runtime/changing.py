@@ -74,7 +74,7 @@ class Changing:
             state_schema(compilation),
         )  # fmt: skip
         try:
-            Driving(job, arguments, threading.Event(), told, stages, exactly_once=False).run()
+            Driving(job, arguments, threading.Event(), told, stages).run()
         except Exception as error:
             raise explain(error) from error
         finally:

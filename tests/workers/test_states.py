@@ -226,10 +226,13 @@ def test_stop_while_starting_leaves_no_driver(bench: Bench) -> None:
     assert bench.launcher.alive == {}
 
 
-def test_a_new_version_is_staged_before_the_old_driver_is_stopped(bench: Bench) -> None:
+def test_a_driver_without_room_for_another_is_stopped_once_the_new_version_is_staged(
+    bench: Bench,
+) -> None:
     running(bench)
     old = driver(bench)
     bench.launcher.deaf = True
+    bench.cold = "1,792 MB are needed, 900 MB are free."
     bench.deployment = replace(bench.deployment, version=2)
     assert bench.tick() == "stopping"
     assert (bench.deployment.directory / "jobs" / "v2" / "job.py").exists()
@@ -237,6 +240,7 @@ def test_a_new_version_is_staged_before_the_old_driver_is_stopped(bench: Bench) 
     bench.launcher.lose(old, 0)
     assert bench.tick() == "starting"
     assert bench.launcher.started[-1].job_directory.name == "v2"
+    assert ("stage", "done", bench.cold) in bench.steps
 
 
 def test_a_new_version_that_is_refused_leaves_the_old_one_running(bench: Bench) -> None:
@@ -252,6 +256,8 @@ def test_a_version_wanted_during_a_restart_is_compiled_before_it_starts(bench: B
     running(bench)
     bench.launcher.deaf = True
     bench.deployment = replace(bench.deployment, restart_requested=True)
+    assert bench.tick() == "staging"
+    bench.launcher.prepare()
     assert bench.tick() == "stopping"
     old = driver(bench)
     bench.deployment = replace(bench.deployment, version=2)
@@ -455,7 +461,9 @@ def _replaced(bench: Bench) -> int:
     bench.deployment = replace(bench.deployment, version=2, fallback=1)
     for _ in range(4):
         bench.tick()
-        if bench.launcher.started[-1].job_directory.name == "v2" and bench.deployment.run:
+        if bench.launcher.waits is not None:
+            bench.launcher.prepare()
+        if bench.deployment.run is not None and bench.deployment.run.version == 2:
             return driver(bench)
     raise AssertionError(bench.deployment.observed)
 
@@ -495,6 +503,7 @@ def test_a_change_that_is_cancelled_while_it_starts_gives_way_to_the_version_bef
     bench: Bench,
 ) -> None:
     pid = _replaced(bench)
+    bench.launcher.killed.clear()
     bench.deployment = replace(bench.deployment, version=1, fallback=None)
     assert bench.tick() == "stopping"
     assert bench.tick() == "starting"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Process
+from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Process, Standby
 from millrace_workers.model import Deployment, Failure, Run
 from millrace_workers.monitors import Pulse, Report
 from millrace_workers.outages import Outage
@@ -29,6 +29,9 @@ class ScriptedLauncher:
     ended: dict[int, Ended] = field(default_factory=dict)
     started: list[JobSpec] = field(default_factory=list)
     killed: list[int] = field(default_factory=list)
+    #: the driver that waits for the checkpoint, and whether it was told to take it
+    waits: Standby | None = None
+    goes: bool = False
     _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1000))
 
     def start(self, spec: JobSpec) -> Process:
@@ -44,6 +47,44 @@ class ScriptedLauncher:
         else:
             self.ended[process.pid] = Ended(self.dies)
         return process
+
+    def start_standby(self, spec: JobSpec) -> None:
+        """One that is not prepared yet, or has died at once."""
+        if self.refuses:
+            raise OSError(self.refuses)
+        process = Process("here", next(self._pids), "boot/1")
+        self.started.append(spec)
+        ended = None if self.dies is None else Ended(self.dies)
+        self.waits = Standby(process, spec.job_directory, spec.arguments, ended=ended)
+        self.goes = False
+
+    def standby(self, deployment_directory: Path) -> Standby | None:
+        """As scripted."""
+        return self.waits
+
+    def prepare(self) -> None:
+        """The driver that waits is prepared."""
+        if self.waits is None:
+            raise AssertionError("no driver waits")
+        self.waits = replace(self.waits, ready=True)
+
+    def hand_over(self, deployment_directory: Path) -> None:
+        """Note it."""
+        self.goes = True
+
+    def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
+        """It is alive from now on."""
+        found, self.waits = self.waits, None
+        if found is None or found.ended is not None:
+            return None
+        self.alive[found.process.pid] = found.process
+        return found.process
+
+    def end_standby(self, deployment: int, deployment_directory: Path) -> None:
+        """Note who was ended."""
+        if self.waits is not None and self.waits.ended is None:
+            self.killed.append(self.waits.process.pid)
+        self.waits = None
 
     def find(self, deployment_directory: Path) -> Process | None:
         """The driver that still lives, if any."""
@@ -167,6 +208,8 @@ class Bench:
     now: float = 1000.0
     #: bytes on the disk
     free: int = 1_000_000_000
+    #: why no driver can be prepared beside the one that runs
+    cold: str | None = None
 
     # -- Record ---------------------------------------------------------------------------------
     def step(self, name: str, state: str, detail: str | None = None) -> None:
@@ -233,6 +276,7 @@ class Bench:
             2,
             15.0,
             30.0,
+            lambda _deployment: self.cold,
             lambda _folder: self.free,
         )
 

@@ -222,8 +222,14 @@ def tools_for(deployment: Deployment) -> Tools:
         jobs_kept=here.jobs_kept,
         silent_seconds=here.silent_seconds,
         degraded_seconds=here.degraded_seconds,
+        cold=cold,
         free_space=lambda folder: shutil.disk_usage(folder).free,
     )
+
+
+def cold(deployment: Deployment) -> str | None:
+    """Why the driver of a change cannot be prepared beside the one that runs, as a sentence."""
+    return reconciling.cold_reason(deployment.settings, paused=deployment.paused)
 
 
 def driver_arguments(deployment: Deployment) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from deployments.api.serializers import SettingsSerializer
 from deployments.choices import (
+    ColdReason,
     Position,
     Reset,
     SourceVerdict,
@@ -122,6 +123,7 @@ class PlanRequestSerializer(BeginningSerializer):
     """The version and the start that a plan is asked for."""
 
     version = serializers.IntegerField(min_value=1)
+    settings = SettingsSerializer(required=False)
 
 
 class RedeploySerializer(StartSerializer):
@@ -199,6 +201,18 @@ class SourceChangeSerializer(serializers.Serializer[Any]):
     )
 
 
+class HandoverSerializer(serializers.Serializer[Any]):
+    """How a driver takes the place of another."""
+
+    warm = serializers.BooleanField(
+        help_text="The new driver is prepared while the old one runs; else that is stopped first."
+    )
+    reason = serializers.ChoiceField(
+        choices=ColdReason.choices, allow_null=True, help_text="Why not; null if it is."
+    )
+    message = serializers.CharField(allow_null=True)
+
+
 class StatePlanSerializer(serializers.Serializer[Any]):
     """What deploying a version does to the state of the one before."""
 
@@ -215,3 +229,4 @@ class StatePlanSerializer(serializers.Serializer[Any]):
     warnings = StartWarningSerializer(
         many=True, help_text="What a start from elsewhere means for results."
     )
+    handover = HandoverSerializer(allow_null=True, help_text="Null where no driver runs.")

@@ -328,7 +328,9 @@ class PlanView(ApiView):
         given = plans.PlanRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         values = given.validated_data
-        plan = actions.plan_redeploy(row, values["version"], Beginning.of(values))
+        plan = actions.plan_redeploy(
+            row, values["version"], Beginning.of(values), values.get("settings")
+        )
         return Response(plans.StatePlanSerializer(plan).data)
 
 

@@ -1466,6 +1466,13 @@ export interface components {
             kinds: components["schemas"]["Kind"][];
             settings: components["schemas"]["Parameter"][];
         };
+        /**
+         * @description * `memory` - Memory
+         *     * `paused` - Paused
+         *     * `cluster` - Cluster
+         * @enum {string}
+         */
+        ColdReason: "memory" | "paused" | "cluster";
         /** @description A document, the dialect of its code, and a number that the answer repeats. */
         CompileRequestRequest: {
             /**
@@ -2018,6 +2025,20 @@ export interface components {
             lag: number;
             partition: number;
         };
+        /** @description How a driver takes the place of another. */
+        Handover: {
+            message: string | null;
+            /**
+             * @description Why not; null if it is.
+             *
+             *     * `memory` - Memory
+             *     * `paused` - Paused
+             *     * `cluster` - Cluster
+             */
+            reason: (components["schemas"]["ColdReason"] | components["schemas"]["NullEnum"]) | null;
+            /** @description The new driver is prepared while the old one runs; else that is stopped first. */
+            warm: boolean;
+        };
         Health: {
             database: boolean;
             redis: boolean;
@@ -2478,6 +2499,7 @@ export interface components {
         PlanRequestRequest: {
             /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
             reset?: components["schemas"]["ResetPart"][];
+            settings?: components["schemas"]["SettingsRequest"];
             start_from?: components["schemas"]["StartFromRequest"];
             version: number;
         };
@@ -3178,6 +3200,8 @@ export interface components {
             as_of: string | null;
             /** @description Number of the version whose state there is. */
             before: number;
+            /** @description Null where no driver runs. */
+            handover: components["schemas"]["Handover"] | null;
             /** @description Whether all stores begin empty. */
             reset: boolean;
             sources: components["schemas"]["SourceChange"][];

@@ -40,6 +40,7 @@ const plan: StatePlan = {
   as_of: "2026-01-01T00:00:00Z",
   reset: false,
   warnings: [],
+  handover: null,
 };
 
 async function shown(asked: StatePlan): Promise<() => Promise<void>> {
@@ -76,5 +77,18 @@ test("what is not known before the first report is left out", async () => {
   const close = await shown({ ...plan, stores: store === undefined ? [] : [store], sources });
   expect(document.body.textContent).not.toContain("rows");
   expect(document.querySelector("[data-testid=change-places]")).toBeNull();
+  await close();
+});
+
+test("the plan says whether the new driver is prepared beside the old one", async () => {
+  const said = () => document.querySelector("[data-testid=handover]")?.textContent;
+  let close = await shown({ ...plan, handover: { warm: true, reason: null, message: null } });
+  expect(said()).toContain("before version 1 stops");
+  await close();
+  close = await shown({ ...plan, handover: { warm: false, reason: "memory", message: "" } });
+  expect(said()).toContain("There is not enough memory for two drivers at once.");
+  await close();
+  close = await shown(plan);
+  expect(said()).toBeUndefined();
   await close();
 });

@@ -8,6 +8,7 @@ import { type Phrase, phrase, t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";
+import { HandoverNote } from "./HandoverNote";
 
 /** What a version does to the state of the one that runs, before anything stops. */
 export function ChangeDialog(props: Asked) {
@@ -54,6 +55,7 @@ export function ChangeDialog(props: Asked) {
             ? t("Version {n} runs until you accept.", { n: plan.before })
             : t("Nothing starts until you accept.")}
         </p>
+        <HandoverNote plan={plan} />
         <div hidden={plan.reset && topics.length === 0} className={`${classes.list} m-scroll`}>
           {unchanged ? (
             <div className={classes.row}>{t("All stores are kept, and nothing else changes.")}</div>

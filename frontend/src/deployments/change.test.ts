@@ -24,6 +24,7 @@ const plan = (...stores: StoreChange[]): StatePlan => ({
   as_of: null,
   reset: false,
   warnings: [],
+  handover: null,
 });
 
 test("a plan is shown where state or sources change", () => {

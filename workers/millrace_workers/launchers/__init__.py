@@ -1,6 +1,13 @@
 """Launchers start and stop driver processes; one file per place where a driver can run."""
 
-from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Launcher, Process
+from millrace_workers.launchers.base import (
+    CheckpointInUse,
+    Ended,
+    JobSpec,
+    Launcher,
+    Process,
+    Standby,
+)
 from millrace_workers.launchers.local import LocalLauncher
 
-__all__ = ["CheckpointInUse", "Ended", "JobSpec", "Launcher", "LocalLauncher", "Process"]
+__all__ = ["CheckpointInUse", "Ended", "JobSpec", "Launcher", "LocalLauncher", "Process", "Standby"]

@@ -41,6 +41,25 @@ class Ended:
     exit_code: int | None
 
 
+@dataclass(frozen=True)
+class Standby:
+    """A driver that was started beside the one that runs, to take its place.
+
+    ``job`` and ``arguments`` are those of its command; ``ready``: it waits for the checkpoint,
+    prepared; ``ended``: it is gone.
+    """
+
+    process: Process
+    job: Path
+    arguments: tuple[str, ...]
+    ready: bool = False
+    ended: Ended | None = None
+
+    def runs(self, spec: JobSpec) -> bool:
+        """Whether it was started for this."""
+        return (self.job, self.arguments) == (spec.job_directory, spec.arguments)
+
+
 class Launcher(Protocol):
     """Every answer is about the process as it is now, never about what was last known."""
 
@@ -50,6 +69,29 @@ class Launcher(Protocol):
         Raises CheckpointInUse where another driver runs on the checkpoint, OSError where it cannot
         be started.
         """
+        ...
+
+    def start_standby(self, spec: JobSpec) -> None:
+        """Start a driver that prepares itself and leaves the checkpoint to the one that runs.
+
+        Another one that waits is ended. Raises OSError where it cannot be started.
+        """
+        ...
+
+    def standby(self, deployment_directory: Path) -> Standby | None:
+        """The driver that was started last to take the place of another; it goes on waiting."""
+        ...
+
+    def hand_over(self, deployment_directory: Path) -> None:
+        """Have the driver that waits take the checkpoint, as soon as nobody holds it."""
+        ...
+
+    def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
+        """Make the driver that waits the one of the deployment; None where it is gone."""
+        ...
+
+    def end_standby(self, deployment: int, deployment_directory: Path) -> None:
+        """End the driver that waits, if there is one."""
         ...
 
     def find(self, deployment_directory: Path) -> Process | None:

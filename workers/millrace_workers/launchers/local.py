@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -15,14 +16,18 @@ from typing import Any
 
 import psutil
 
-from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Process
+from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Process, Standby
 from millrace_workers.launchers.environment import of_driver
-from millrace_workers.launchers.shim import LOG_BYTES, born, locked
+from millrace_workers.launchers.shim import LOG_BYTES, born, locked, write
 from millrace_workers.launchers.threads import dump
 
 START_DEADLINE_SECONDS = 15.0
 #: a shim writes down the end of its driver at once
 EXIT_NOTE_SECONDS = 3.0
+#: in the folder of a deployment, the folders of drivers that were started beside another
+STANDBYS = "standby"
+#: end of the name of their notes
+STANDBY = "-standby"
 SHIM = Path(__file__).with_name("shim.py")
 
 
@@ -39,20 +44,80 @@ class LocalLauncher:
     def start(self, spec: JobSpec) -> Process:
         """Start the driver; its output is appended to the log file."""
         directory = spec.log_file.parent
-        directory.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, str(spec.job_directory / "job.py"), *spec.arguments]
-        lock = _lock_of(directory)
+        note = self._launch(spec, directory, "now", spec.arguments)
+        process = self._process(note)
+        if process is None:
+            raise OSError("the driver ended as soon as it was started")
+        self._list(str(spec.deployment), note)
+        return process
+
+    def start_standby(self, spec: JobSpec) -> None:
+        """Start a driver in a folder of its own: its notes must not replace those of the other."""
+        directory = spec.log_file.parent
+        self.end_standby(spec.deployment, directory)
+        folder = directory / STANDBYS / spec.report_id
+        folder.mkdir(parents=True)
+        arguments = (*spec.arguments, "--standby", str(folder))
+        note = self._launch(spec, folder, "later", arguments)
+        self._list(f"{spec.deployment}{STANDBY}", note)
+
+    def standby(self, deployment_directory: Path) -> Standby | None:
+        """As its shim noted it. It ends itself if nobody has asked for it for a while."""
+        folder = self._waiting(deployment_directory)
+        if folder is None:
+            return None
+        note = json.loads((folder / "process.json").read_text(encoding="utf-8"))
+        process = Process(self.host, note["pid"], note["born"] or "")
+        job, arguments = Path(note["command"][1]).parent, tuple(note["command"][2:-2])
+        ended = self.poll(deployment_directory, process)
+        (folder / "wanted").touch()
+        return Standby(process, job, arguments, (folder / "ready").exists(), ended)
+
+    def hand_over(self, deployment_directory: Path) -> None:
+        """A file beside its notes says so."""
+        folder = self._waiting(deployment_directory)
+        if folder is not None:
+            (folder / "go").touch()
+
+    def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:
+        """Its notes become those of the deployment, at once."""
+        folder = self._waiting(deployment_directory)
+        if folder is None:
+            return None
+        note = json.loads((folder / "process.json").read_text(encoding="utf-8"))
+        process = self._process(note)
+        if process is None or not self._lives(process):
+            return None
+        (folder / "go").touch()
+        self._list(str(deployment), note)
+        write(deployment_directory / "process.json", note)
+        self._note(f"{deployment}{STANDBY}").unlink(missing_ok=True)
+        return process
+
+    def end_standby(self, deployment: int, deployment_directory: Path) -> None:
+        """Whatever it has done is only preparation; its notes go with it."""
+        folder = self._waiting(deployment_directory)
+        if folder is not None:
+            note = json.loads((folder / "process.json").read_text(encoding="utf-8"))
+            self.kill(Process(self.host, note["pid"], note["born"] or ""))
+        named = _read(deployment_directory / "process.json").get("pid")
+        for old in (deployment_directory / STANDBYS).glob("*"):
+            if _read(old / "process.json").get("pid") != named:
+                shutil.rmtree(old, ignore_errors=True)
+        self._note(f"{deployment}{STANDBY}").unlink(missing_ok=True)
+
+    def _launch(
+        self, spec: JobSpec, directory: Path, when: str, arguments: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Start a driver under a shim that keeps its notes in a folder; the note of its process."""
+        home = spec.log_file.parent
+        home.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, str(spec.job_directory / "job.py"), *arguments]
         self._shims = [shim for shim in self._shims if shim.poll() is None]
         shim = subprocess.Popen(
             [
-                sys.executable,
-                str(SHIM),
-                str(directory),
-                str(spec.log_file),
-                str(lock),
-                str(self.log_bytes),
-                "--",
-                *command,
+                sys.executable, str(SHIM), str(directory), str(spec.log_file), str(_lock_of(home)),
+                str(self.log_bytes), when, "--", *command,
             ],
             cwd=spec.job_directory,
             env={**of_driver(os.environ), **spec.environment},
@@ -60,26 +125,31 @@ class LocalLauncher:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )
+        )  # fmt: skip
         self._shims.append(shim)
-        note = self._wait_for(directory, shim.pid)
-        process = self._process(note)
-        if process is None:
-            raise OSError("the driver ended as soon as it was started")
+        return self._wait_for(directory, shim.pid)
+
+    def _list(self, name: str, note: dict[str, Any]) -> None:
+        """List a driver among those that end with the whole system."""
         self.drivers.mkdir(parents=True, exist_ok=True)
-        self._note(spec.deployment).write_text(
-            json.dumps({"pid": process.pid, "born": process.born, "group": note["group"]}),
-            encoding="utf-8",
-        )
-        return process
+        listed = {each: note[each] for each in ("pid", "born", "group")}
+        self._note(name).write_text(json.dumps(listed), encoding="utf-8")
+
+    @staticmethod
+    def _waiting(deployment_directory: Path) -> Path | None:
+        """The folder of a driver that was not adopted, whether it lives or not."""
+        named = _read(deployment_directory / "process.json")
+        for folder in sorted((deployment_directory / STANDBYS).glob("*")):
+            note = _read(folder / "process.json")
+            if note and (note["pid"], note["born"]) != (named.get("pid"), named.get("born")):
+                return folder
+        return None
 
     def find(self, deployment_directory: Path) -> Process | None:
         """The living driver named by the shim's note, if there is one."""
-        with suppress(OSError, ValueError):
-            path = deployment_directory / "process.json"
-            process = self._process(json.loads(path.read_text(encoding="utf-8")))
-            return process if process is not None and self._lives(process) else None
-        return None
+        note = _read(deployment_directory / "process.json")
+        process = self._process(note) if note else None
+        return process if process is not None and self._lives(process) else None
 
     def sees(self, deployment_directory: Path, process: Process) -> bool:
         """Its own drivers, and those of other hosts that let go of their checkpoint."""
@@ -93,9 +163,9 @@ class LocalLauncher:
         while True:
             # Asked before the note is read: a shim that is gone by now has written it.
             noting = self._shim_lives(deployment_directory, process)
-            with suppress(OSError, ValueError):
-                ended = json.loads((deployment_directory / "exit.json").read_text(encoding="utf-8"))
-                if ended["pid"] == process.pid:
+            for folder in _folders(deployment_directory):
+                ended = _read(folder / "exit.json")
+                if ended.get("pid") == process.pid:
                     return Ended(int(ended["exit_code"]))
             if not noting or time.monotonic() > deadline:
                 return Ended(None)
@@ -124,7 +194,7 @@ class LocalLauncher:
 
     def forget(self, deployment: int) -> None:
         """Take the driver off the list that the launcher of the whole system ends with it."""
-        self._note(deployment).unlink(missing_ok=True)
+        self._note(str(deployment)).unlink(missing_ok=True)
 
     def _lives(self, process: Process) -> bool:
         return process.host == self.host and born(process.pid) == process.born
@@ -135,14 +205,14 @@ class LocalLauncher:
 
     @staticmethod
     def _shim_lives(deployment_directory: Path, process: Process) -> bool:
-        with suppress(OSError, ValueError):
-            path = deployment_directory / "process.json"
-            note = json.loads(path.read_text(encoding="utf-8"))
-            return bool(note["pid"] == process.pid and born(note["shim"]) is not None)
+        for folder in _folders(deployment_directory):
+            note = _read(folder / "process.json")
+            if note.get("pid") == process.pid and born(note["shim"]) is not None:
+                return True
         return False
 
-    def _note(self, deployment: int) -> Path:
-        return self.drivers / f"{deployment}.json"
+    def _note(self, name: str) -> Path:
+        return self.drivers / f"{name}.json"
 
     @staticmethod
     def _wait_for(directory: Path, shim: int) -> dict[str, Any]:
@@ -160,6 +230,20 @@ class LocalLauncher:
                         )
             time.sleep(0.02)
         raise OSError(f"the driver did not start within {START_DEADLINE_SECONDS:.0f} s")
+
+
+def _folders(deployment_directory: Path) -> list[Path]:
+    """Where shims keep their notes: of the driver that was started alone, and of others."""
+    return [deployment_directory, *(deployment_directory / STANDBYS).glob("*")]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """A shim's note, or nothing."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _lock_of(deployment_directory: Path) -> Path:

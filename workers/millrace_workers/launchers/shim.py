@@ -1,9 +1,10 @@
 """Parent of one driver: starts it, waits for it, writes down how it ended.
 
 Runs detached from the worker: neither the worker's end nor its restart touches the driver.
-Usage: ``python shim.py DIRECTORY LOG LOCK LOG_BYTES -- COMMAND...``. Writes ``process.json``, or
-``refused.json`` where another driver holds LOCK, and ``exit.json`` into DIRECTORY. Standard library
-only.
+Usage: ``python shim.py DIRECTORY LOG LOCK LOG_BYTES now|later -- COMMAND...``. Writes
+``process.json``, or ``refused.json`` where another driver holds LOCK, and ``exit.json`` into
+DIRECTORY. With ``later`` the driver takes the lock itself, by the descriptor in MILLRACE_LOCK: both
+processes then hold it, as with ``now``. Standard library only.
 """
 
 from __future__ import annotations
@@ -56,10 +57,15 @@ def born(pid: int) -> str | None:
     return None if state in {"Z", "X"} else f"{boot}/{start_ticks}"
 
 
+def opened(path: Path) -> int:
+    """The descriptor of a lock file; nobody holds the lock by it yet."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
 def locked(path: Path, seconds: float = 0.0) -> int | None:
     """The descriptor of a lock file that is ours from now on; None where another holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = opened(path)
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -113,14 +119,14 @@ def sweep(group: int) -> None:
 def main(arguments: list[str]) -> int:
     """Start the driver and wait for its end, holding the lock as long as anything of it lives."""
     directory, log_path, lock_path = (Path(each) for each in arguments[:3])
-    log_bytes, command = int(arguments[3]), arguments[5:]
+    log_bytes, later, command = int(arguments[3]), arguments[4] == "later", arguments[6:]
     # The whole group is signalled; the shim itself stays to record the exit code.
     for quiet in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(quiet, lambda _signal, _frame: None)
     if LINUX:
         # Whatever the driver leaves behind becomes a child of this process, to be waited for.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    lock = locked(lock_path, LOCK_SECONDS)
+    lock = opened(lock_path) if later else locked(lock_path, LOCK_SECONDS)
     if lock is None:
         holder = lock_path.read_text(encoding="utf-8", errors="replace")
         write(directory / "refused.json", {"shim": os.getpid(), "holder": holder})
@@ -135,9 +141,11 @@ def main(arguments: list[str]) -> int:
             # Held by the driver as well: the end of this process does not free the checkpoint.
             pass_fds=(lock,),
             process_group=0,
+            env={**os.environ, "MILLRACE_LOCK": str(lock)} if later else None,
         )
-    os.truncate(lock, 0)
-    os.pwrite(lock, f"process {driver.pid} on {os.uname().nodename}".encode(), 0)
+    if not later:
+        os.truncate(lock, 0)
+        os.pwrite(lock, f"process {driver.pid} on {os.uname().nodename}".encode(), 0)
     write(
         directory / "process.json",
         {
@@ -145,10 +153,13 @@ def main(arguments: list[str]) -> int:
             "born": born(driver.pid),
             "group": driver.pid,
             "shim": os.getpid(),
+            "command": command,
         },
     )
     code = wait_for(driver, log_path, log_bytes)
-    write(directory / "exit.json", {"pid": driver.pid, "exit_code": code, "at": time.time()})
+    # The folder of a driver that was given up is gone.
+    with suppress(OSError):
+        write(directory / "exit.json", {"pid": driver.pid, "exit_code": code, "at": time.time()})
     sweep(driver.pid)
     return 0
 

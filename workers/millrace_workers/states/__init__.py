@@ -49,10 +49,14 @@ TRANSITIONS: dict[str, frozenset[str]] = {
     "new": frozenset({"compiling", "stopped"}),
     "compiling": frozenset({"checking", "failed", "stopping", "running"}),
     "checking": frozenset({"staging", "failed", "stopping", "running"}),
-    "staging": frozenset({"starting", "checking", "failed", "stopping"}),
+    "staging": frozenset({"starting", "compiling", "checking", "running", "failed", "stopping"}),
     "starting": frozenset({"running", "paused", "restarting", "failed", "stopping"}),
-    "running": frozenset({"compiling", "paused", "degraded", "restarting", "failed", "stopping"}),
-    "paused": frozenset({"running", "compiling", "degraded", "restarting", "failed", "stopping"}),
+    "running": frozenset(
+        {"compiling", "staging", "paused", "degraded", "restarting", "failed", "stopping"}
+    ),
+    "paused": frozenset(
+        {"running", "compiling", "staging", "degraded", "restarting", "failed", "stopping"}
+    ),
     "degraded": frozenset({"running", "paused", "restarting", "failed", "stopping"}),
     "restarting": frozenset({"starting", "compiling", "failed", "stopping"}),
     "stopping": frozenset({"stopped", "starting", "compiling"}),

@@ -10,8 +10,10 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     run = deployment.run
     if run is None:
         return "restarting" if deployment.wants_to_run else "stopping"
-    if not deployment.wants_to_run or deployment.restart_requested:
+    if not deployment.wants_to_run:
         return "stopping"
+    if deployment.restart_requested:
+        return "stopping" if deployment.paused else "staging"
     ended = tools.launcher.poll(deployment.directory, run.process)
     if ended is not None:
         return after_end(deployment, tools, ended, tools.reports.last_state(run.report_id))

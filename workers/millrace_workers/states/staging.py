@@ -1,19 +1,49 @@
-"""Write the job beside the running one; only then the running one is stopped."""
+"""Write the job beside the running one, and start its driver; only then the other is stopped."""
 
 import shutil
 
 from millrace_compiler.needs import topics_of, with_partitions
 
 from millrace_workers.model import Deployment
+from millrace_workers.states import handing_over
 from millrace_workers.states.compiling import refuse
+from millrace_workers.states.starting import spec_of
 from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Stage the code, then start it, after stopping what still runs."""
+    """Stage the code, then start it: beside what runs where both fit, else after stopping that."""
     if not deployment.wants_to_run:
         return "stopping"
+    run = deployment.run
+    same = run is not None and run.version == deployment.version
+    if same and not deployment.restart_requested:
+        # The change was cancelled before anything stopped.
+        tools.launcher.end_standby(deployment.id, deployment.directory)
+        return "running"
+    standby = tools.launcher.standby(deployment.directory)
+    if run is not None and standby is not None:
+        spec = spec_of(deployment, tools)
+        if standby.runs(spec):
+            return handing_over.go_on(deployment, tools, run, spec, standby)
+        # Something else is wanted since it was started.
+        tools.launcher.end_standby(deployment.id, deployment.directory)
+        return "compiling"
+    tools.launcher.end_standby(deployment.id, deployment.directory)
     tools.record.step("stage", "running")
+    # A driver that runs has its code where it was staged.
+    if not (same and (deployment.job_directory / "job.py").exists()):
+        left = _write(deployment, tools)
+        if left is not None:
+            return left
+    if run is not None:
+        return handing_over.begin(deployment, tools, spec_of(deployment, tools))
+    tools.record.step("stage", "done")
+    return "starting"
+
+
+def _write(deployment: Deployment, tools: Tools) -> str | None:
+    """Stage the code of the wanted version; the next state where that is not possible."""
     target = deployment.job_directory
     fresh = target.with_name(target.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
@@ -30,5 +60,4 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return refuse(deployment, tools, "stage", failure)
     shutil.rmtree(target, ignore_errors=True)
     fresh.rename(target)
-    tools.record.step("stage", "done")
-    return "starting" if deployment.run is None else "stopping"
+    return None

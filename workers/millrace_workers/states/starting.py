@@ -6,7 +6,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from millrace_workers.launchers import CheckpointInUse, JobSpec
+from millrace_workers.launchers import CheckpointInUse, JobSpec, Process
 from millrace_workers.model import Deployment, Failure
 from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
@@ -66,38 +66,13 @@ def forget_old_jobs(deployment: Deployment, kept: int) -> None:
 
 def _start(deployment: Deployment, tools: Tools) -> str | None:
     tools.record.step("start", "running")
-    epoch = deployment.next_epoch
-    report_id = f"{deployment.id}-{epoch}"
     process = tools.launcher.find(deployment.directory)
+    spec = spec_of(deployment, tools)
     if process is None:
-        tools.reports.forget(report_id)
+        process = _adopted(deployment, tools, spec)
+    if process is None:
+        tools.reports.forget(spec.report_id)
         control(deployment)
-        spec = JobSpec(
-            deployment=deployment.id,
-            job_directory=deployment.job_directory,
-            checkpoint=deployment.checkpoint,
-            log_file=deployment.log_file,
-            report_id=report_id,
-            arguments=(
-                "--checkpoint",
-                str(deployment.checkpoint),
-                "--run",
-                report_id,
-                "--control",
-                str(deployment.control),
-                *(["--continues"] if deployment.has_state else []),
-                *tools.driver_arguments(deployment),
-                *arguments_of(deployment.settings),
-                *decisions_of(deployment.state_decisions),
-                *beginning_of(deployment.beginning),
-            ),
-            environment={
-                # An address with a password: command lines can be read by all.
-                "MILLRACE_REPORT": tools.reports.grant(report_id),
-                "MILLRACE_DEPLOYMENT": str(deployment.id),
-                "MILLRACE_HOST": socket.gethostname(),
-            },
-        )
         try:
             process = tools.launcher.start(spec)
         except CheckpointInUse as error:
@@ -112,8 +87,52 @@ def _start(deployment: Deployment, tools: Tools) -> str | None:
                 return fall_back(deployment, tools, failure)
             tools.record.fail(failure)
             return "failed"
-    tools.record.begin_run(process, epoch, report_id)
+    tools.record.begin_run(process, deployment.next_epoch, spec.report_id)
     return None
+
+
+def _adopted(deployment: Deployment, tools: Tools, spec: JobSpec) -> Process | None:
+    """The driver that was prepared for this start; one for another start is ended."""
+    standby = tools.launcher.standby(deployment.directory)
+    if standby is None:
+        return None
+    if standby.runs(spec):
+        process = tools.launcher.adopt(deployment.id, deployment.directory)
+        if process is not None:
+            return process
+    tools.launcher.end_standby(deployment.id, deployment.directory)
+    return None
+
+
+def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
+    """How the next driver of a deployment is started."""
+    report_id = f"{deployment.id}-{deployment.next_epoch}"
+    return JobSpec(
+        deployment=deployment.id,
+        job_directory=deployment.job_directory,
+        checkpoint=deployment.checkpoint,
+        log_file=deployment.log_file,
+        report_id=report_id,
+        arguments=(
+            "--checkpoint",
+            str(deployment.checkpoint),
+            "--run",
+            report_id,
+            "--control",
+            str(deployment.control),
+            *(["--continues"] if deployment.has_state else []),
+            *tools.driver_arguments(deployment),
+            *arguments_of(deployment.settings),
+            *decisions_of(deployment.state_decisions),
+            *beginning_of(deployment.beginning),
+        ),
+        environment={
+            # An address with a password: command lines can be read by all.
+            "MILLRACE_REPORT": tools.reports.grant(report_id),
+            "MILLRACE_DEPLOYMENT": str(deployment.id),
+            "MILLRACE_HOST": socket.gethostname(),
+        },
+    )
 
 
 def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ...]:

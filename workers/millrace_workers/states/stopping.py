@@ -1,6 +1,7 @@
 """Stop the driver: ask, wait, then end it."""
 
 from millrace_workers.model import Deployment
+from millrace_workers.states.starting import spec_of
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import control
 
@@ -14,6 +15,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     more is ended.
     """
     run = deployment.run
+    if not deployment.wants_to_run:
+        tools.launcher.end_standby(deployment.id, deployment.directory)
     if run is not None:
         ended = tools.launcher.poll(deployment.directory, run.process)
         if ended is None:
@@ -25,6 +28,8 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
             if tools.now() - deployment.since > DEADLINE_SECONDS:
                 tools.launcher.kill(run.process)
             else:
+                if deployment.wants_to_run:
+                    _hand_over(deployment, tools)
                 tools.launcher.ask_to_stop(run.process)
             return None
         tools.record.end_run("stopped" if ended.exit_code == 0 else "killed")
@@ -35,3 +40,10 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     # Another version may be wanted since the stop began.
     staged = (deployment.job_directory / "job.py").exists()
     return "starting" if staged else "compiling"
+
+
+def _hand_over(deployment: Deployment, tools: Tools) -> None:
+    """Have the driver that was prepared for this change wait for the checkpoint's lock."""
+    standby = tools.launcher.standby(deployment.directory)
+    if standby is not None and standby.runs(spec_of(deployment, tools)):
+        tools.launcher.hand_over(deployment.directory)

@@ -118,5 +118,7 @@ class Tools:
     #: a driver that has reported nothing for so long is degraded; then, after more, restarted
     silent_seconds: float
     degraded_seconds: float
+    #: why a driver cannot be prepared beside the one that runs, as a sentence; None: it can
+    cold: Callable[[Deployment], str | None]
     #: bytes free on the disk of a folder
     free_space: Callable[[Path], int]

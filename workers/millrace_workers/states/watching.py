@@ -69,6 +69,17 @@ def fall_back(deployment: Deployment, tools: Tools, cause: Failure) -> str:
     return "restarting"
 
 
+def reported(report: Report | None) -> Failure | None:
+    """The failure with which a driver says that it ended."""
+    return report.failure if report is not None and report.state == "failed" else None
+
+
+def lost(ended: Ended) -> Failure:
+    """The failure of a driver that said nothing."""
+    how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
+    return Failure("driver_lost", f"The driver {how}; see its log.")
+
+
 def after_end(
     deployment: Deployment, tools: Tools, ended: Ended, report: Report | None
 ) -> str | None:
@@ -79,10 +90,7 @@ def after_end(
     if ended.exit_code == 0:
         tools.record.end_run("stopped")
         return "restarting"
-    failure = report.failure if report is not None and report.state == "failed" else None
-    if failure is None:
-        how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
-        failure = Failure("driver_lost", f"The driver {how}; see its log.")
+    failure = reported(report) or lost(ended)
     if failure.code in CODES:
         tools.record.end_run("outage", failure)
         away = Away(failure.code, failure.message)

@@ -12,6 +12,13 @@ export const deployments = {
   "Version {n} runs until you accept.": "在您接受之前，版本 {n} 继续运行。",
   "Nothing starts until you accept.": "接受之前不会启动任何内容。",
   "All stores are kept, and nothing else changes.": "所有状态存储保留，其他也无变化。",
+  "The new driver is prepared before version {n} stops, so that the output pauses only briefly.":
+    "新驱动程序在版本 {n} 停止之前准备就绪，因此输出只会短暂中断。",
+  "Version {n} is stopped before the new driver starts.": "在新驱动程序启动之前先停止版本 {n}。",
+  "There is not enough memory for two drivers at once.": "内存不足以同时运行两个驱动程序。",
+  "The cores of the cluster are in use by the driver that runs.":
+    "集群的核心正被运行中的驱动程序占用。",
+  "It is paused.": "它已暂停。",
   "This topic is read from now on.": "从现在起读取此主题。",
   "This topic is no longer read.": "不再读取此主题。",
   "Stopped at": "停止于",

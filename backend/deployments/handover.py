@@ -1,0 +1,80 @@
+"""Whether the driver of a change can be prepared beside the one that runs (warm), or not (cold).
+
+Warm, the output pauses from the last batch of the one driver to the first of the other, which has
+loaded Spark and its query by then. Cold, for a whole start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from django.conf import settings as installation
+
+from deployments.choices import ColdReason
+from deployments.models import Deployment
+
+#: heap of a driver without a setting of its own
+HEAP_MB = 1024
+#: what a driver takes beside the heap of its JVM: its classes, its threads, RocksDB, Python
+BESIDE_HEAP_MB = 768
+CGROUP = Path("/sys/fs/cgroup")
+
+
+@dataclass(frozen=True)
+class Cold:
+    """Why the old driver is stopped before the new one is started."""
+
+    code: ColdReason
+    message: str
+
+
+def cold_reason(settings: Mapping[str, Any], *, paused: bool) -> Cold | None:
+    """Why a deployment with these settings cannot be changed warm; None: it can."""
+    if paused:
+        return Cold(ColdReason.PAUSED, "The deployment is paused: nothing has to go on meanwhile.")
+    if installation.SPARK_MASTER and not installation.SPARK_MASTER.startswith("local"):
+        return Cold(
+            ColdReason.CLUSTER,
+            "The cores of the cluster are those of the driver that runs; it is stopped first.",
+        )
+    needed = int(settings.get("memory_mb") or HEAP_MB) + BESIDE_HEAP_MB
+    free = free_memory_mb() - installation.SPARE_MEMORY_MB
+    if needed > free:
+        return Cold(
+            ColdReason.MEMORY,
+            f"A second driver needs {needed:,} MB of memory, {max(0, free):,} MB are left; the "
+            "one that runs is stopped first.",
+        )
+    return None
+
+
+def shown(row: Deployment, settings: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+    """How a change of a deployment takes place, as the API shows it; None where nothing runs."""
+    if row.live_run is None:
+        return None
+    cold = cold_reason(row.settings if settings is None else settings, paused=row.paused)
+    return {
+        "warm": cold is None,
+        "reason": None if cold is None else cold.code.value,
+        "message": None if cold is None else cold.message,
+    }
+
+
+def free_memory_mb(cgroup: Path = CGROUP) -> int:
+    """What this machine can still give, or the container, where that is less."""
+    free = psutil.virtual_memory().available
+    try:
+        most = (cgroup / "memory.max").read_text().strip()
+        used = int((cgroup / "memory.current").read_text())
+        lines = (cgroup / "memory.stat").read_text().splitlines()
+    except (OSError, ValueError):
+        return free // 1_000_000
+    if most.isdecimal():
+        # Files that are cached give way.
+        cached = sum(int(each.split()[1]) for each in lines if each.startswith("inactive_file "))
+        free = min(free, int(most) - used + cached)
+    return max(0, free // 1_000_000)

@@ -1,0 +1,229 @@
+"""How long the output pauses while one version takes the place of another.
+
+    ./millrace bench change -- --keys 1000 1000000 --changes 3
+
+A system of its own is started as a person does it. Records are written at a rate and counted by key
+while versions are deployed in turns: under each guarantee, with stores of so many keys. Shown is
+the longest time without an output around each change (the last output of the old driver to the
+first of the new one), and the time from the request to that first output. `--cold` stops the old
+driver first, as a machine without memory for both does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from bench._broker import free_ports
+from bench._documents import chain, document, node
+from bench._table import Row, show
+from tests.e2e.api import Api
+from tests.e2e.system import System, running_system
+from tests.e2e.topics import create_topic
+
+PARTITIONS = 2
+GUARANTEES = ("at_least_once", "exactly_once")
+PAUSE_LIMIT = 3.0
+PATIENCE_SECONDS = 400.0
+
+
+def counting(name: str, guarantee: str, *, checked: bool) -> dict[str, Any]:
+    """Records by key; the other version has one more step before the store."""
+    text = {"format": "string"}
+    nodes = [
+        node("records", "source.stream", topics=[f"{name}-in"], key=text, value=text),
+        *([node("checked", "filter", predicate="value <> ''")] if checked else []),
+        node("by-value", "select_key", key="value"),
+        node("count", "count"),
+        node("updates", "to_stream"),
+        node("out", "sink.topic", topic=f"{name}-out"),
+    ]
+    made = document(name, nodes, chain(*(each["id"] for each in nodes)))
+    made["topics"] = {f"{name}-{end}": {"partitions": PARTITIONS} for end in ("in", "out")}
+    made["settings"] = {"processing_guarantee": guarantee}
+    return made
+
+
+class Outputs(threading.Thread):
+    """Notes when outputs arrive that a reader of committed records sees."""
+
+    def __init__(self, servers: str, topic: str) -> None:
+        super().__init__(daemon=True)
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": servers,
+                "group.id": "change",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "log_level": 0,
+            }
+        )
+        self._consumer.assign([TopicPartition(topic, n, 0) for n in range(PARTITIONS)])
+        self._ended = threading.Event()
+        self.count = 0
+        #: monotonic seconds, where 50 ms or more passed between two outputs
+        self.gaps: list[tuple[float, float]] = []
+        self.last = time.monotonic()
+
+    def run(self) -> None:
+        """Read until stopped."""
+        while not self._ended.is_set():
+            found = self._consumer.consume(500, 0.02)
+            if not found:
+                continue
+            now = time.monotonic()
+            if now - self.last >= 0.05:
+                self.gaps.append((self.last, now))
+            self.last, self.count = now, self.count + len(found)
+        self._consumer.close()
+
+    def stop(self) -> None:
+        """Leave."""
+        self._ended.set()
+        self.join()
+
+
+@dataclass
+class Change:
+    """One deployment that is changed."""
+
+    system: System
+    api: Api
+    guarantee: str
+    keys: int
+    rate: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Of its topology and topics."""
+        return f"{self.guarantee.replace('_', '-')}-{self.keys}"
+
+    def measure(self, changes: int) -> tuple[list[float], list[float]]:
+        """Pauses, and seconds from each request to the first output of the new version."""
+        servers = self.system.bootstrap_servers
+        for end in ("in", "out"):
+            create_topic(servers, f"{self.name}-{end}", PARTITIONS)
+        first = counting(self.name, self.guarantee, checked=False)
+        self.deployment = self.api.deploy(self.name, first)
+        topology = self.api.call("GET", f"/deployments/{self.deployment}")["topology"]
+        second = counting(self.name, self.guarantee, checked=True)
+        body = {"document": second, "message": "next", "base_version": 1}
+        self.api.call("POST", f"/topologies/{topology}/versions", body)
+        outputs = Outputs(servers, f"{self.name}-out")
+        outputs.start()
+        ended = threading.Event()
+        writer = threading.Thread(target=self._write, args=(servers, ended))
+        writer.start()
+        try:
+            self._until(lambda: outputs.count >= self.keys + self.rate)
+            found = [self._change(2 - n % 2, outputs) for n in range(changes)]
+        finally:
+            ended.set()
+            writer.join()
+            outputs.stop()
+        self.api.call("POST", f"/deployments/{self.deployment}/stop")
+        self.api.until(self.deployment, "stopped", 120)
+        return [each[0] for each in found], [each[1] for each in found]
+
+    def _change(self, version: int, outputs: Outputs) -> tuple[float, float]:
+        # State that has settled: the batches that filled it are done, and written as snapshots.
+        time.sleep(10)
+        before, asked = len(outputs.gaps), time.monotonic()
+        body = {"version": version, "settings": {"create_topics": True, **self.settings}}
+        self.api.call("POST", f"/deployments/{self.deployment}/redeploy", body)
+        self._until(lambda: self._arrived(version))
+        count = outputs.count
+        self._until(lambda: outputs.count > count)
+        start, end = max(outputs.gaps[before:], key=lambda gap: gap[1] - gap[0])
+        return end - start, end - asked
+
+    def _arrived(self, version: int) -> bool:
+        found = self.api.call("GET", f"/deployments/{self.deployment}")
+        if found["failure"] is not None:
+            raise RuntimeError(f"the change failed: {found['failure']['message']}")
+        run = found["run"]
+        runs = run is not None and run["version"] == version and found["fallback"] is None
+        return bool(runs and found["observed"] == "running")
+
+    def _write(self, servers: str, ended: threading.Event) -> None:
+        """Each key once, as fast as they are taken; then at the rate."""
+        producer = Producer({"bootstrap.servers": servers, "linger.ms": 5, "log_level": 0})
+        began, number = time.monotonic(), 0
+        while not ended.is_set():
+            due = self.keys + int((time.monotonic() - began) * self.rate)
+            while number < due and not ended.is_set():
+                try:
+                    producer.produce(f"{self.name}-in", f"k{number % 97}", self._key(number))
+                except BufferError:
+                    producer.poll(0.1)
+                    continue
+                number += 1
+                if number == self.keys:
+                    began = time.monotonic()
+                    break
+            producer.poll(0.005)
+        producer.flush(30)
+
+    def _key(self, number: int) -> str:
+        return f"key-{number % self.keys:012}-{'x' * 60}"
+
+    def _until(self, holds: Any) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not holds():
+            if time.monotonic() > deadline:
+                raise RuntimeError("it did not come about")
+            time.sleep(0.05)
+
+
+def main() -> int:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 1_000_000])
+    parser.add_argument("--rate", type=int, default=200, help="records a second (200)")
+    parser.add_argument("--changes", type=int, default=3, help="of each deployment (3)")
+    parser.add_argument("--guarantee", choices=GUARANTEES, help="only this one")
+    parser.add_argument("--cold", action="store_true", help="stop the old driver first")
+    given = parser.parse_args()
+    rows = []
+    machine = {**os.environ, **({"MILLRACE_SPARE_MEMORY_MB": "1000000"} if given.cold else {})}
+    with (
+        tempfile.TemporaryDirectory(prefix="millrace-bench-") as folder,
+        running_system(Path(folder), free_ports(1)[0], machine) as system,
+        Api(system.address, system.link) as api,
+    ):
+        for guarantee in [given.guarantee] if given.guarantee else GUARANTEES:
+            for keys in given.keys:
+                change = Change(system, api, guarantee, keys, given.rate)
+                try:
+                    pauses, took = change.measure(given.changes)
+                except BaseException:
+                    with suppress(OSError, AttributeError):
+                        log = system.data / "deployments" / str(change.deployment) / "driver.log"
+                        print(log.read_text()[-4_000:], file=sys.stderr)
+                    raise
+                what = f"{guarantee}, {keys:,} keys"
+                print(what, [f"{each:.2f}" for each in pauses], flush=True)
+                rows += [
+                    Row(f"{what}: pause, median", statistics.median(pauses), 0.0, PAUSE_LIMIT),
+                    Row(f"{what}: pause, worst", max(pauses), 0.0),
+                    Row(f"{what}: until the first output", statistics.median(took), 0.0),
+                ]
+    show(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

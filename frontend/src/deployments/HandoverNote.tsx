@@ -1,0 +1,34 @@
+import type { StatePlan } from "../api/types";
+import { type Phrase, phrase, t } from "../ui/i18n";
+
+type Handover = NonNullable<StatePlan["handover"]>;
+
+/** How the driver of a change takes the place of the one that runs. */
+export function HandoverNote({ plan }: { plan: StatePlan }) {
+  const { handover } = plan;
+  if (handover === null) return null;
+  if (handover.warm) {
+    return (
+      <p data-testid="handover" data-warm="true">
+        {t(
+          "The new driver is prepared before version {n} stops, so that the output pauses only briefly.",
+          {
+            n: plan.before,
+          },
+        )}
+      </p>
+    );
+  }
+  return (
+    <p data-testid="handover" data-warm="false">
+      {t("Version {n} is stopped before the new driver starts.", { n: plan.before })}{" "}
+      {handover.reason === null ? null : t(REASONS[handover.reason])}
+    </p>
+  );
+}
+
+const REASONS: Readonly<Record<NonNullable<Handover["reason"]>, Phrase>> = {
+  memory: phrase("There is not enough memory for two drivers at once."),
+  cluster: phrase("The cores of the cluster are in use by the driver that runs."),
+  paused: phrase("It is paused."),
+};

@@ -1,0 +1,126 @@
+"""A rehearsal of a job's query: Spark prepares itself for it while another driver still runs.
+
+Some of the newest records of each source go through the whole topology, with a checkpoint that is
+deleted at once and a sink that takes everything and keeps nothing. What was loaded and compiled for
+that is there when the query starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from millrace_runtime import columns, topics
+from millrace_runtime.job import Job
+from millrace_runtime.kafka import Kafka
+from millrace_runtime.options import kafka_options
+from millrace_runtime.session import local_dir
+
+#: records of each partition, and of each of the micro-batches
+RECORDS, BATCH = 60, 60
+#: micro-batches; more records may come than were there when it began
+BATCHES = 3
+LONGEST_SECONDS = 60.0
+#: nodes that run code of the topology's author, which may do more than return a value
+CODE = frozenset({"process", "process_values"})
+
+
+class Newest:
+    """The offsets from which a rehearsal reads."""
+
+    def __init__(self, session: Any, client: dict[str, str]) -> None:
+        self._session, self._client = session, client
+
+    def places(
+        self, names: Iterable[str], pattern: str | None, start: str
+    ) -> dict[str, dict[str, int]]:
+        """By topic and partition, some records before the end."""
+        every = list(names)
+        if pattern:
+            every += topics.matching(self._session, self._client, pattern)
+        held = topics.ranges(self._session, self._client, every)
+        return {
+            topic: {number: max(first, end - RECORDS) for number, (first, end) in ends.items()}
+            for topic, ends in held.items()
+        }
+
+
+def rehearse(
+    session: Any, name: str, graph: dict[str, Any], arguments: argparse.Namespace
+) -> str | None:
+    """Rehearse a job's query; why it was not done, or ended early, if so.
+
+    Topologies with code of their own in processors are left out: it would run twice.
+    """
+    if any(node["op"] in CODE or "reader" in node["params"] for node in graph["nodes"]):
+        return "it has code of its own"
+    if not arguments.bootstrap_servers:
+        return "it has no broker"
+    run = f"{arguments.run}-rehearsal"
+    scratch = tempfile.mkdtemp(prefix="millrace-rehearsal-", dir=local_dir())
+    try:
+        _run(session, name, graph, arguments, run, scratch)
+    except Exception as error:  # noqa: BLE001 - the query itself says what is wrong
+        return f"{type(error).__name__}: {error}".split("\n", 1)[0]
+    finally:
+        with contextlib.suppress(Exception):
+            columns.gateway().StreamTasks.release(run)
+        shutil.rmtree(scratch, ignore_errors=True)
+    return None
+
+
+def _run(
+    session: Any,
+    name: str,
+    graph: dict[str, Any],
+    arguments: argparse.Namespace,
+    run: str,
+    scratch: str,
+) -> None:
+    kafka = Kafka(
+        session,
+        arguments.bootstrap_servers,
+        options=kafka_options(arguments.kafka_config, os.environ),
+        max_records=BATCH,
+        run=run,
+    )
+    kafka.begin_at(Newest(session, kafka.client))
+    job = Job(session, kafka, graph, name=name, run=run, updates=True)
+    session.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+    rows = job.query().rows
+    writer = rows.writeStream.outputMode("update").queryName(run).format("noop")
+    query = writer.option("checkpointLocation", scratch).trigger(availableNow=True).start()
+    deadline = time.monotonic() + LONGEST_SECONDS
+    while query.isActive and time.monotonic() < deadline and _done(query) < BATCHES:
+        time.sleep(0.02)
+    query.stop()
+    there = topics.identities(session, kafka.client, job.sink_topics)
+    _open_producer(session, kafka.client, there)
+
+
+def _done(query: Any) -> int:
+    progress = query._jsq.lastProgress()
+    return 0 if progress is None else int(progress.batchId()) + 1
+
+
+def _open_producer(session: Any, client: dict[str, str], names: Iterable[str]) -> None:
+    """Have the classes of a producer loaded; nothing is sent, and no transaction begun."""
+    jvm = session._jvm
+    properties = jvm.java.util.Properties()
+    for key, value in client.items():
+        properties.setProperty(key, value)
+    bytes_of = jvm.org.apache.kafka.common.serialization.ByteArraySerializer
+    producer = jvm.org.apache.kafka.clients.producer.KafkaProducer(
+        properties, bytes_of(), bytes_of()
+    )
+    try:
+        for name in names:
+            producer.partitionsFor(name)
+    finally:
+        producer.close()
