@@ -90,7 +90,7 @@ def test_what_somebody_else_edits_is_marked_on_the_node(
     other.wait_for_url("**/w/**")
     other.goto(page.url)
     them = Designer(other)
-    expect(page.get_by_role("button", name="Grace Hopper is here")).to_be_visible()
+    expect(page.get_by_role("button", name="Grace Hopper has this topology open")).to_be_visible()
 
     them.select(node)
     mark = page.locator(f'[data-person-node="{node}"]')
@@ -100,7 +100,7 @@ def test_what_somebody_else_edits_is_marked_on_the_node(
     them.page.keyboard.press("Escape")
     expect(mark).to_have_count(0)
     theirs.close()
-    expect(page.get_by_role("button", name="Grace Hopper is here")).to_have_count(0)
+    expect(page.get_by_role("button", name="Grace Hopper has this topology open")).to_have_count(0)
 
 
 def test_changes_that_the_server_did_not_get_outlive_the_page(

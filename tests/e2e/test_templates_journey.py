@@ -94,7 +94,7 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     dialog.get_by_label("value.page").fill("/only-this")
     dialog.get_by_label("End after records (0: no limit)").fill("3")
     page.get_by_test_id("start-generator").click()
-    page.get_by_role("button", name="Show generators that ended").click()
+    page.get_by_role("button", name="Show finished generators").click()
     expect(page.get_by_test_id("generators").get_by_text("Done")).to_be_visible(timeout=30_000)
     page.reload()
     expect(page.locator('[data-testid="records"] tbody tr').first).to_contain_text("/only-this")

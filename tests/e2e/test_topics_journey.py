@@ -37,7 +37,7 @@ def test_a_topic_is_created_written_to_watched_and_deleted(page: Page, system: S
     page.get_by_test_id("new-key").fill("anna")
     page.get_by_test_id("new-value").fill("{not JSON")
     page.get_by_test_id("write-record").click()
-    expect(page.get_by_text("No JSON")).to_be_visible()
+    expect(page.get_by_text("Not valid JSON")).to_be_visible()
     page.get_by_test_id("new-value").fill('{"page": {"id": 7}}')
     page.get_by_test_id("write-record").click()
     expect(page.get_by_text("Written to partition 0 at offset 0.")).to_be_visible()

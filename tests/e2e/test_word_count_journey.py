@@ -256,7 +256,7 @@ def see_why_the_tasks_moved(designer: Designer) -> None:
     moves = page.get_by_test_id("moves").locator("tbody tr")
     after, before = (
         moves.filter(has_text="0_0").filter(has_text=reason)
-        for reason in ("The driver before was lost or failed", "The deployment started")
+        for reason in ("The previous driver was lost or failed", "The deployment started")
     )
     expect(after).to_have_count(1, timeout=60_000)
     expect(before).to_have_count(1)

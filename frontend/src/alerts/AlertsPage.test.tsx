@@ -161,7 +161,7 @@ test("an operator makes a rule; what the server refuses stands at its field", as
   });
 });
 
-test("a test tells which receivers accepted it; a rule is deleted", async () => {
+test("a test shows which receivers accepted it; a rule is deleted", async () => {
   open();
   fireEvent.click(await screen.findByRole("button", { name: "Send a test" }));
   expect((await screen.findByTestId("tested")).textContent).toContain("the test was accepted");
@@ -169,7 +169,7 @@ test("a test tells which receivers accepted it; a rule is deleted", async () => 
   await waitFor(() => expect(asked.some(({ method }) => method === "DELETE")).toBe(true));
 });
 
-test("who may not change rules is offered nothing; without alerts and rules the page says so", async () => {
+test("without the right to change rules there is no button; without alerts and rules there is a text", async () => {
   role = "viewer";
   alerts = [];
   rules = [];

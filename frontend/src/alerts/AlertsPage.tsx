@@ -92,7 +92,7 @@ function Alerts({ ws }: { ws: string }) {
       ) : null}
       {found === undefined ? null : found.count === 0 ? (
         <div className={pages.card}>
-          <Empty title={shown === "firing" ? t("Nothing fires") : t("No alerts")}>
+          <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
             {t("An alert is listed here once the condition of a rule has held for its duration.")}
           </Empty>
         </div>

@@ -13,8 +13,11 @@ export const CONDITIONS: readonly {
   readonly unit?: Phrase;
 }[] = [
   { id: "failed", title: phrase("The deployment failed") },
-  { id: "unknown", title: phrase("Its state is unknown") },
-  { id: "degraded", title: phrase("It is degraded, restarts or waits for a service") },
+  { id: "unknown", title: phrase("The state of the deployment is unknown") },
+  {
+    id: "degraded",
+    title: phrase("The deployment is degraded, restarting or waiting for a service"),
+  },
   { id: "lag", title: phrase("Lag in records"), unit: phrase("records") },
   { id: "lag_time", title: phrase("Lag in time"), unit: phrase("s") },
   { id: "latency", title: phrase("Latency from the record's time (p99)"), unit: phrase("s") },

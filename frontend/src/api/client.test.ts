@@ -67,12 +67,12 @@ describe("the API client", () => {
     expect(asked.mock.calls[1]?.[0].headers.get("X-CSRFToken")).toBe("fresh");
   });
 
-  test("tells the page when nobody is signed in any more", async () => {
-    const told = vi.fn();
-    whenSignedOut(told);
+  test("notifies the page when the session has ended", async () => {
+    const listener = vi.fn();
+    whenSignedOut(listener);
     answering(401, { error: { code: "not_authenticated", message: "Sign in." } });
     await getSession().catch(() => undefined);
-    expect(told).toHaveBeenCalledOnce();
+    expect(listener).toHaveBeenCalledOnce();
   });
 });
 

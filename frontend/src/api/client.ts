@@ -58,7 +58,7 @@ export function cookie(name: string, cookies: string = document.cookie): string 
 
 let onSignedOut: () => void = () => undefined;
 
-/** Called when the server reports that nobody is signed in, for example because the session expired. */
+/** Called when the server reports that the session has ended. */
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }

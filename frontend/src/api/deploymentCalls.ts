@@ -140,7 +140,7 @@ export const listRuns = async (deployment: number): Promise<readonly RunRecord[]
 export const getLogs = (deployment: number): Promise<LogPage> =>
   answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));
 
-/** The last records over an edge, newest first; the driver keeps them while somebody asks. */
+/** The last records over an edge, newest first; the driver keeps them while this is called regularly. */
 /** A figure over a range; of all names, or of one. */
 export const getFigures = (
   deployment: number,

@@ -39,7 +39,7 @@ export type Connection = "connecting" | "open" | "lost";
 
 export interface LiveState {
   topology: TopologySummary | null;
-  /** Somebody deleted the topology while it was open. */
+  /** The topology was deleted while it was open. */
   deleted: boolean;
   deployment: Deployment | null;
   runtime: Runtime | null;
@@ -54,7 +54,7 @@ export const EMPTY_LIVE: LiveState = {
   presence: [],
 };
 
-/** One event applied. Applying all events to a snapshot gives what a fresh snapshot would say. */
+/** One event applied. Applying all events to a snapshot equals a fresh snapshot. */
 export function applyEvent(state: LiveState, event: LiveEvent): LiveState {
   switch (event.type) {
     case "snapshot": {

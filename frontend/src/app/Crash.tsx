@@ -6,7 +6,7 @@ import classes from "./app.module.css";
 
 const RELOADED = "millrace.reloaded";
 
-/** After an update the old page asks for parts that are gone: loading it once again brings the new one. */
+/** After an update the old page requests files that are gone; a reload loads the new one. */
 function isMissingPart(error: unknown): boolean {
   return (
     error instanceof Error && /dynamically imported module|Importing a module/.test(error.message)

@@ -4,7 +4,7 @@ import { Failed } from "./Failed";
 import { Loading } from "./Loading";
 import { useSession } from "./session";
 
-/** Lets in who is signed in; sends everyone else to the sign-in page and back here afterwards. */
+/** Requires a session: redirects to the sign-in page and back here afterwards. */
 export function Guard() {
   const session = useSession();
   const location = useLocation();

@@ -20,7 +20,7 @@ import {
   useLanguage,
 } from "../ui/i18n";
 import { notifyError } from "./notify";
-import { forgetEnd, NOBODY, SESSION_KEY, useSession } from "./session";
+import { forgetEnd, SESSION_KEY, SIGNED_OUT, useSession } from "./session";
 
 const SCHEMES = [
   { value: "light", title: phrase("Light"), Icon: IconSun },
@@ -62,7 +62,7 @@ export function UserMenu({
     }
     queries.clear();
     forgetEnd();
-    queries.setQueryData(SESSION_KEY, NOBODY);
+    queries.setQueryData(SESSION_KEY, SIGNED_OUT);
     void navigate("/sign-in");
   };
 

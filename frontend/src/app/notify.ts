@@ -7,7 +7,7 @@ export function notify(message: string, title?: string): void {
   notifications.show({ message, ...(title === undefined ? {} : { title }) });
 }
 
-/** What happened and what would do; fields of a form say their own errors where they stand. */
+/** What happened and what to do; the fields of a form show their own errors. */
 export function notifyError(error: unknown, title?: string): void {
   const hint = error instanceof ApiError && error.hint !== null ? ` ${error.hint}` : "";
   const message = error instanceof Error ? `${error.message}${hint}` : String(error);

@@ -4,7 +4,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { getSession } from "../api/accountCalls";
 import { ApiError, whenSignedOut } from "../api/client";
 import type { Session } from "../api/types";
-import { NOBODY, noteEnd, SESSION_KEY } from "./session";
+import { noteEnd, SESSION_KEY, SIGNED_OUT } from "./session";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -20,10 +20,10 @@ export const queryClient = new QueryClient({
 // A session that ran out shows the sign-in page instead of a page full of refusals.
 whenSignedOut(() => {
   noteEnd(queryClient.getQueryData<Session>(SESSION_KEY));
-  queryClient.setQueryData(SESSION_KEY, NOBODY);
+  queryClient.setQueryData(SESSION_KEY, SIGNED_OUT);
 });
 
-/** Asks who is signed in while the page itself is still on its way. */
+/** Fetches the session while the page is still loading. */
 export function prefetchSession(): void {
   void queryClient.prefetchQuery({ queryKey: SESSION_KEY, queryFn: getSession });
 }

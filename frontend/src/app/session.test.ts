@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import type { Session } from "../api/types";
 import { forgetEnd, hasEnded, may, noteEnd } from "./session";
 
-const SOMEBODY = {
+const SIGNED_IN = {
   user: { id: 1, username: "ada", display_name: "Ada" },
   workspaces: [],
 } as unknown as Session;
 
-test("a session that ran out under somebody's hands is told, until they sign in again", () => {
+test("an expired session is reported until the next sign-in", () => {
   noteEnd(undefined);
-  noteEnd({ ...SOMEBODY, user: null });
+  noteEnd({ ...SIGNED_IN, user: null });
   expect(hasEnded()).toBe(false);
-  noteEnd(SOMEBODY);
+  noteEnd(SIGNED_IN);
   expect(hasEnded()).toBe(true);
   forgetEnd();
   expect(hasEnded()).toBe(false);

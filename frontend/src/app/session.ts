@@ -6,7 +6,7 @@ import type { Role, Session, Workspace } from "../api/types";
 
 export const SESSION_KEY = ["session"] as const;
 
-export const NOBODY: Session = {
+export const SIGNED_OUT: Session = {
   user: null,
   workspaces: [],
   has_password: false,
@@ -27,12 +27,12 @@ export function noteEnd(before: Session | undefined): void {
   if (before?.user) ended = true;
 }
 
-/** Whether a session has expired since the page was opened or somebody last signed in. */
+/** Whether a session has expired since the page was opened or since the last sign-in. */
 export function hasEnded(): boolean {
   return ended;
 }
 
-/** Somebody is signed in again, or left by intent. */
+/** A new sign-in or an intended sign-out. */
 export function forgetEnd(): void {
   ended = false;
 }

@@ -11,7 +11,7 @@ import { searchKinds } from "../graph/search";
 import { t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 
-/** Whether a node of this kind could take the wire that asked for it. */
+/** Whether a node of this kind accepts the edge that is being drawn. */
 function fits(kind: Kind, request: AddRequest): boolean {
   const state = useDesigner.getState();
   const { catalogue, document } = state;
@@ -146,7 +146,7 @@ export function AddMenu(props: {
           </div>
         ))}
         {kinds.length === 0 ? (
-          <p className="m-muted add-menu-none">{t("Nothing fits here by that name")}</p>
+          <p className="m-muted add-menu-none">{t("No matching node fits here")}</p>
         ) : null}
       </div>
     </div>

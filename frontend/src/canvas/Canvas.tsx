@@ -134,7 +134,7 @@ function CanvasInside() {
         request,
         left: Math.max(8, Math.min(screen.x - area.left, area.width - 340)),
         top: Math.max(8, Math.min(screen.y - area.top, area.height - 330)),
-        // Asked for by its key while a node is selected, the next one goes behind it and is wired.
+        // Added by shortcut while a node is selected, the new node is placed after it and connected.
         at: requested || !onlyOne ? flow.screenToFlowPosition(screen) : null,
       });
     },

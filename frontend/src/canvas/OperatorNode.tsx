@@ -35,7 +35,7 @@ export function troubleOf(state: DesignerState, node: string): "error" | "missin
 
 const PROBLEMS = {
   warning: phrase("{n} {n|warning|warnings}"),
-  missing: phrase("{n} {n|thing|things} to fill in"),
+  missing: phrase("{n} {n|field|fields} to fill in"),
   error: phrase("{n} {n|error|errors}"),
 } as const;
 
@@ -59,7 +59,7 @@ export function ProblemBadge({ node }: { node: string }) {
   );
 }
 
-/** Says that the deployment stopped at this node, and why. */
+/** Marks the node at which the deployment failed, with the cause. */
 function FailureBadge({ message }: { message: string }) {
   return (
     <span

@@ -87,9 +87,9 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
         <title>
           {topic === null
             ? t(
-                "Records are shuffled here: they go through a repartition topic to the task of their key",
+                "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
               )
-            : `${t("Records are shuffled here: they go through a repartition topic to the task of their key")}\n${topic}`}
+            : `${t("Records are repartitioned here: each goes through a repartition topic to the task that owns its key.")}\n${topic}`}
         </title>
         <rect x={-8} y={-8} width={16} height={16} rx={3} />
         <path d="M-2 -5V5M2 -5V5" />
@@ -98,7 +98,9 @@ function Marks(props: { x: number; y: number; shuffle: boolean; topic: string | 
   }
   return (
     <g className="edge-key" transform={`translate(${x} ${y})`}>
-      <title>{t("The key changed: the next node that works by key will shuffle")}</title>
+      <title>
+        {t("The key changed: the next node that groups or joins by key repartitions the records")}
+      </title>
       <circle r={8} />
       <circle cx={-1.9} r={2.1} />
       <path d="M.2 0H4.4M4.2 0V1.9M2.5 0V1.4" />
@@ -156,13 +158,13 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   ];
   const { middle, path } = wirePath(from, to);
   const { x: labelX, y: labelY } = middle;
-  // Between two neighbours there is no room for the name of a topic until it is asked for.
+  // Between two neighbours there is no room for the name of a topic until the pointer is over it.
   const long = targetX < sourceX || targetX - sourceX > 160;
   const wide = long || targetX - sourceX > TOTAL_ROOM;
-  const asked = hovered && !runtime;
-  // Of a selected edge of what runs the inspector tells the types.
+  const pointed = hovered && !runtime;
+  // While the topology runs, the inspector shows the types of a selected edge.
   const chosen = selected === true && !runtime;
-  const showChip = type !== undefined && (always || chosen || asked);
+  const showChip = type !== undefined && (always || chosen || pointed);
   const counted = runtime ? undefined : simulated;
   const types = type === undefined ? "" : chipText(type, always && !hovered ? 0 : 2);
   const chip = counted === undefined ? types : `${exact(counted)} · ${types}`;

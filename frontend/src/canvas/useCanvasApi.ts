@@ -1,4 +1,4 @@
-/** Gives commands and panels their hands on the canvas, and brings into view what is asked for. */
+/** The canvas for commands and panels: reveals nodes, moves the viewport. */
 
 import type { ReactFlowInstance } from "@xyflow/react";
 import { type RefObject, useEffect, useRef } from "react";

@@ -27,7 +27,7 @@ function onReconnect(edge: FlowEdge, connection: Connection) {
   });
 }
 
-/** @param openAddMenu asks what to add where a wire was let go over nothing. */
+/** @param openAddMenu opens the menu where an edge is dropped on the empty canvas. */
 export function useWiring(openAddMenu: (request: AddRequest) => void) {
   const moving = useRef<DocumentEdge | null>(null);
   const isValid = useCallback((connection: Connection | FlowEdge) => {
@@ -41,7 +41,7 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
     const { from, to } = addressOf(connection);
     useDesigner.getState().change(t("Connect"), (document) => connect(document, from, to));
   }, []);
-  /** A wire let go over a node takes the first port that fits; over nothing it asks what to add. */
+  /** A wire let go over a node takes the first port that fits; on the empty canvas the menu opens. */
   const onConnectEnd = useCallback(
     (event: MouseEvent | TouchEvent, connection: FinalConnectionState) => {
       if (connection.isValid === true || connection.fromHandle === null) return;

@@ -13,12 +13,12 @@ const ROLES: Readonly<Record<string, Phrase>> = {
 };
 
 const REFUSALS = {
-  itself: phrase("A node cannot feed itself"),
-  not_an_input: phrase("Wires go from an output to an input"),
-  exists: phrase("This edge is already there"),
-  cycle: phrase("This would make a circle; go through a topic instead"),
+  itself: phrase("A node cannot be connected to itself"),
+  not_an_input: phrase("Connect an output to an input"),
+  exists: phrase("This edge already exists"),
+  cycle: phrase("This edge would create a cycle; go through a topic instead"),
   not_a_store: phrase("Only a store can be connected here"),
-  store_only_below: phrase("A store connects to the port below a node that keeps state"),
+  store_only_below: phrase("Connect a store to the port below a stateful node"),
 } as const;
 
 export function roleText(role: Role): string {
@@ -35,25 +35,25 @@ export function runsText(way: string): string {
 /** Why an edge does not fit, and what would. */
 export function refusalText(reason: Refusal): string {
   if (reason.code === "taken") {
-    return t("{port} already has its input; delete that edge first", { port: reason.port });
+    return t("{port} already has an input; delete that edge first", { port: reason.port });
   }
   if (reason.code === "store_kind") {
-    return t("Does not take this kind of store; it takes {needs}", {
+    return t("Does not accept this kind of store; accepted: {needs}", {
       needs: reason.needs.map((kind) => kind.slice(6).replaceAll("_", " ")).join(", "),
     });
   }
   if (reason.code !== "role") return t(REFUSALS[reason.code]);
-  const asked = reason.needs.includes("table")
+  const accepted = reason.needs.includes("table")
     ? reason.needs.filter((role) => role !== "windowed_table")
     : reason.needs;
-  const needs = asked.map(roleText).join(` ${t("or")} `);
+  const needs = accepted.map(roleText).join(` ${t("or")} `);
   if (reason.found === "stream" && reason.needs.includes("table")) {
-    return t("Needs a {needs}, this is a stream: put “To table” between", { needs });
+    return t("Requires a {needs}, this is a stream: add “To table” between them", { needs });
   }
   if (reason.found.includes("table") && reason.needs.includes("stream")) {
-    return t("Needs a stream, this is a {found}: put “To stream” between", {
+    return t("Requires a stream, this is a {found}: add “To stream” between them", {
       found: roleText(reason.found),
     });
   }
-  return t("Needs a {needs}, this is a {found}", { needs, found: roleText(reason.found) });
+  return t("Requires a {needs}, this is a {found}", { needs, found: roleText(reason.found) });
 }

@@ -10,7 +10,7 @@ export type Dialect = "exact" | "plain";
 
 interface DialectState {
   readonly dialect: Dialect;
-  /** The answer for the plain dialect; null until it was asked. */
+  /** The result for the plain dialect; null until it is compiled. */
   readonly plain: CompileResult | null;
   readonly failure: string | null;
   choose(dialect: Dialect): void;
@@ -34,7 +34,7 @@ export function useJob(): string | null {
 
 const PAUSE_MS = 200;
 
-/** Asks for the plain program of each revision while it is looked at. */
+/** Compiles the plain program of each revision while it is shown. */
 export function usePlain(services: DesignerServices) {
   const dialect = useDialect((state) => state.dialect);
   const revision = useDesigner((state) => state.revision);
@@ -43,20 +43,20 @@ export function usePlain(services: DesignerServices) {
   useEffect(() => useDialect.setState({ plain: null, failure: null }), [topology]);
   useEffect(() => {
     if (dialect !== "plain") return;
-    const asking = new AbortController();
+    const controller = new AbortController();
     const timer = setTimeout(async () => {
       try {
         const { document } = useDesigner.getState();
-        const plain = await services.compile(document, revision, asking.signal, "plain");
-        if (!asking.signal.aborted) useDialect.setState({ plain, failure: null });
+        const plain = await services.compile(document, revision, controller.signal, "plain");
+        if (!controller.signal.aborted) useDialect.setState({ plain, failure: null });
       } catch (error) {
-        if (asking.signal.aborted) return;
+        if (controller.signal.aborted) return;
         useDialect.setState({ failure: error instanceof Error ? error.message : String(error) });
       }
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      asking.abort();
+      controller.abort();
     };
   }, [dialect, revision, services]);
 }

@@ -8,7 +8,7 @@ import { type Command, editable } from "./command";
 
 let elk: Promise<ELK> | null = null;
 
-/** elk is large and slow on big graphs: it is loaded when first asked for and works beside the page. */
+/** elk is large and slow on big graphs: it is loaded on first use and runs in a worker. */
 function loadElk(): Promise<ELK> {
   elk ??= import("elkjs/lib/elk-api").then(
     ({ default: Elk }) => new Elk({ workerFactory: () => new Worker(workerUrl) }),

@@ -13,7 +13,7 @@ export function BeginningFields(props: { value: Beginning; onChange: (value: Beg
       <Select
         label={t("Start from")}
         description={t(
-          "Global tables are always read whole. You see the offsets before it starts.",
+          "Global tables are always read whole. The offsets are shown before it starts.",
         )}
         value={value.position}
         onChange={(position) => set({ position: position ?? "stopped" })}

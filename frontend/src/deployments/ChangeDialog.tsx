@@ -76,7 +76,7 @@ export function ChangeDialog(props: Asked) {
               <span className={classes.name}>{source.topic}</span>
               <span>
                 {source.verdict === "new"
-                  ? t("This topic is read from now on.")
+                  ? t("This topic is now read.")
                   : t("This topic is no longer read.")}
               </span>
             </div>
@@ -181,7 +181,7 @@ function Store(props: StoreProps) {
         )}
         {store.convertible ? (
           <TextInput
-            label={t("Convert its values by a SQL expression over old")}
+            label={t("Convert its values with a SQL expression over old")}
             placeholder={`CAST(old AS ${store.new?.values.join(", ") ?? ""})`}
             value={expression}
             error={props.refusal}
@@ -245,12 +245,12 @@ const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], Phrase>> 
 const REASONS: Readonly<Record<string, Phrase>> = {
   value_widened: phrase("A wider type holds all values."),
   fields_added: phrase("Fields are added; they are null in old rows."),
-  fields_reordered: phrase("Fields are in another order."),
+  fields_reordered: phrase("The order of the fields changes."),
   fields_removed: phrase("Fields are removed."),
   tasks_changed: phrase("The number of tasks changes."),
-  store_kind_changed: phrase("It becomes another kind of store."),
-  key_type_changed: phrase("Its keys have another type."),
-  value_type_changed: phrase("Its values have another type."),
+  store_kind_changed: phrase("The kind of store changes."),
+  key_type_changed: phrase("The type of the keys changes."),
+  value_type_changed: phrase("The type of the values changes."),
   windows_changed: phrase("Its windows change."),
 };
 

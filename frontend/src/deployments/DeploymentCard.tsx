@@ -19,7 +19,7 @@ import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
-import { askStart, hideSteps, totalOf } from "./steps";
+import { hideSteps, openStart, totalOf } from "./steps";
 
 /** What the deployment does, and what can be done with it. */
 export function DeploymentCard(props: {
@@ -199,7 +199,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           disabled={deployment.observed === "stopping"}
           onClick={() => {
             hideSteps();
-            askStart(true);
+            openStart(true);
           }}
           data-testid="start-from"
         >
@@ -212,7 +212,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           onClick={() => void run("cancel")}
           data-testid="cancel-change"
         >
-          {t("Go on with v{n}", { n: deployment.fallback })}
+          {t("Continue with v{n}", { n: deployment.fallback })}
         </Button>
       ) : null}
       <span className={classes.space} />

@@ -32,7 +32,7 @@ export function OldStates(props: {
             <td title={moment(each.left_at)}>{ago(each.left_at)}</td>
             <td>{each.version === null ? "–" : t("v{n}", { n: each.version })}</td>
             <td>{bytes(each.bytes)}</td>
-            <td>{each.deleted_at === null ? t("deleted by a person") : moment(each.deleted_at)}</td>
+            <td>{each.deleted_at === null ? t("deleted manually") : moment(each.deleted_at)}</td>
             {props.operator ? (
               <td>
                 <Delete deployment={props.deployment} state={each} />
@@ -45,7 +45,7 @@ export function OldStates(props: {
   );
 }
 
-/** A second click deletes. Within a day of when it was left, nobody can. */
+/** A second click deletes. It is refused within a day after the state was left. */
 function Delete({ deployment, state }: { deployment: number; state: OldState }) {
   const [asked, setAsked] = useState(false);
   const now = useNow(60_000);
@@ -65,7 +65,7 @@ function Delete({ deployment, state }: { deployment: number; state: OldState }) 
         disabled={young}
         title={
           young
-            ? t("Kept for a day, in case the deployment has to go back: until {time}.", {
+            ? t("Kept for one day for a rollback, until {time}.", {
                 time: moment(state.deletable_at),
               })
             : undefined

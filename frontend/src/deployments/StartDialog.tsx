@@ -7,7 +7,7 @@ import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES, problemOf, requestOf } from "./beginning";
 import { redeployWithPlan } from "./change";
 import classes from "./change.module.css";
-import { askStart } from "./steps";
+import { openStart } from "./steps";
 
 /** Where the version that is deployed starts; its plan is read before anything begins. */
 export function StartDialog() {
@@ -16,7 +16,7 @@ export function StartDialog() {
   const request = requestOf(beginning);
   if (deployment === null) return null;
   const start = async () => {
-    askStart(false);
+    openStart(false);
     try {
       const data = await redeployWithPlan(deployment.id, deployment.version, null, {
         start: request,
@@ -29,13 +29,13 @@ export function StartDialog() {
   return (
     <Modal
       opened
-      onClose={() => askStart(false)}
+      onClose={() => openStart(false)}
       title={t("Start version {n}", { n: deployment.version })}
     >
       <div className={classes.body}>
         <BeginningFields value={beginning} onChange={setBeginning} />
         <div className={classes.end}>
-          <Button onClick={() => askStart(false)}>{t("Cancel")}</Button>
+          <Button onClick={() => openStart(false)}>{t("Cancel")}</Button>
           <Button
             variant="filled"
             disabled={request === null || problemOf(beginning) !== null}

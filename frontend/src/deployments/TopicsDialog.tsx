@@ -17,7 +17,7 @@ interface Choice {
   readonly retention: string;
 }
 
-/** Asks what to do about topics that do not exist: create them, or take one with a name like it. */
+/** Topics that do not exist: creates them, or takes one with a similar name. */
 export function TopicsDialog({ question }: { question: Question }) {
   const { topics, settings } = question;
   const [choices, setChoices] = useState<Readonly<Record<string, Choice>>>({});

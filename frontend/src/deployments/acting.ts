@@ -46,7 +46,7 @@ export async function deployDrawing(
   }
 }
 
-/** The deployment of the topology, once the server has said whether there is one; a click may come before that. */
+/** The deployment of the topology, once the server has responded; a click may come before that. */
 export async function knownDeployment(): Promise<Deployment | null> {
   if (useLive.getState().topology === null) {
     await new Promise<void>((resolve) => {

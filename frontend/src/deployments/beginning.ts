@@ -20,7 +20,7 @@ export const POSITIONS: readonly { value: Position; label: Phrase }[] = [
   { value: "stopped", label: phrase("Where it stopped") },
   { value: "earliest", label: phrase("Earliest record") },
   { value: "latest", label: phrase("Latest record") },
-  { value: "sources", label: phrase("As each source says") },
+  { value: "sources", label: phrase("As configured in each source") },
   { value: "time", label: phrase("A time") },
   { value: "offsets", label: phrase("Given offsets") },
 ];
@@ -32,9 +32,9 @@ export function continues(beginning: Beginning): boolean {
 
 /** Why a beginning cannot be sent; null if it can. */
 export function problemOf({ position, time, offsets }: Beginning): string | null {
-  if (position === "time" && !(new Date(time).getTime() >= 0)) return t("Give a date and a time.");
+  if (position === "time" && !(new Date(time).getTime() >= 0)) return t("Enter a date and a time.");
   if (position === "offsets" && offsetsOf(offsets) === null) {
-    return t("Give a line for each partition: topic, partition, offset.");
+    return t("Enter one line for each partition: topic, partition, offset.");
   }
   return null;
 }
@@ -52,7 +52,7 @@ export function offsetsOf(text: string): Record<string, Record<string, number>> 
   return Object.keys(found).length === 0 ? null : found;
 }
 
-/** What the server is asked; null for a start that continues. */
+/** The start for the API; null for a start that continues. */
 export function requestOf(beginning: Beginning): StartRequest | null {
   if (continues(beginning)) return null;
   const { position, time, offsets, resets } = beginning;

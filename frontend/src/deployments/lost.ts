@@ -6,7 +6,7 @@ import { phrase } from "../ui/i18n";
 const FAIL = "fail";
 
 export const LOST = [
-  { value: FAIL, label: phrase("Fail, and read nothing") },
+  { value: FAIL, label: phrase("Fail without reading") },
   { value: "earliest", label: phrase("Continue at the first record") },
   { value: "latest", label: phrase("Continue at the end") },
 ];

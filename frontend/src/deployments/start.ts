@@ -6,7 +6,7 @@ import { phrase } from "../ui/i18n";
 const BY_SOURCE = "source";
 
 export const STARTS = [
-  { value: BY_SOURCE, label: phrase("As each source says") },
+  { value: BY_SOURCE, label: phrase("As configured in each source") },
   { value: "earliest", label: phrase("Earliest record") },
   { value: "latest", label: phrase("Latest record") },
 ];

@@ -14,11 +14,11 @@ export function hideSteps(): void {
   useSteps.setState({ opened: false });
 }
 
-/** Whether a person is asked where a deployment starts that has come to rest. */
-export const useStarting = create<{ asked: boolean }>()(() => ({ asked: false }));
+/** Whether the dialog is open that chooses where a stopped deployment starts. */
+export const useStarting = create<{ open: boolean }>()(() => ({ open: false }));
 
-export function askStart(asked: boolean): void {
-  useStarting.setState({ asked });
+export function openStart(open: boolean): void {
+  useStarting.setState({ open });
 }
 
 /** How long a step took, or has been taking; null before it began. Milliseconds. */

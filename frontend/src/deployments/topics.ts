@@ -1,4 +1,4 @@
-/** Topics that a version names and the cluster lacks: nothing is created without asking. */
+/** Topics that a version names and the cluster lacks: nothing is created without a confirmation. */
 
 import { create } from "zustand";
 import { ApiError } from "../api/client";
@@ -37,7 +37,7 @@ export const RETENTIONS = [
   { value: "", label: phrase("Broker's default") },
   { value: String(24 * 3_600_000), label: phrase("1 day") },
   { value: String(7 * 24 * 3_600_000), label: phrase("7 days") },
-  { value: "-1", label: phrase("For ever") },
+  { value: "-1", label: phrase("Forever") },
 ];
 
 /** What is created for a missing topic. */

@@ -233,7 +233,7 @@ const MOUSE = [
   [phrase("Select with a box"), phrase("Shift drag")],
   [phrase("Add where you point"), phrase("double-click")],
   [phrase("Insert into an edge"), phrase("drop on it")],
-  [phrase("Add what comes next"), phrase("pull an edge into the empty")],
+  [phrase("Add what comes next"), phrase("pull an edge onto the canvas")],
   [phrase("Move the end of an edge"), phrase("drag its end")],
 ] as const;
 
@@ -303,9 +303,7 @@ export function Dialogs() {
           placeholder={t(finder.placeholder)}
           find={finder.find}
           empty={
-            open === "connect"
-              ? t("No free input takes what this node gives")
-              : t("Nothing by that name")
+            open === "connect" ? t("No free input takes what this node gives") : t("No matches")
           }
           onClose={close}
         />

@@ -1,4 +1,4 @@
-/** Who else has the topology open, and which node they edit. The page feeds it; the canvas shows it. */
+/** Other people who have the topology open, and the nodes they edit. The page feeds it; the canvas shows it. */
 
 import { create } from "zustand";
 import { same } from "./share";

@@ -1,4 +1,4 @@
-/** What the designer asks of the world outside. The page that shows it gives the real ones. */
+/** Services that the designer needs; the page that shows it provides them. */
 
 import type { CompileResult } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
@@ -9,7 +9,7 @@ export interface TopicEntry {
 }
 
 export interface DesignerServices {
-  /** Compiles a document, finished or not. Rejects only if the compiler could not be asked. */
+  /** Compiles a document, finished or not. Rejects only if the compiler does not respond. */
   compile(
     document: TopologyDocument,
     revision: number,

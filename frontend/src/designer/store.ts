@@ -70,7 +70,7 @@ export interface DesignerState {
   /** The latest result of the compiler; `result.revision` identifies its document. */
   readonly result: CompileResult | null;
   readonly nodeDiagnostics: Readonly<Record<string, readonly Diagnostic[]>>;
-  /** Why the compiler could not be asked; null if it answers. */
+  /** Why the compiler did not respond; null if it did. */
   readonly compileFailure: string | null;
   readonly focusRequest: FocusRequest | null;
   /** The node under the pointer on the canvas or in a list; the other views light it up. */

@@ -62,7 +62,7 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
       )}
       {mine.length === running.length ? null : (
         <Button variant="subtle" mt={6} onClick={() => setAll(!all)}>
-          {all ? t("Hide generators that ended") : t("Show generators that ended")}
+          {all ? t("Hide finished generators") : t("Show finished generators")}
         </Button>
       )}
     </section>

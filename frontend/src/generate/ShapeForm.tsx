@@ -7,7 +7,7 @@ import { pathsOf, type Shape, type Target } from "./recipe";
 
 const NUMBERS = ["keys", "skew", "late", "lateBy", "nulls", "malformed", "seed"] as const;
 const LABELS: Readonly<Record<(typeof NUMBERS)[number], Phrase>> = {
-  keys: phrase("Different keys"),
+  keys: phrase("Distinct keys"),
   skew: phrase("Key skew (Zipf)"),
   late: phrase("Late (%)"),
   lateBy: phrase("Late by up to"),
@@ -70,7 +70,7 @@ export function ShapeForm(props: {
             <TextInput
               key={path}
               label={path}
-              placeholder={t("anything that fits")}
+              placeholder={t("any value of its type")}
               value={shape.rules[path] ?? ""}
               spellCheck={false}
               classNames={{ root: classes.rule, label: "m-mono", input: "m-mono" }}

@@ -68,8 +68,8 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
       onClose();
     } catch (failure) {
       setBusy(false);
-      const told = failure instanceof ApiError ? failure : new ApiError(0, null);
-      setError([told.message, told.hint].filter(Boolean).join(" "));
+      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError([known.message, known.hint].filter(Boolean).join(" "));
     }
   };
   return (
@@ -88,7 +88,7 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
                 value: String(index),
                 label: `${each.name} · ${each.node}`,
               })),
-              { value: OWN, label: t("Formats of my own") },
+              { value: OWN, label: t("Custom formats") },
             ]}
             value={like}
             allowDeselect={false}

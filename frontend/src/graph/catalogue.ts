@@ -1,4 +1,4 @@
-/** The catalogue of kinds as the API gives it, and the questions the page asks of it. */
+/** The catalogue of kinds as the API gives it, and lookups in it. */
 
 import type { components } from "../api/schema";
 import { type DocumentNode, type Held, type Json, paramsOf } from "./document";
@@ -116,7 +116,7 @@ export function startingParams(kind: Kind): Record<string, Json> {
   return params;
 }
 
-/** Whether a parameter is asked for, given the others. */
+/** Whether a parameter applies, given the others. */
 export function isAsked(
   parameter: Parameter,
   params: Record<string, Json>,

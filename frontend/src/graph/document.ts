@@ -9,7 +9,7 @@ export const FORMAT = "millrace.topology/1";
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 
-/** A shape of the API as the page holds it: never changed, and JSON where it says nothing more. */
+/** A shape of the API as the page holds it: never changed, and JSON where it has no narrower type. */
 export type Held<T> = unknown extends T
   ? Json
   : T extends readonly (infer Item)[]

@@ -10,7 +10,7 @@ function words(text: string): string[] {
     .filter((word) => word !== "");
 }
 
-/** Words that say nothing about what is wanted. */
+/** Words without a meaning for the search. */
 const FILLERS = new Set([
   "a",
   "an",
@@ -52,8 +52,8 @@ export function searchKinds(catalogue: Catalogue, query: string): Kind[] {
   const text = query.trim().toLowerCase();
   if (text === "") return [...catalogue.kinds];
   const all = words(text);
-  const asked = all.filter((word) => !FILLERS.has(word));
-  const wanted = asked.length === 0 ? all : asked;
+  const meaningful = all.filter((word) => !FILLERS.has(word));
+  const wanted = meaningful.length === 0 ? all : meaningful;
   const scored = catalogue.kinds.map((kind) => {
     const whole = scoreWord(text, kind) * 2;
     const parts = wanted.map((word) => scoreWord(word, kind));

@@ -145,7 +145,7 @@ export function DocumentForm() {
       <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">
-          {t("The compiler does not answer, so problems and types may be out of date. {message}", {
+          {t("The compiler does not respond, so problems and types may be out of date. {message}", {
             message: failure,
           })}
         </p>

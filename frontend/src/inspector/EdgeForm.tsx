@@ -76,14 +76,14 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
       {shuffle ? (
         <Note tone="degraded">
           {t(
-            "Records are shuffled here: each goes through a repartition topic to the task that owns its key.",
+            "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
           )}
         </Note>
       ) : null}
       {type === undefined ? (
         store ? null : (
           <p className="inspector-hint">
-            {t("The type is known as soon as what comes before compiles.")}
+            {t("The type is known once the nodes upstream compile.")}
           </p>
         )
       ) : (

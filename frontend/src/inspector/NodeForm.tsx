@@ -135,7 +135,7 @@ function Stores({ node }: { node: DocumentNode }) {
       {connected.length === 0 ? (
         <p className="inspector-hint">
           {t(
-            "Without one it keeps its state in a store called by its id, which cannot be queried.",
+            "Without a store, state is kept in a store named after the node's id, which cannot be queried.",
           )}
         </p>
       ) : null}
@@ -158,7 +158,7 @@ function Topics({ node }: { node: DocumentNode }) {
       data-testid={`look-at-${each}`}
     >
       <IconTable size={15} stroke={1.5} />
-      <span className="m-cut">{t("Look at {topic}", { topic: each })}</span>
+      <span className="m-cut">{t("Show the records of {topic}", { topic: each })}</span>
     </Link>
   ));
 }
@@ -174,7 +174,7 @@ function Children({ node }: { node: DocumentNode }) {
   return (
     <Section title={t("Order of children")}>
       <p className="inspector-hint">
-        {t("A record goes to them in this order, each followed to its end.")}
+        {t("A record is forwarded to the children in this order, depth first.")}
       </p>
       {edges.map((edge, index) => {
         const child = findNode(document, edge.target);
@@ -242,7 +242,7 @@ function Name({ node, taken }: { node: DocumentNode; taken: boolean }) {
           if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
         }}
       />
-      <code title={t("The id never changes: state and checkpoints are kept by it")}>{node.id}</code>
+      <code title={t("The id never changes: state and checkpoints refer to it")}>{node.id}</code>
     </div>
   );
 }
@@ -321,10 +321,10 @@ export function NodeForm(props: {
   if (catalogue === null) return null;
   const params = paramsOf(node);
   const all = kind?.parameters ?? [];
-  const asked = all.filter(
+  const shown = all.filter(
     (parameter) => isAsked(parameter, params, all) || params[parameter.name] !== undefined,
   );
-  const named = new Set(asked.map((parameter) => parameter.name));
+  const named = new Set(shown.map((parameter) => parameter.name));
   const general = diagnostics.filter(
     (each) => each.parameter === null || !named.has(each.parameter.split(/[.[]/)[0] ?? ""),
   );
@@ -339,14 +339,17 @@ export function NodeForm(props: {
       )}
       {kind === undefined ? (
         <Note tone="failed">
-          {t("This version does not know the kind {kind}. It is kept as it is.", {
-            kind: node.kind,
-          })}
+          {t(
+            "This version of Millrace does not know the kind {kind}. The node is kept unchanged.",
+            {
+              kind: node.kind,
+            },
+          )}
         </Note>
       ) : null}
       {layer === "runtime" && More !== undefined ? <More node={id} /> : null}
       <div className="inspector-parameters" data-ports={ports.join(" ")}>
-        {asked.map((parameter) => (
+        {shown.map((parameter) => (
           <ParameterField
             key={parameter.name}
             parameter={parameter}
@@ -356,8 +359,8 @@ export function NodeForm(props: {
             onSet={set}
           />
         ))}
-        {kind !== undefined && asked.length === 0 ? (
-          <p className="inspector-hint">{t("Nothing to set here.")}</p>
+        {kind !== undefined && shown.length === 0 ? (
+          <p className="inspector-hint">{t("This node has no parameters.")}</p>
         ) : null}
       </div>
       <Topics node={node} />
@@ -367,7 +370,7 @@ export function NodeForm(props: {
         <Section title={t("Notes")}>
           <Textarea
             value={node.description ?? ""}
-            placeholder={t("Why it is here, for the next reader")}
+            placeholder={t("Why this node exists, for other readers")}
             aria-label={t("Notes")}
             readOnly={readOnly}
             autosize

@@ -13,7 +13,7 @@ import { Palette } from "../palette/Palette";
 import { theme } from "../theme/theme";
 import { Inspector } from "./Inspector";
 
-/** A cluster with one topic and a compiler that has nothing to say. */
+/** A cluster with one topic and a compiler without problems. */
 class QuietServices implements DesignerServices {
   async compile(_document: unknown, revision: number) {
     return { revision, diagnostics: [], ports: {}, plan: null, summary: {}, code: null };
@@ -89,7 +89,7 @@ afterEach(async () => {
 });
 
 test.each(CATALOGUE.kinds.map((kind) => kind.kind))(
-  "the form of %s shows every parameter that is asked for, without a complaint",
+  "the form of %s shows every parameter that applies, without a problem",
   async (kind) => {
     const id = edit.drop(kind);
     await show(<Inspector nodeRuntime={undefined} />);

@@ -170,7 +170,7 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
           {start.from === "template" && operator ? (
             <Tip
               text={t(
-                "Creates it with its topics and lets records arrive: deploy it to see it run.",
+                "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.",
               )}
             >
               <Button

@@ -153,7 +153,7 @@ export function HeaderRight({ ws, editor, operator }: HeaderProps) {
   );
 }
 
-/** Who else has this topology open; a click leads to the node that they edit. */
+/** Other people who have this topology open; a click reveals the node that they edit. */
 function Present() {
   const people = usePresence((state) => state.people);
   if (people.length === 0) return null;
@@ -189,5 +189,5 @@ function whereabouts(person: Person): string {
   const node = person.node && findNode(useDesigner.getState().document, person.node);
   return node
     ? t("{name} edits {node}", { name: person.name, node: labelOf(node) })
-    : t("{name} is here", { name: person.name });
+    : t("{name} has this topology open", { name: person.name });
 }

@@ -13,7 +13,7 @@ export function rememberWorkspace(slug: string): void {
   localStorage.setItem(LAST, slug);
 }
 
-/** Whoever comes for the first time sees something alive: the one topology there is, if it runs. */
+/** On the first visit, opens the only topology if it is running. */
 function FirstVisit({ ws }: { ws: string }) {
   const found = useQuery({
     queryKey: ["first-visit", ws],

@@ -21,7 +21,9 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
         <div>
           <h2>{t("Deployments")}</h2>
           <p>
-            {t("Rules for everybody in this workspace. What runs goes on when they are changed.")}
+            {t(
+              "Rules for all members of this workspace. Changes do not affect running deployments.",
+            )}
           </p>
         </div>
       </div>

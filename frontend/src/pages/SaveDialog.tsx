@@ -9,7 +9,7 @@ import classes from "../ui/pages.module.css";
 import { changesBetween } from "../versions/changes";
 import { proposedMessage, saveVersion, useEditing } from "../versions/editing";
 
-/** Asks for a message and saves an immutable version. Errors in the drawing do not keep it from being saved. */
+/** Saves an immutable version with a message. Errors in the drawing do not keep it from being saved. */
 export function SaveDialog() {
   const { baseVersion, baseDocument, saving } = useEditing();
   const document = useDesigner((state) => state.document);

@@ -21,7 +21,7 @@ import { TopologyRow } from "./TopologyRow";
 
 const PAGE_SIZE = 25;
 
-/** Changes the rows of the list as their deployments change, without asking the server again. */
+/** Changes the rows of the list as their deployments change, without another request. */
 export function withDeployment(
   page: TopologyPage | undefined,
   deployment: Deployment,

@@ -72,7 +72,7 @@ function useLiveFeed(id: number, ready: boolean) {
 /** A failure of the deployment opens the node that failed, once. */
 function useGoToFailure() {
   useEffect(() => {
-    let told: string | null = null;
+    let notified: string | null = null;
     let opened = false;
     return useLive.subscribe(({ topology, deployment }) => {
       if (topology === null) return;
@@ -82,9 +82,9 @@ function useGoToFailure() {
           ? null
           : `${deployment.id}/${deployment.run?.id}/${failure.code}/${failure.message}`;
       // A failure from before the page was opened is shown by the banner only; the view does not move.
-      const news = opened && key !== null && key !== told;
+      const news = opened && key !== null && key !== notified;
       opened = true;
-      told = key;
+      notified = key;
       if (news && failure?.node != null) {
         useDesigner.getState().goTo(failure.node, failure.parameter);
       }
@@ -198,7 +198,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const operator = may(role, "operator");
   const { conflict, dialog } = useEditing();
   const asked = useChange((state) => state.asked);
-  const starting = useStarting((state) => state.asked);
+  const starting = useStarting((state) => state.open);
   usePageCommands({ editor, operator, topology: topology.id, ws });
   useRest();
   useEffect(() => useDesigner.getState().setCatalogue(catalogue), [catalogue]);

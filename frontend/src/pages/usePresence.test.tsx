@@ -6,13 +6,13 @@ import { useDesigner } from "../designer/store";
 import { useLive } from "../runtime/store";
 import { usePresenceFeed } from "./usePresence";
 
-let told: unknown[];
+let sent: unknown[];
 
 beforeEach(() => {
   vi.useFakeTimers();
-  told = [];
+  sent = [];
   vi.stubGlobal("fetch", async (request: Request) => {
-    if (request.method === "PUT") told.push((await request.json()).node);
+    if (request.method === "PUT") sent.push((await request.json()).node);
     return new Response(null, { status: 204 });
   });
   useLive.setState({ ...EMPTY_LIVE });
@@ -39,29 +39,29 @@ test("others are shown with their node, the reader is not", () => {
   expect(usePresence.getState().people).toEqual([]);
 });
 
-test("the node that was stayed at is told, those on the way are not, and none at the end", async () => {
+test("a node that stays selected is sent, those on the way are not, and none at the end", async () => {
   const { unmount } = renderHook(() => usePresenceFeed(1, 5, true));
   await vi.advanceTimersByTimeAsync(300);
-  expect(told).toEqual([null]);
+  expect(sent).toEqual([null]);
   select("a");
   await vi.advanceTimersByTimeAsync(100);
   select("b");
   await vi.advanceTimersByTimeAsync(300);
   select("b", "c");
   await vi.advanceTimersByTimeAsync(300);
-  expect(told).toEqual([null, "b", null]);
+  expect(sent).toEqual([null, "b", null]);
   select("c");
   await vi.advanceTimersByTimeAsync(300);
   unmount();
   await vi.advanceTimersByTimeAsync(10);
-  expect(told).toEqual([null, "b", null, "c", null]);
+  expect(sent).toEqual([null, "b", null, "c", null]);
 });
 
-test("what a viewer looks at is not told", async () => {
+test("what a viewer selects is not sent", async () => {
   const { unmount } = renderHook(() => usePresenceFeed(1, 5, false));
   select("a");
   await vi.advanceTimersByTimeAsync(300);
-  expect(told).toEqual([]);
+  expect(sent).toEqual([]);
   unmount();
 });
 

@@ -134,13 +134,13 @@ export function Palette() {
           </div>
         ))}
         {shown.length === 0 ? (
-          <Empty title={t("Nothing by that name")}>
-            {t("Say what it should do to records: “filter”, “enrich”, “count per hour”.")}
+          <Empty title={t("No matches")}>
+            {t("Describe what it should do to records: “filter”, “enrich”, “count per hour”.")}
           </Empty>
         ) : null}
       </div>
       <footer className="side-foot">
-        {readOnly ? t("You may look at this topology, not change it.") : t("Drag, or press Enter")}
+        {readOnly ? t("You can view this topology, but not change it.") : t("Drag, or press Enter")}
       </footer>
     </div>
   );

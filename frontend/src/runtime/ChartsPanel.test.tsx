@@ -99,10 +99,10 @@ test("one name is asked for", async () => {
   await waitFor(() => expect(questions.at(-1)?.searchParams.getAll("name")).toEqual(["in"]));
 });
 
-test("no figures, a failure and a topology that was never deployed are told", async () => {
+test("no figures, a failure and a topology that was never deployed have their own texts", async () => {
   answer = { status: 200, content: { ...FOUND, series: [], names: [] } };
   open();
-  expect(await screen.findByText("No figures in this time")).toBeTruthy();
+  expect(await screen.findByText("No figures in this period")).toBeTruthy();
   cleanup();
   answer = {
     status: 404,

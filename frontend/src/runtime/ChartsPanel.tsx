@@ -34,7 +34,7 @@ export function ChartsPanel() {
   if (id === null) {
     return (
       <Empty title={t("Never deployed")}>
-        {t("Rates, lag, state and batches are drawn here over time, from the first start on.")}
+        {t("Charts of rates, lag, state and batches appear here after the first start.")}
       </Empty>
     );
   }
@@ -80,7 +80,7 @@ function Charts({ deployment }: { deployment: number }) {
           clearable
           searchable
           limit={100}
-          nothingFoundMessage={t("Nothing of that name")}
+          nothingFoundMessage={t("No matches")}
           w={160}
           data-testid="chart-name"
         />
@@ -100,8 +100,10 @@ function Charts({ deployment }: { deployment: number }) {
         <Note tone="degraded">{found.error.message}</Note>
       ) : null}
       {found.data === undefined ? null : found.data.series.length === 0 ? (
-        <Empty title={t("No figures in this time")}>
-          {t("They are noted every ten seconds while the deployment runs, and kept for two weeks.")}
+        <Empty title={t("No figures in this period")}>
+          {t(
+            "They are recorded every ten seconds while the deployment runs, and kept for two weeks.",
+          )}
         </Empty>
       ) : (
         <Lines found={found.data} title={title} />

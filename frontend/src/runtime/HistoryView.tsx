@@ -76,8 +76,8 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
         <Failed error={list.error} retry={() => void list.refetch()} />
       ) : null}
       {found === undefined ? null : found.results.length === 0 ? (
-        <Empty title={t("No moves in this time")}>
-          {t("Where each task runs is noted while the deployment runs.")}
+        <Empty title={t("No moves in this period")}>
+          {t("The placement of tasks is recorded while the deployment runs.")}
         </Empty>
       ) : (
         <div className={`${classes.scroll} m-scroll`}>
@@ -114,7 +114,7 @@ function Gantt(props: { placements: readonly Placement[]; begin: number; end: nu
                     width: `${width}%`,
                     background: `var(--m-area-${Number(each.task.split("_")[0]) % 6})`,
                   }}
-                  title={said(each)}
+                  title={describe(each)}
                   onPointerEnter={() => setHovered(each.task)}
                   onPointerLeave={() => setHovered(null)}
                 />
@@ -131,7 +131,7 @@ function Gantt(props: { placements: readonly Placement[]; begin: number; end: nu
   );
 }
 
-function said(each: Placement): string {
+function describe(each: Placement): string {
   const end = each.until === null ? t("now") : moment(each.until);
   return [
     `${each.task} · ${placeName(each.executor, each.thread)}`,

@@ -35,7 +35,7 @@ export function MovesStrip({ tasks }: { tasks: readonly TaskView[] }) {
       </span>
       <span
         className={classes.movesText}
-        title={t("Spark gives a task any free thread of its executor, anew in each batch.")}
+        title={t("In each batch, Spark runs a task on any free thread of its executor.")}
         data-testid="thread-changes"
       >
         {changes === 1

@@ -103,7 +103,7 @@ afterEach(async () => {
   useLive.getState().reset();
 });
 
-test("nothing is asked where nothing runs, or no edge with records is selected", async () => {
+test("nothing is requested where nothing runs, or no edge with records is selected", async () => {
   await open(null);
   expect(text()).toContain("Deploy the topology: the records that go over its edges appear here.");
   await close();
@@ -136,7 +136,7 @@ test("records are listed with the input record that caused them, and what is cut
 });
 
 test.each([
-  ["starting", "The driver begins to keep records…"],
+  ["starting", "The driver is starting to sample records…"],
   ["on", "The next records that go over this edge appear here."],
   ["elsewhere", "tasks run on the machine of their driver"],
   ["stopped", "Records appear here while the deployment runs."],
@@ -146,7 +146,7 @@ test.each([
   await seen(words);
 });
 
-test("an edge that was drawn after the deployment is told, and not asked for again", async () => {
+test("an edge that was drawn after the deployment is marked, and not requested again", async () => {
   answer = { status: 404, content: { error: { code: "no_such_edge", message: "No edge." } } };
   vi.useFakeTimers({ shouldAdvanceTime: true });
   await open(running());

@@ -27,10 +27,10 @@ import { asJson, inputsOf, placeOf } from "./edges";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
 
-/** How often records are asked for; who does not ask for ten seconds does not look any more. */
+/** Interval of requests in milliseconds; sampling ends ten seconds after the last one. */
 const ASK_MS = 2_000;
 
-/** The last records over the selected edge of what runs. They are kept only while this asks for them. */
+/** The last records over the selected edge of what runs. They are sampled only while this panel requests them. */
 export function RecordsPanel({ ws, topology }: { ws: string; topology: number }) {
   const id = useLive((live) => live.deployment?.id ?? null);
   const state = useShownState();
@@ -204,7 +204,7 @@ function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws:
     );
   }
   if (found.sampling === "starting") {
-    return <Loading what={t("The driver begins to keep records…")} />;
+    return <Loading what={t("The driver is starting to sample records…")} />;
   }
   if (found.records.length === 0) {
     return (

@@ -7,8 +7,8 @@ import { byName } from "./assignment";
 export const REASONS: Readonly<Record<Placement["reason"], Phrase>> = {
   start: phrase("The deployment started"),
   version: phrase("Another version started"),
-  crash: phrase("The driver before was lost or failed"),
-  outage: phrase("The driver before ended in an outage"),
+  crash: phrase("The previous driver was lost or failed"),
+  outage: phrase("The previous driver ended in an outage"),
   scale: phrase("Executors came or went"),
   moved: phrase("Spark moved it"),
 };

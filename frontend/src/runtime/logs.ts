@@ -1,4 +1,4 @@
-/** Log lines: what was fetched joined with what came live, filtered as the reader asks. */
+/** Log lines: what was fetched joined with what came live, filtered by level, node and text. */
 
 import type { LogLine } from "../api/types";
 import { clock } from "../ui/format";

@@ -93,7 +93,7 @@ test("nothing is shown before the first report", () => {
   ).toBeNull();
 });
 
-test("a lag that is not told follows from the offsets, and is unknown without them", () => {
+test("a lag that is not reported follows from the offsets, and is unknown without them", () => {
   const at = { topic: "a", partition: 0, offset: 3, end_offset: 10, lag: null };
   expect(lagOf([at])).toBe(7);
   expect(lagOf([{ ...at, end_offset: null }])).toBeNull();

@@ -54,7 +54,7 @@ export function CoverageNote({ coverage }: { coverage: Coverage }) {
           {[...left.nodes].map((id) => (
             <li key={id}>
               <button type="button" onClick={() => canvas()?.reveal(id)}>
-                {t("{node}: no record came here", { node: name(id) })}
+                {t("{node}: no record reached this node", { node: name(id) })}
               </button>
             </li>
           ))}

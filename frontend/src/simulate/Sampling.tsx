@@ -78,8 +78,8 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
       onClose();
       return found.lines.map((line) => rowOf(line, sources));
     } catch (failure) {
-      const told = failure instanceof ApiError ? failure : new ApiError(0, null);
-      setError([told.message, told.hint].filter(Boolean).join(" "));
+      const known = failure instanceof ApiError ? failure : new ApiError(0, null);
+      setError([known.message, known.hint].filter(Boolean).join(" "));
       return null;
     }
   };
@@ -114,7 +114,7 @@ export function SampleDialog({ onClose, ws }: { onClose: () => void; ws: string 
       </div>
       <p className={classes.hint}>
         {t(
-          "Masked fields never leave the server. Hash: another value of the same type, the same for the same one.",
+          "Masked values never leave the server. Hash replaces a value by another of the same type; equal values get equal hashes.",
         )}
       </p>
       <div className={classes.masks} data-testid="masks">

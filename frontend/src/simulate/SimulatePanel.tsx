@@ -135,9 +135,9 @@ function Bar(props: {
           <Button variant="subtle" onClick={() => onDialog("paste")}>
             {t("Paste…")}
           </Button>
-          <Tip text={t("A step of the wall clock, for punctuations by wall-clock time")}>
+          <Tip text={t("Advances the wall clock, for punctuations by wall-clock time")}>
             <Button variant="subtle" onClick={() => add(CLOCK, "1000")}>
-              {t("Move the wall clock")}
+              {t("Advance the wall clock")}
             </Button>
           </Tip>
           <Button
@@ -190,20 +190,18 @@ function Messages({ bad }: { bad: number }) {
   return (
     <div className={classes.messages} aria-live="polite">
       {bad === 0 ? null : (
-        <Note tone="failed">
-          {t("{n} {n|cell|cells} cannot be read: see what is marked red.", { n: bad })}
-        </Note>
+        <Note tone="failed">{t("{n} {n|cell|cells} cannot be read, marked red.", { n: bad })}</Note>
       )}
       {phase === "starting" ? (
         <Note tone="starting">
-          {t("The simulator is starting: this takes some seconds after a pause.")}
+          {t("The simulator is starting. After a pause this takes a few seconds.")}
         </Note>
       ) : null}
       {failure === null ? null : (
         <Note tone="failed">{[failure.message, failure.hint ?? ""].join(" ").trim()}</Note>
       )}
       {refused ? (
-        <Note tone="failed">{t("The topology has errors. See the tab Problems.")}</Note>
+        <Note tone="failed">{t("The topology has errors. See the Problems tab.")}</Note>
       ) : null}
       {error === null ? null : (
         <Note tone="failed">
@@ -219,7 +217,7 @@ function Messages({ bad }: { bad: number }) {
             s: shown.seconds.toFixed(2),
           })}
           {shown.result.truncated
-            ? ` ${t("Too many steps to keep all of them: the last ones are missing here. All are counted.")}`
+            ? ` ${t("Too many steps to list all of them: the last ones are missing here. The counts are complete.")}`
             : ""}
         </span>
       )}

@@ -174,7 +174,7 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
     <section className={`${classes.stores} m-scroll`} data-testid="simulation-stores">
       <h3>{t("Stores after this step")}</h3>
       {stores.size === 0 ? (
-        <p className={classes.hint}>{t("No store was written so far.")}</p>
+        <p className={classes.hint}>{t("No store has been written to yet.")}</p>
       ) : null}
       {[...stores].map(([name, rows]) => (
         <table key={name} className={classes.table}>

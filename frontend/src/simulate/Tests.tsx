@@ -46,7 +46,7 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
     return (
       <Empty title={t("Tests")}>
         {t(
-          "No test is kept with this topology. Run a simulation, then choose “Keep as a test…” above its outputs.",
+          "This topology has no tests yet. Run a simulation, then choose “Keep as a test…” above its outputs.",
         )}
       </Empty>
     );
@@ -160,7 +160,7 @@ function RemoveDialog(props: { topology: number; test: TopologyTest; onClose: ()
       title={t("Delete the test “{name}”", { name: test.name })}
       size={440}
     >
-      <p className={classes.hint}>{t("It is deleted for everybody in this workspace.")}</p>
+      <p className={classes.hint}>{t("It is deleted for all members of this workspace.")}</p>
       <div className={classes.dialogButtons}>
         <Button onClick={onClose}>{t("Cancel")}</Button>
         <Button
@@ -211,7 +211,7 @@ export function KeepDialog(props: { topology: number; shown: Shown; onClose: () 
       >
         <p className={classes.hint}>
           {t(
-            "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records that they gave.",
+            "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records of that run.",
           )}
         </p>
         <TextInput

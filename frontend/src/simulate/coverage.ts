@@ -11,7 +11,7 @@ import {
 } from "../graph/document";
 import { childrenOf, endingOf } from "./steps";
 
-/** Ways in which a record ends at a node that can be told beforehand. */
+/** Ways in which a record ends at a node that are known before a run. */
 export type Way =
   | "filtered"
   | "unmatched"

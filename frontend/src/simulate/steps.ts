@@ -1,4 +1,4 @@
-/** What the steps of a simulation say: where a record is, why it ended, what the stores hold. */
+/** Reads the steps of a simulation: where a record is, why it ended, what the stores hold. */
 
 import type { SimulationStep, StoreRow } from "../api/types";
 import { findNode, paramsOf, type TopologyDocument } from "../graph/document";

@@ -9,8 +9,8 @@ import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
 import { edgeId, findNode, type TopologyDocument } from "../graph/document";
-import { simulated } from "./asking";
 import { keyOf } from "./kept";
+import { simulated } from "./polling";
 import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
 import { dropText, endingText } from "./words";
@@ -165,10 +165,10 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       show(shown);
     } catch (error) {
       if (controller.signal.aborted || running !== controller) return;
-      const told = error instanceof ApiError ? error : null;
+      const known = error instanceof ApiError ? error : null;
       set({
         phase: "idle",
-        failure: { message: (error as Error).message, hint: told?.hint ?? null },
+        failure: { message: (error as Error).message, hint: known?.hint ?? null },
       });
     }
   },

@@ -4,8 +4,8 @@ import { create } from "zustand";
 import type { NewTopologyTest, SimulationResult, TopologyTest } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { t } from "../ui/i18n";
-import { simulated } from "./asking";
 import { type Coverage, covered, NOTHING_COVERED } from "./coverage";
+import { simulated } from "./polling";
 import type { Shown } from "./store";
 
 export interface Verdict {
@@ -36,18 +36,18 @@ export const useTests = create<TestsState>()((set, get) => ({
     get().stop();
     const controller = new AbortController();
     running = controller;
-    const tell = (id: number, verdict: Verdict) =>
+    const setVerdict = (id: number, verdict: Verdict) =>
       set({ verdicts: { ...get().verdicts, [id]: verdict } });
     const { document } = useDesigner.getState();
     set({ busy: true, coverage: NOTHING_COVERED });
     for (const test of tests) {
-      tell(test.id, { state: "running", differences: [] });
+      setVerdict(test.id, { state: "running", differences: [] });
       const { differences, result } = await ran(workspace, document, test, controller.signal);
       if (controller.signal.aborted) return;
       if (result !== null) {
         set({ coverage: covered(get().coverage ?? NOTHING_COVERED, document, result) });
       }
-      tell(test.id, { state: differences.length === 0 ? "passed" : "failed", differences });
+      setVerdict(test.id, { state: differences.length === 0 ? "passed" : "failed", differences });
     }
     set({ busy: false });
   },
@@ -73,7 +73,7 @@ async function ran(
     return {
       differences:
         result === null
-          ? [t("The topology has errors. See the tab Problems.")]
+          ? [t("The topology has errors. See the Problems tab.")]
           : (result.differences ?? []),
       result,
     };

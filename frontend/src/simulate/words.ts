@@ -19,22 +19,22 @@ export function valueText(value: unknown): string {
 }
 
 const REASONS = {
-  null_key: phrase("Its key is null, and this step works by key."),
-  null_value: phrase("Its value is null, and this step needs one."),
+  null_key: phrase("Its key is null, and this node requires a key."),
+  null_value: phrase("Its value is null, and this node requires a value."),
   null_foreign_key: phrase("Its foreign key is null: there is nothing to join."),
   skipped_timestamp: phrase(
     "Its timestamp is null or negative, and the source skips such records.",
   ),
-  outdated: phrase("A newer version of its key is known already."),
-  stale: phrase("The row that asked for it has changed in the meantime."),
+  outdated: phrase("A newer version for its key already exists."),
+  stale: phrase("The row that requested it has changed in the meantime."),
   deserialization: phrase("Its bytes cannot be read in the format of the source."),
-  processing: phrase("The step failed on it, and the topology goes on without it."),
+  processing: phrase("Processing it failed, and it was skipped."),
 } as const;
 
 /** Why a record was dropped; `caused`: the step at which it entered the node. */
 export function dropText(step: SimulationStep, caused: SimulationStep | undefined): string {
   if (step.dead_letter === true)
-    return t("The step failed on it, and it went to the topic of dead letters.");
+    return t("Processing it failed, and it was written to the dead-letter topic.");
   const { closed_until: closed, window_end: end, window_start: start } = step;
   if (step.reason === "late" && start !== undefined && end !== undefined && closed !== undefined) {
     const window = { start: timeText(start), end: timeText(end) };
@@ -43,7 +43,7 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
       return t("Late: its window {start} – {end} was already closed.", window);
     const by = span(Math.max(0, closed - end));
     return t(
-      "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would let it in.",
+      "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would accept it.",
       {
         ...window,
         by,
@@ -66,8 +66,8 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
 const ENDINGS = {
   unmatched: phrase("No branch matches it."),
   no_row: phrase("The table has no row for its key at this time."),
-  waits: phrase("It waits in the join for a partner."),
-  held: phrase("It is held back until its window closes or its time is up."),
+  waits: phrase("It waits in the join for a match."),
+  held: phrase("It is buffered until its window closes or the time limit is reached."),
 } as const;
 
 /** Why a record ended that was not dropped. */

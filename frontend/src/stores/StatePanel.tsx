@@ -97,7 +97,9 @@ function Rows(props: { id: number; store: StateStore; stores: readonly StateStor
         <div className={classes.wait} role="status">
           <Loader size={16} />
           {phase === "starting"
-            ? t("The process that reads stores is starting: this takes some seconds after a pause.")
+            ? t(
+                "The process that reads stores is starting. After a pause this takes a few seconds.",
+              )
             : t("Reading…")}
         </div>
       ) : null}

@@ -27,7 +27,7 @@ export function StoreLinks({ node }: { node: string }) {
           onClick={() => lookInto(store.id)}
           data-testid="look-into"
         >
-          {t("Look into {store}", { store: store.name })}
+          {t("Show the rows of {store}", { store: store.name })}
         </Button>
       ))}
     </div>

@@ -114,9 +114,11 @@ test("an operator leads to its unnamed store and to that of its store node, othe
     );
     return buttons();
   };
-  expect((await links("hours")).map((each) => each.textContent)).toEqual(["Look into hours"]);
+  expect((await links("hours")).map((each) => each.textContent)).toEqual([
+    "Show the rows of hours",
+  ]);
   const [link, ...others] = await links("total");
-  expect([link?.textContent, others]).toEqual(["Look into Counts", []]);
+  expect([link?.textContent, others]).toEqual(["Show the rows of Counts", []]);
   await act(async () => link?.click());
   expect(useChosenStore.getState().store).toBe("counts");
   expect(useView.getState().bottomTab).toBe("state");

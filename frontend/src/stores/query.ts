@@ -1,4 +1,4 @@
-/** What is asked of a store, as the fields have it and as the API takes it. */
+/** A query of a store, as the form has it and as the API takes it. */
 
 import type { StateStore, StoreQuery } from "../api/types";
 

@@ -6,7 +6,7 @@ import { readStore } from "../api/deploymentCalls";
 import type { StateStore, StoreAnswer, StorePage } from "../api/types";
 import { queryOf, type StoreQuestion } from "./query";
 
-/** How often a process that is starting is asked again, and how long it may take, in milliseconds. */
+/** Interval of requests to a process that is starting, and how long it may take, in milliseconds. */
 const AGAIN_MS = 1_000;
 const PATIENCE_MS = 180_000;
 
@@ -20,7 +20,7 @@ const NOTHING: Found = { page: null, phase: "reading", error: null };
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-/** Asks until there is a page; calls back while the process that reads is starting. */
+/** Repeats the request until there is a page; calls back while the process that reads is starting. */
 async function pageOf(
   read: () => Promise<StoreAnswer>,
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { listStores } from "../api/deploymentCalls";
 import { useLive } from "../runtime/store";
 
-/** The stores of the deployment that is shown; asked again when its version or its state changes. */
+/** The stores of the deployment that is shown; fetched again when its version or its state changes. */
 export function useStores() {
   const deployment = useLive((state) => state.deployment);
   const id = deployment?.id ?? null;

@@ -37,7 +37,7 @@ export function DeleteTopicDialog(props: { ws: string; topic: TopicDetail; onClo
         }}
       >
         <p>
-          {t("This deletes the topic with its {n} records, for all who use the cluster.", {
+          {t("This deletes the topic with its {n} records for all users of the cluster.", {
             n: exact(topic.records),
           })}
         </p>

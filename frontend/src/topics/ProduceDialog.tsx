@@ -27,14 +27,14 @@ function newPart(part: Part): NewRecord["value"] {
     : { format: part.format as NonNullable<NewRecord["value"]>["format"], text: part.text };
 }
 
-/** Why a part cannot be written, as far as this page can tell. */
+/** Why a part cannot be written; checks JSON only. */
 function faultOf(part: Part): string | undefined {
   if (part.format !== "json") return undefined;
   try {
     JSON.parse(part.text);
     return undefined;
   } catch (error) {
-    return t("No JSON: {reason}", { reason: error instanceof Error ? error.message : "" });
+    return t("Not valid JSON: {reason}", { reason: error instanceof Error ? error.message : "" });
   }
 }
 

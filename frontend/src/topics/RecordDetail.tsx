@@ -153,12 +153,9 @@ function Part(props: { title: string; part: RecordPart; raw: string | null; byte
       {part.error === null ? null : <Note tone="degraded">{part.error}</Note>}
       {part.schema_id === null ? null : (
         <Note>
-          {t(
-            "The bytes begin as a schema registry's serializers write them, with schema id {id}.",
-            {
-              id: part.schema_id,
-            },
-          )}
+          {t("The bytes begin with a schema registry header with schema id {id}.", {
+            id: part.schema_id,
+          })}
         </Note>
       )}
       {raw === null ? (

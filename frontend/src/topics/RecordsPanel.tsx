@@ -10,14 +10,14 @@ import { Empty, Note } from "../ui";
 import { bytes, exact } from "../ui/format";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
-import { Asking } from "./Asking";
+import { QueryForm } from "./QueryForm";
 import { RecordDetail } from "./RecordDetail";
 import { addressOf, placeOf, type Question, questionOf } from "./records";
 import { timeText } from "./times";
 import classes from "./topics.module.css";
 import { useRecords } from "./useRecords";
 
-/** The records of a topic: what is asked for stands in the page's address. */
+/** The records of a topic: the query is in the page's address. */
 export function RecordsPanel(props: {
   ws: string;
   topic: string;
@@ -27,8 +27,8 @@ export function RecordsPanel(props: {
   const { ws, topic } = props;
   const [address, setAddress] = useSearchParams();
   const open = address.get("record");
-  const asked = addressOf(questionOf(address)).toString();
-  const question = useMemo(() => questionOf(new URLSearchParams(asked)), [asked]);
+  const query = addressOf(questionOf(address)).toString();
+  const question = useMemo(() => questionOf(new URLSearchParams(query)), [query]);
   const [live, setLive] = useState(false);
   const newest = question.start === "latest";
   const found = useRecords(ws, topic, question, live && newest && !props.paused);
@@ -44,8 +44,8 @@ export function RecordsPanel(props: {
   };
   return (
     <>
-      <Asking
-        key={asked}
+      <QueryForm
+        key={query}
         question={question}
         partitions={props.partitions}
         uses={uses}

@@ -34,7 +34,7 @@ export function TopicPage() {
   useEffect(() => {
     document.title = `${topic} · Millrace`;
   }, [topic]);
-  // A topic that is being deleted is asked for nothing more.
+  // Nothing more is fetched of a topic that is being deleted.
   const paused = dialog === "delete";
   const found = useQuery({
     queryKey: ["topic", ws, topic],

@@ -73,7 +73,7 @@ export function Configuration({ detail }: { detail: TopicDetail }) {
   );
 }
 
-/** Who else reads the topic, and how far they are. */
+/** Consumer groups of the topic with their offsets and lag. */
 export function Groups(props: { ws: string; topic: string; paused: boolean }) {
   const { ws, topic, paused } = props;
   const found = useQuery({
@@ -93,7 +93,7 @@ export function Groups(props: { ws: string; topic: string; paused: boolean }) {
     <div className={classes.stack} data-testid="groups">
       {complete ? null : (
         <Note tone="degraded">
-          {t("The cluster has more than 200 consumer groups; only the first ones were asked.")}
+          {t("The cluster has more than 200 consumer groups; only the first 200 were queried.")}
         </Note>
       )}
       {groups.length === 0 ? (

@@ -1,4 +1,4 @@
-/** What is asked of a topic's records, as the page's address has it, and records as text. */
+/** The query of a topic's records in the page's address, and records as text. */
 
 import type { RecordsQuery } from "../api/topicCalls";
 import type { RecordFormat, RecordPart, TopicRecord } from "../api/types";
@@ -42,7 +42,7 @@ export const STARTS: readonly { id: Start; title: Phrase }[] = [
 ];
 
 export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
-  { value: "auto", label: phrase("Guessed") },
+  { value: "auto", label: phrase("Detected automatically") },
   { value: "string", label: phrase("Text") },
   { value: "json", label: phrase("JSON") },
   { value: "integer", label: phrase("Integer") },
@@ -59,7 +59,7 @@ export const MOST_ROWS = 1000;
 const whole = (text: string | null): number | null =>
   text !== null && /^\d{1,18}$/.test(text) ? Number(text) : null;
 
-/** The question that an address has; what it does not say is the default. */
+/** The query in an address; missing parts have their defaults. */
 export function questionOf(address: URLSearchParams): Question {
   const start = address.get("start");
   const format = (name: string): RecordFormat =>

@@ -1,4 +1,4 @@
-/** Pages of a topic's records, and the live ones while somebody looks. */
+/** Pages of a topic's records, and the live ones while the page is visible. */
 
 import { useCallback, useEffect, useReducer, useRef } from "react";
 import { ApiError } from "../api/client";
@@ -78,7 +78,7 @@ async function readRecords(
   }
 }
 
-/** `live` asks every second for what arrived, not while the page is hidden. */
+/** `live` fetches new records every second, except while the page is hidden. */
 export function useRecords(ws: string, topic: string, question: Question, live: boolean) {
   const [state, change] = useReducer(reduce, NOTHING);
   const running = useRef<AbortController | null>(null);

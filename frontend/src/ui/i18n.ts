@@ -50,7 +50,7 @@ export function setLanguage(next: Language) {
   markLanguage();
 }
 
-/** Says in the page itself which language it is in, for fonts and for those who hear it. */
+/** Sets the language of the document, for fonts and screen readers. */
 export function markLanguage(): void {
   document.documentElement.lang = language() === "zh" ? "zh-CN" : "en";
 }

@@ -25,7 +25,7 @@ export function Chip(props: {
   );
 }
 
-/** State as a shape and a colour; say the state in words beside it or in `label`. */
+/** State as a shape and a colour; name the state beside it or in `label`. */
 export function StateDot(props: { state: DotState; label?: string }) {
   return props.label === undefined ? (
     <span className="ui-dot" data-state={props.state} aria-hidden="true" />
@@ -40,7 +40,7 @@ export interface TabItem<Id extends string = string> {
   readonly badge?: ReactNode;
 }
 
-/** A row of tabs; arrows move between them, as the ARIA pattern asks. */
+/** A row of tabs; arrows move between them, as in the ARIA pattern. */
 export function Tabs<Id extends string>(props: {
   items: readonly TabItem<Id>[];
   active: Id | null;

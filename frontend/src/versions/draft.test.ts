@@ -61,10 +61,10 @@ test("a change while one is being sent follows it, never overtakes it", async ()
   expect(sent).toEqual(["a", "b"]);
 });
 
-test("after another window's draft was met nothing is sent until the person has chosen", async () => {
-  let met = true;
+test("after a collision with another window's draft nothing is sent until the person has chosen", async () => {
+  let collides = true;
   const put = vi.fn(async (_document: TopologyDocument) => {
-    if (met) throw new DraftCollision();
+    if (collides) throw new DraftCollision();
   });
   const { keep, states } = keeper(put);
   keep.changed(named("a"));
@@ -75,7 +75,7 @@ test("after another window's draft was met nothing is sent until the person has 
   expect(put).toHaveBeenCalledOnce();
   expect(states.at(-1)).toBe("conflict");
   expect(keep.dirty).toBe(true);
-  met = false;
+  collides = false;
   keep.resume();
   await vi.advanceTimersByTimeAsync(10);
   expect(put).toHaveBeenLastCalledWith(named("b"));

@@ -1,4 +1,4 @@
-/** Keeps the private draft on the server in step with the page, without being asked. */
+/** Saves the private draft on the server automatically. */
 
 import type { TopologyDocument } from "../graph/document";
 

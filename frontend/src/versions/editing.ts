@@ -277,7 +277,7 @@ export async function restoreVersion(version: VersionSummary): Promise<void> {
   useDesigner.getState().change(`Restore version ${version.number}`, () => document);
 }
 
-/** Asks for the message of a version. */
+/** Opens the dialog that saves a version. */
 export function openSave(): void {
   if (useEditing.getState().topology !== null) useEditing.setState({ dialog: "save" });
 }

@@ -5,10 +5,10 @@ import { asText } from "./widget";
 
 const CAPTIONS: Readonly<Record<string, Phrase>> = {
   tumbling: phrase("Every record is in exactly one window."),
-  hopping: phrase("Windows overlap; a record is in each that covers it."),
-  sliding: phrase("A window for each set of records close enough together."),
-  session: phrase("Records belong together until a silence longer than the gap."),
-  unlimited: phrase("One window from the start on, without an end."),
+  hopping: phrase("Windows overlap; a record is in each that covers its timestamp."),
+  sliding: phrase("Records whose timestamps are close enough share a window."),
+  session: phrase("Records belong to one session until none arrives for longer than the gap."),
+  unlimited: phrase("One window that begins at the start and never ends."),
 };
 
 const WIDTH = 312;

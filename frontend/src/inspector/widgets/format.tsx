@@ -30,7 +30,7 @@ export function FormatWidget(props: WidgetProps) {
           ...(known ? [] : [{ value: name, label: name }]),
         ]}
         value={name === "" ? null : name}
-        placeholder={parameter.required ? t("Choose…") : t("The one that fits the type")}
+        placeholder={parameter.required ? t("Choose…") : t("The format that fits the type")}
         clearable={!parameter.required}
         readOnly={readOnly}
         aria-labelledby={labelId}

@@ -26,12 +26,12 @@ const PART_TITLES: Readonly<Record<Part, Phrase>> = {
 };
 
 const PART_HELP: Readonly<Record<Part, Phrase>> = {
-  size: phrase("How long one window is"),
-  advance: phrase("How far apart windows start"),
-  grace: phrase("How late, in stream time, a record may still be counted"),
-  difference: phrase("How far apart records of one window may be"),
-  gap: phrase("How long a silence ends the session"),
-  start: phrase("Records before this time are left out, epoch milliseconds"),
+  size: phrase("Length of a window"),
+  advance: phrase("Time between the starts of two windows"),
+  grace: phrase("How late a record may be, in stream time, to be counted"),
+  difference: phrase("Largest difference between the timestamps of a window's records"),
+  gap: phrase("Time without records after which a session ends"),
+  start: phrase("Earlier records are not counted; epoch milliseconds"),
 };
 
 /** The parts of each type of window, as the topology document has them. */

@@ -1,6 +1,6 @@
 export const canvas = {
   "Add a node": "添加节点",
-  "Nothing fits here by that name": "没有合适的组件",
+  "No matching node fits here": "没有合适的组件",
   "The plan appears when the topology compiles": "拓扑编译通过后显示计划",
   "Live figures appear while this topology runs": "运行时显示实时数据",
   Layer: "图层",
@@ -22,7 +22,7 @@ export const canvas = {
   Heat: "热度",
   "{n} {n|task|tasks}": "{n} 个任务",
   "{n} {n|warning|warnings}": "{n} 个警告",
-  "{n} {n|thing|things} to fill in": "还需填写 {n} 项",
+  "{n} {n|field|fields} to fill in": "还需填写 {n} 项",
   "{n} {n|error|errors}": "{n} 个错误",
   "The deployment failed here: {why}": "部署在此处失败：{why}",
   "{n} {n|record|records} of the simulation ended here": "模拟中有 {n} 条记录在此结束",
@@ -32,9 +32,7 @@ export const canvas = {
   "Output {name}, {role}": "输出 {name}，{role}",
   "Input {name}, {role}": "输入 {name}，{role}",
   "{name} · {n} {n|partition|partitions}": "{name} · {n} 个分区",
-  "Records are shuffled here: they go through a repartition topic to the task of their key":
-    "记录在此重新分区：经由重分区主题到达其键所属的任务",
-  "The key changed: the next node that works by key will shuffle":
+  "The key changed: the next node that groups or joins by key repartitions the records":
     "键已改变：下一个按键处理的节点会重新分区",
   "{n} records in the simulation": "模拟中有 {n} 条记录",
   dead: "死信",
@@ -54,20 +52,20 @@ export const canvas = {
   "windowed table": "窗口表",
   "global table": "全局表",
   store: "存储",
-  "A node cannot feed itself": "节点不能连接自身",
-  "Wires go from an output to an input": "连线从输出到输入",
-  "This edge is already there": "该连线已存在",
-  "This would make a circle; go through a topic instead": "这会形成环路，请改经主题",
+  "A node cannot be connected to itself": "节点不能连接自身",
+  "Connect an output to an input": "连线从输出到输入",
+  "This edge already exists": "该连线已存在",
+  "This edge would create a cycle; go through a topic instead": "这会形成环路，请改经主题",
   "Only a store can be connected here": "此处只能连接存储",
-  "A store connects to the port below a node that keeps state": "存储连接到有状态节点下方的端口",
+  "Connect a store to the port below a stateful node": "存储连接到有状态节点下方的端口",
   "stream task": "流任务",
   "Python stage": "Python 阶段",
-  "{port} already has its input; delete that edge first": "{port} 已有输入，请先删除那条连线",
-  "Does not take this kind of store; it takes {needs}": "不接受这种存储，可用：{needs}",
+  "{port} already has an input; delete that edge first": "{port} 已有输入，请先删除那条连线",
+  "Does not accept this kind of store; accepted: {needs}": "不接受这种存储，可用：{needs}",
   or: "或",
-  "Needs a {needs}, this is a stream: put “To table” between":
+  "Requires a {needs}, this is a stream: add “To table” between them":
     "需要{needs}，这里是流：中间加入“转为表”",
-  "Needs a stream, this is a {found}: put “To stream” between":
+  "Requires a stream, this is a {found}: add “To stream” between them":
     "需要流，这里是{found}：中间加入“转为流”",
-  "Needs a {needs}, this is a {found}": "需要{needs}，这里是{found}",
+  "Requires a {needs}, this is a {found}": "需要{needs}，这里是{found}",
 };

@@ -73,7 +73,6 @@ export const common = {
   Add: "添加",
   Arrange: "排列",
   View: "视图",
-  "Nothing by that name": "没有匹配项",
   Done: "完成",
   "Generate records": "生成记录",
   Key: "键",
@@ -104,4 +103,7 @@ export const common = {
   Refresh: "刷新",
   "Reading…": "正在读取…",
   Timestamp: "时间戳",
+  "No matches": "没有匹配项",
+  "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.":
+    "记录在此重新分区：每条都经由重分区主题到达拥有其键的任务。",
 };

@@ -25,7 +25,7 @@ export const designer = {
   "Insert into an edge": "插入连线",
   "drop on it": "拖放到连线上",
   "Add what comes next": "添加下一步",
-  "pull an edge into the empty": "把连线拉到空白处",
+  "pull an edge onto the canvas": "把连线拉到空白处",
   "Move the end of an edge": "移动连线端点",
   "drag its end": "拖动端点",
   Mouse: "鼠标",

@@ -5,7 +5,7 @@ export const inspector = {
   "Partitions of {topic}": "{topic} 的分区数",
   "Another topic": "另一个主题",
   Description: "说明",
-  "The compiler does not answer, so problems and types may be out of date. {message}":
+  "The compiler does not respond, so problems and types may be out of date. {message}":
     "编译器没有响应，问题与类型可能已过时。{message}",
   "What it is for": "它的用途",
   "Store connection": "存储连接",
@@ -13,9 +13,7 @@ export const inspector = {
   "key changed": "键已改变",
   from: "从",
   to: "到",
-  "Records are shuffled here: each goes through a repartition topic to the task that owns its key.":
-    "记录在此重新分区：每条都经由重分区主题到达拥有其键的任务。",
-  "The type is known as soon as what comes before compiles.": "前面的部分编译通过后即可得知类型。",
+  "The type is known once the nodes upstream compile.": "前面的部分编译通过后即可得知类型。",
   "What flows": "流动的内容",
   "Insert a node…": "插入节点…",
   required: "必填",
@@ -23,29 +21,28 @@ export const inspector = {
   "{n} nodes selected": "已选择 {n} 个节点",
   "Why it runs this way": "为何这样运行",
   "Add a store": "添加存储",
-  "Without one it keeps its state in a store called by its id, which cannot be queried.":
+  "Without a store, state is kept in a store named after the node's id, which cannot be queried.":
     "不连接时，状态保存在以节点标识命名的存储中，无法查询。",
-  "Look at {topic}": "查看 {topic}",
+  "Show the records of {topic}": "查看 {topic}",
   "Reorder children": "调整子节点顺序",
   "Order of children": "子节点顺序",
-  "A record goes to them in this order, each followed to its end.":
+  "A record is forwarded to the children in this order, depth first.":
     "记录按此顺序交给子节点，每个都先走到底。",
   Label: "标签",
-  "The id never changes: state and checkpoints are kept by it":
-    "标识永不改变：状态与检查点以它保存",
-  "This version does not know the kind {kind}. It is kept as it is.":
+  "The id never changes: state and checkpoints refer to it": "标识永不改变：状态与检查点以它保存",
+  "This version of Millrace does not know the kind {kind}. The node is kept unchanged.":
     "此版本不认识类型 {kind}，将原样保留。",
-  "Nothing to set here.": "此处无需设置。",
+  "This node has no parameters.": "此处无需设置。",
   Notes: "备注",
-  "Why it is here, for the next reader": "写给下一位读者：它为何在此",
+  "Why this node exists, for other readers": "写给下一位读者：它为何在此",
   "What it does": "它做什么",
   "Every record is in exactly one window.": "每条记录只属于一个窗口。",
-  "Windows overlap; a record is in each that covers it.":
+  "Windows overlap; a record is in each that covers its timestamp.":
     "窗口相互重叠；记录属于覆盖它的每个窗口。",
-  "A window for each set of records close enough together.": "彼此足够接近的记录各成一个窗口。",
-  "Records belong together until a silence longer than the gap.":
+  "Records whose timestamps are close enough share a window.": "彼此足够接近的记录各成一个窗口。",
+  "Records belong to one session until none arrives for longer than the gap.":
     "静默超过间隔之前的记录属于同一会话。",
-  "One window from the start on, without an end.": "从起点开始的一个窗口，没有终点。",
+  "One window that begins at the start and never ends.": "从起点开始的一个窗口，没有终点。",
   "Windows on a time line": "时间线上的窗口",
   "late by up to {grace}": "最多迟到 {grace}",
   "Open in a large window": "在大窗口中打开",
@@ -55,7 +52,7 @@ export const inspector = {
   Subject: "主体",
   Message: "消息",
   "Choose…": "选择…",
-  "The one that fits the type": "与类型相符的格式",
+  "The format that fits the type": "与类型相符的格式",
   "Columns as “name TYPE, name TYPE”, or one Spark type":
     "列写作“名称 类型, 名称 类型”，或一个 Spark 类型",
   "by the record’s own key": "按记录自身的键",
@@ -82,11 +79,11 @@ export const inspector = {
   Grace: "宽限",
   "Time difference": "间距",
   Gap: "间隔",
-  "How long one window is": "一个窗口的长度",
-  "How far apart windows start": "相邻窗口起点的间隔",
-  "How late, in stream time, a record may still be counted": "按流时间，迟到多久的记录仍被计入",
-  "How far apart records of one window may be": "同一窗口内记录相距的上限",
-  "How long a silence ends the session": "多长的静默会结束会话",
-  "Records before this time are left out, epoch milliseconds": "早于此时间的记录不计入，毫秒时间戳",
+  "Length of a window": "一个窗口的长度",
+  "Time between the starts of two windows": "相邻窗口起点的间隔",
+  "How late a record may be, in stream time, to be counted": "按流时间，迟到多久的记录仍被计入",
+  "Largest difference between the timestamps of a window's records": "同一窗口内记录相距的上限",
+  "Time without records after which a session ends": "多长的静默会结束会话",
+  "Earlier records are not counted; epoch milliseconds": "早于此时间的记录不计入，毫秒时间戳",
   "No window: over all time": "无窗口：全部时间",
 };

@@ -24,7 +24,7 @@ export const pages = {
   "Version {n} is saved.": "版本 {n} 已保存。",
   "{name} saved version {n} while you were drawing": "在您绘制期间，{name} 保存了版本 {n}",
   Someone: "其他人",
-  "No node differs between the two: only places, edges or settings.":
+  "The nodes of both are the same; only positions, edges or settings differ.":
     "两者的节点没有区别：只有位置、连线或设置不同。",
   "Choose a side for each node that differs. Nothing is lost: their version stays in the list, yours in the undo history.":
     "为每个不同的节点选择一方。不会丢失任何内容：对方的版本保留在列表中，您的保留在撤销历史中。",
@@ -54,7 +54,7 @@ export const pages = {
   "A topology document from a file.": "来自文件的拓扑文档。",
   "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
   Templates: "模板",
-  "Creates it with its topics and lets records arrive: deploy it to see it run.":
+  "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.":
     "创建拓扑及其主题，并持续写入记录：部署后即可看到它运行。",
   "Try it": "试运行",
   "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.":
@@ -82,7 +82,7 @@ export const pages = {
   "Save a version": "保存版本",
   "Everything is saved": "全部已保存",
   "{name} edits {node}": "{name} 正在编辑 {node}",
-  "{name} is here": "{name} 也在这里",
+  "{name} has this topology open": "{name} 也在这里",
   "You are not a member of any workspace yet.": "您还不是任何工作区的成员。",
   "Ask an administrator to add you under Members.": "请管理员在“成员”中添加您。",
   Workspaces: "工作区",
@@ -148,7 +148,7 @@ export const pages = {
   "Without a password, you need a new sign-in link when this session ends.":
     "没有密码时，会话结束后需要新的登录链接。",
   Deployments: "部署",
-  "Rules for everybody in this workspace. What runs goes on when they are changed.":
+  "Rules for all members of this workspace. Changes do not affect running deployments.":
     "适用于工作区所有成员的规则。更改规则不影响正在运行的部署。",
   "Deploy a version only if all tests of its topology have passed with it":
     "仅当拓扑的所有测试均在该版本上通过时才可部署",

@@ -24,14 +24,13 @@ export const runtime = {
   "Last thread": "最近的线程",
   "State rows": "状态行数",
   "end {n}": "末端 {n}",
-  "Rates, lag, state and batches are drawn here over time, from the first start on.":
+  "Charts of rates, lag, state and batches appear here after the first start.":
     "从首次启动开始，速率、滞后、状态和批次会随时间绘制在这里。",
   Figure: "指标",
   Shown: "显示",
-  "Nothing of that name": "没有这个名称",
   Range: "时间范围",
-  "No figures in this time": "这段时间没有数据",
-  "They are noted every ten seconds while the deployment runs, and kept for two weeks.":
+  "No figures in this period": "这段时间没有数据",
+  "They are recorded every ten seconds while the deployment runs, and kept for two weeks.":
     "部署运行时每十秒记录一次，保留两周。",
   Series: "序列",
   Last: "最新",
@@ -39,8 +38,8 @@ export const runtime = {
   "{n} more with lower values: choose one above.": "另有 {n} 个值较低的序列：可在上方选择。",
   "Search moves": "搜索移动",
   "Task, executor or thread": "任务、执行器或线程",
-  "No moves in this time": "这段时间没有移动",
-  "Where each task runs is noted while the deployment runs.":
+  "No moves in this period": "这段时间没有移动",
+  "The placement of tasks is recorded while the deployment runs.":
     "部署运行时会记录每个任务的运行位置。",
   now: "现在",
   From: "从",
@@ -66,7 +65,7 @@ export const runtime = {
   Follow: "跟随最新",
   Moves: "迁移",
   "no task to another executor since this page was opened": "打开此页面后没有任务换到其他执行器",
-  "Spark gives a task any free thread of its executor, anew in each batch.":
+  "In each batch, Spark runs a task on any free thread of its executor.":
     "Spark 在每个批次中把任务交给其执行器上任意空闲的线程。",
   "1 change of thread": "换线程 1 次",
   "{n} changes of thread": "换线程 {n} 次",
@@ -95,7 +94,7 @@ export const runtime = {
   "Not on this machine": "不在本机上",
   "Records are shown for deployments whose tasks run on the machine of their driver.":
     "仅当任务与驱动程序在同一台机器上运行时才显示记录。",
-  "The driver begins to keep records…": "驱动程序正在开始保留记录…",
+  "The driver is starting to sample records…": "驱动程序正在开始保留记录…",
   "No record yet": "还没有记录",
   "The next records that go over this edge appear here.": "接下来经过这条边的记录会显示在这里。",
   "Records are kept only while this panel is open. The next records on this edge appear here.":
@@ -127,8 +126,8 @@ export const runtime = {
   "14 d": "14 天",
   "The deployment started": "部署已启动",
   "Another version started": "启动了另一个版本",
-  "The driver before was lost or failed": "之前的驱动程序丢失或失败",
-  "The driver before ended in an outage": "之前的驱动程序因服务中断而结束",
+  "The previous driver was lost or failed": "之前的驱动程序丢失或失败",
+  "The previous driver ended in an outage": "之前的驱动程序因服务中断而结束",
   "Executors came or went": "执行器增加或减少",
   "Spark moved it": "由 Spark 移动",
   "key {key}": "键 {key}",

@@ -18,7 +18,7 @@ export const simulate = {
   "{n} of {all} nodes": "节点 {n}/{all}",
   "{n} of {all} edges": "边 {n}/{all}",
   "{n} of {all} ways in which records end": "记录结束方式 {n}/{all}",
-  "{node}: no record came here": "{node}：没有记录到达",
+  "{node}: no record reached this node": "{node}：没有记录到达",
   "{node}: {way}": "{node}：{way}",
   "Time (ms or ISO)": "时间（毫秒或 ISO）",
   "Headers (JSON)": "消息头（JSON）",
@@ -46,7 +46,7 @@ export const simulate = {
   Newest: "最新",
   First: "最早",
   "With headers": "包含消息头",
-  "Masked fields never leave the server. Hash: another value of the same type, the same for the same one.":
+  "Masked values never leave the server. Hash replaces a value by another of the same type; equal values get equal hashes.":
     "脱敏字段不会离开服务器。哈希：换成同类型的另一个值，相同的值结果相同。",
   "Mask of {path}": "{path} 的脱敏方式",
   "Instead of {path}": "{path} 的替换值",
@@ -62,21 +62,20 @@ export const simulate = {
   "Add a record": "添加记录",
   "Sample…": "采样…",
   "Paste…": "粘贴…",
-  "A step of the wall clock, for punctuations by wall-clock time":
+  "Advances the wall clock, for punctuations by wall-clock time":
     "推进系统时钟一步，用于按系统时间触发的定时任务",
-  "Move the wall clock": "推进系统时钟",
+  "Advance the wall clock": "推进系统时钟",
   Clear: "清空",
   "Keep as a test…": "保存为测试…",
   "Run again on every change": "每次更改后重新运行",
-  "{n} {n|cell|cells} cannot be read: see what is marked red.":
-    "有 {n} 个单元格无法读取：见红色标记处。",
-  "The simulator is starting: this takes some seconds after a pause.":
+  "{n} {n|cell|cells} cannot be read, marked red.": "有 {n} 个单元格无法读取：见红色标记处。",
+  "The simulator is starting. After a pause this takes a few seconds.":
     "模拟器正在启动：闲置之后需要几秒钟。",
-  "The topology has errors. See the tab Problems.": "拓扑有错误。请查看“问题”标签。",
+  "The topology has errors. See the Problems tab.": "拓扑有错误。请查看“问题”标签。",
   "Stopped at record {n}: {why}": "在记录 {n} 处停止：{why}",
   "{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s":
     "输入 {n} 条，输出 {m} 条，丢弃 {d} 条 · {s} 秒",
-  "Too many steps to keep all of them: the last ones are missing here. All are counted.":
+  "Too many steps to list all of them: the last ones are missing here. The counts are complete.":
     "步骤太多，无法全部保留：这里缺少最后的步骤。计数是完整的。",
   "First step": "第一步",
   "Previous record": "上一条记录",
@@ -95,10 +94,10 @@ export const simulate = {
   "stream time {time}": "流时间 {time}",
   "{node}: {store}": "{node}：{store}",
   "Stores after this step": "此步之后的存储",
-  "No store was written so far.": "到目前为止还没有写入存储。",
+  "No store has been written to yet.": "到目前为止还没有写入存储。",
   "Running…": "运行中…",
   passed: "通过",
-  "No test is kept with this topology. Run a simulation, then choose “Keep as a test…” above its outputs.":
+  "This topology has no tests yet. Run a simulation, then choose “Keep as a test…” above its outputs.":
     "此拓扑还没有保存测试。请先运行模拟，再在输出上方选择“保存为测试…”。",
   "Run all tests": "运行全部测试",
   "{n} {n|test|tests} · {passed} passed · {failed} failed":
@@ -106,37 +105,37 @@ export const simulate = {
   "{n} {n|input|inputs}": "{n} 条输入",
   "Open its records": "打开其记录",
   "Delete the test “{name}”": "删除测试“{name}”",
-  "It is deleted for everybody in this workspace.": "将为此工作区的所有人删除它。",
+  "It is deleted for all members of this workspace.": "将为此工作区的所有人删除它。",
   "The last run stopped with an error, or has more outputs than are shown: it cannot be kept as a test.":
     "上次运行因错误停止，或输出多于所显示的内容：无法保存为测试。",
   "Keep as a test": "保存为测试",
-  "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records that they gave.":
+  "The test has the inputs of the last run. It expects the outputs, the contents of named stores and the number of dropped records of that run.":
     "测试包含上次运行的输入，并期望得到相同的输出、具名存储的内容和丢弃的记录数。",
   "Replace the test": "替换该测试",
-  "The simulator did not start. The log of the service simulator says why.":
+  "The simulator did not start. See the log of the service simulator for the cause.":
     "模拟器未能启动。原因见服务 simulator 的日志。",
-  "Its key is null, and this step works by key.": "它的键为 null，而此步骤按键工作。",
-  "Its value is null, and this step needs one.": "它的值为 null，而此步骤需要值。",
+  "Its key is null, and this node requires a key.": "它的键为 null，而此步骤按键工作。",
+  "Its value is null, and this node requires a value.": "它的值为 null，而此步骤需要值。",
   "Its foreign key is null: there is nothing to join.": "它的外键为 null：没有可连接的内容。",
   "Its timestamp is null or negative, and the source skips such records.":
     "它的时间戳为 null 或负数，源会跳过这样的记录。",
-  "A newer version of its key is known already.": "它的键已有更新的版本。",
-  "The row that asked for it has changed in the meantime.": "请求它的行在此期间已更改。",
+  "A newer version for its key already exists.": "它的键已有更新的版本。",
+  "The row that requested it has changed in the meantime.": "请求它的行在此期间已更改。",
   "Its bytes cannot be read in the format of the source.": "无法按源的格式读取它的字节。",
-  "The step failed on it, and the topology goes on without it.":
-    "步骤处理它时失败，拓扑跳过它继续运行。",
-  "The step failed on it, and it went to the topic of dead letters.":
+  "Processing it failed, and it was skipped.": "步骤处理它时失败，拓扑跳过它继续运行。",
+  "Processing it failed, and it was written to the dead-letter topic.":
     "步骤处理它时失败，它已进入死信主题。",
   "Late: its window {start} – {end} was already closed.":
     "迟到：它的窗口 {start} – {end} 已经关闭。",
-  "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would let it in.":
+  "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would accept it.":
     "迟到 {by}：它的窗口 {start} – {end} 在流时间到达 {closing} 时已关闭。现在流时间为 {now}。更长的宽限期可以接收它。",
   "Too old for the store, which keeps from {kept} on.": "对存储来说太旧，存储从 {kept} 开始保留。",
   "Dropped: {reason}.": "已丢弃：{reason}。",
   "No branch matches it.": "没有分支匹配它。",
   "The table has no row for its key at this time.": "此时表中没有它的键对应的行。",
-  "It waits in the join for a partner.": "它在连接中等待匹配的记录。",
-  "It is held back until its window closes or its time is up.": "它被保留，直到窗口关闭或时间到。",
+  "It waits in the join for a match.": "它在连接中等待匹配的记录。",
+  "It is buffered until its window closes or the time limit is reached.":
+    "它被保留，直到窗口关闭或时间到。",
   "Filtered out: “{text}” is true for it.": "被过滤：“{text}”对它成立。",
   "Filtered out: “{text}” is not true for it.": "被过滤：“{text}”对它不成立。",
 };

@@ -18,7 +18,7 @@ export const stores = {
   "No state yet": "尚无状态",
   "The stores can be read when the deployment has committed its first batch.":
     "部署提交第一个批次后即可读取存储。",
-  "The process that reads stores is starting: this takes some seconds after a pause.":
+  "The process that reads stores is starting. After a pause this takes a few seconds.":
     "读取存储的进程正在启动：闲置之后需要几秒钟。",
   "The store is empty": "存储为空",
   "No rows": "没有行",
@@ -32,5 +32,5 @@ export const stores = {
   Window: "窗口",
   "Valid from": "生效时间",
   "empty text": "空文本",
-  "Look into {store}": "查看 {store}",
+  "Show the rows of {store}": "查看 {store}",
 };

@@ -14,10 +14,10 @@ export const topics = {
   "New topic": "新建主题",
   "Letters, digits, dots, hyphens and underscores.": "字母、数字、点、连字符和下划线。",
   "Records are kept": "记录保留时间",
-  "This deletes the topic with its {n} records, for all who use the cluster.":
+  "This deletes the topic with its {n} records for all users of the cluster.":
     "这会删除该主题及其 {n} 条记录，对集群的所有使用者生效。",
   Null: "空值",
-  "No JSON: {reason}": "不是 JSON：{reason}",
+  "Not valid JSON: {reason}": "不是 JSON：{reason}",
   "Written to partition {partition} at offset {offset}.":
     "已写入分区 {partition}，偏移量 {offset}。",
   "Produce a record": "写入一条记录",
@@ -41,7 +41,7 @@ export const topics = {
   "set by the broker": "由 broker 设置",
   "set by the producer": "由生产者设置",
   "{n} bytes": "{n} 字节",
-  "The bytes begin as a schema registry's serializers write them, with schema id {id}.":
+  "The bytes begin with a schema registry header with schema id {id}.":
     "这些字节的开头符合模式注册表序列化器的写法，模式编号为 {id}。",
   Live: "实时",
   "Live records are shown newest first.": "实时记录按最新优先显示。",
@@ -75,7 +75,7 @@ export const topics = {
   "Set by": "设置者",
   "the topic": "主题",
   "the broker": "broker",
-  "The cluster has more than 200 consumer groups; only the first ones were asked.":
+  "The cluster has more than 200 consumer groups; only the first 200 were queried.":
     "集群的消费者组超过 200 个，只查询了前面的部分。",
   "No consumer groups": "没有消费者组",
   "No consumer group has committed offsets of this topic. Deployments keep their offsets in their checkpoints.":
@@ -86,7 +86,7 @@ export const topics = {
   "From the beginning": "从头开始",
   "From an offset": "从偏移量开始",
   "From a time": "从时间开始",
-  Guessed: "自动识别",
+  "Detected automatically": "自动识别",
   Text: "文本",
   JSON: "JSON",
   Integer: "整数",

@@ -8,7 +8,7 @@ import { fieldText } from "./times";
 import classes from "./topics.module.css";
 
 /** Where to begin, formats and filter. Choices count at once, what is typed with Enter. */
-export function Asking(props: {
+export function QueryForm(props: {
   question: Question;
   partitions: number;
   uses: readonly TopicUse[];
@@ -25,7 +25,7 @@ export function Asking(props: {
   };
   const formats = FORMATS.map((each) => ({ value: each.value, label: t(each.label) }));
   return (
-    <form className={classes.asking} onSubmit={submit}>
+    <form className={classes.query} onSubmit={submit}>
       <Select
         label={t("Start")}
         value={typed.start}
@@ -147,7 +147,7 @@ export function Asking(props: {
       <Button type="submit" data-testid="filter">
         {t("Filter")}
       </Button>
-      <span className={classes.askingEnd}>{props.right}</span>
+      <span className={classes.queryEnd}>{props.right}</span>
     </form>
   );
 }

@@ -32,12 +32,14 @@ export async function simulated(
 ): Promise<{ answer: Simulation; seconds: number }> {
   const began = performance.now();
   for (;;) {
-    const asked = performance.now();
+    const started = performance.now();
     const { expected = null, signal } = options;
     const answer = await simulate(workspace, document, lines, expected, signal);
-    if (answer.state === "done") return { answer, seconds: (performance.now() - asked) / 1_000 };
+    if (answer.state === "done") return { answer, seconds: (performance.now() - started) / 1_000 };
     if (performance.now() - began > PATIENCE_MS)
-      throw new Error(t("The simulator did not start. The log of the service simulator says why."));
+      throw new Error(
+        t("The simulator did not start. See the log of the service simulator for the cause."),
+      );
     options.starting?.();
     await wait(signal);
   }
