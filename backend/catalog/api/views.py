@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import DatabaseError, connection
 from django.http import HttpResponse
+from django.utils.http import parse_etags
 from drf_spectacular.utils import extend_schema, inline_serializer
 from millrace_backend import redis
 from millrace_backend.views import ApiView
@@ -39,7 +40,9 @@ class CatalogueView(ApiView):
         """Families, kinds with their parameters, formats, settings, functions; ETag."""
         content, tag = catalogue()
         headers = {"ETag": tag, "Cache-Control": "private, max-age=0, must-revalidate"}
-        if request.headers.get("If-None-Match") == tag:
+        # The compression makes the tag a weak one: `W/"…"`.
+        known = parse_etags(request.headers.get("If-None-Match", ""))
+        if tag in {each.removeprefix("W/") for each in known}:
             return HttpResponse(status=304, headers=headers)
         return HttpResponse(content, content_type="application/json", headers=headers)
 
