@@ -64,20 +64,17 @@ def _pieces(line: str, width: int) -> list[str]:
 
 def long_text(value: str, width: int) -> list[str]:
     """A text as several literals, each at most some width long, which Python joins."""
-    quote = "'" if value.count('"') > value.count("'") else '"'
     pieces: list[str] = []
     piece, space = "", 0
     for char in value:
-        shown = _escape(char, quote)
-        if len(piece) + len(shown) > width - 2:
+        if len(literal(piece + char)) > width:
             at = space or len(piece)
             pieces.append(piece[:at])
             piece, space = piece[at:], 0
-        piece += shown
+        piece += char
         if char == " ":
             space = len(piece)
-    pieces.append(piece)
-    return [f"{quote}{each}{quote}" for each in pieces]
+    return [literal(each) for each in [*pieces, piece]]
 
 
 def flat(node: ast.expr) -> str:
@@ -143,31 +140,44 @@ def _brackets(node: ast.expr) -> tuple[str, str, list[_Item]] | None:
 def layout(node: ast.expr, indent: int, before: str = "", after: str = "") -> str:
     """An expression at an indent, with the text before and after it on its lines."""
     one_line = f"{before}{flat(node)}{after}"
-    brackets = _brackets(node)
     if indent + len(one_line) <= WIDTH:
         return one_line
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _broken_text(node.value, indent, before, after)
-    if brackets is None or not brackets[2]:
+    brackets = _brackets(node)
+    if brackets is None:
         return one_line
     opening, closing, items = brackets
+    opening, closing = before + opening, closing + after
     inner = indent + _STEP
     pad, end = " " * inner, " " * indent
     together = ", ".join(_item(item) for item in items)
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as receiver, attr=name)) if (
+            indent + len(opening) > WIDTH or not items
+        ):
+            if not items:
+                return layout(receiver, indent, before, f".{name}({closing}")
+            opening = layout(receiver, indent, before, f".{name}(")
+            last_line = opening.rpartition("\n")[2]
+            if len(f"{last_line}{together}{closing}") <= WIDTH:
+                return f"{opening}{together}{closing}"
+    if not items:
+        return one_line
     call = not isinstance(node, ast.List | ast.Tuple | ast.Dict)
     if call and inner + len(together) <= WIDTH:
-        return f"{before}{opening}\n{pad}{together}\n{end}{closing}{after}"
+        return f"{opening}\n{pad}{together}\n{end}{closing}"
     single = len(items) == 1 and isinstance(node, ast.Call) and not items[0][0]
     comma = "" if single and _brackets(items[0][1]) else ","
     lines = [f"{pad}{layout(value, inner, name, comma)}" for name, value in items]
-    return f"{before}{opening}\n" + "\n".join(lines) + f"\n{end}{closing}{after}"
+    return f"{opening}\n" + "\n".join(lines) + f"\n{end}{closing}"
 
 
 def _broken_text(value: str, indent: int, before: str, after: str) -> str:
     """A text that is too long for a line: in brackets behind a name, else line below line."""
     named = bool(before)
     inner = indent + (_STEP if named else 0)
-    pieces = long_text(value, WIDTH - inner - len(after))
+    pieces = long_text(value, WIDTH - inner - (0 if named else len(after)))
     lines = f"\n{' ' * inner}".join(pieces)
     if not named:
         return f"{lines}{after}"

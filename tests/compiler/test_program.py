@@ -198,6 +198,19 @@ def test_a_call_is_broken_only_where_it_does_not_fit() -> None:
     assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(ast.unparse(call)))
 
 
+@pytest.mark.parametrize("call", [".count()", ".count(store=store)", f".reduce('{'x' * 90}')"])
+@pytest.mark.parametrize("expression", ["x" * 80, "x y " * 30])
+def test_a_chain_of_two_calls_is_broken_in_the_first_where_the_second_does_not_begin(
+    call: str, expression: str
+) -> None:
+    tree = ast.parse(f"table.group_by('key', '{expression}'){call}", mode="eval").body
+    made = layout(tree, 0, "counted = ") + "\n"
+    assert max(map(len, made.split("\n"))) <= WIDTH
+    assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(f"counted = {ast.unparse(tree)}"))
+    if " " not in expression:
+        assert ruffed(made) == made
+
+
 def test_identifiers_are_small_words() -> None:
     assert identifier("Orders × users") == ""
     assert identifier("2 hours") == "step_2_hours"

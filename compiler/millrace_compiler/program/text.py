@@ -102,7 +102,17 @@ def statement_lines(links: list[Link], variable: str) -> list[Line]:
     if last_only and len(one_line) <= WIDTH:
         return [*_comment(links[0]), (one_line, nodes)]
     if last_only and not is_fluent(links):
-        return [*_comment(links[0]), *((line, nodes) for line in _in_brackets(links, before))]
+        return [
+            *_comment(links[0]),
+            *((line, nodes) for line in layout(whole, 0, before).split("\n")),
+        ]
+    if last_only and 4 + len(flat(whole)) <= WIDTH:
+        return [
+            *_comment(links[0]),
+            (f"{before}(", nodes[:1]),
+            (f"    {flat(whole)}", nodes),
+            (")", nodes[-1:]),
+        ]
     lines: list[Line] = [(f"{before}(", nodes[:1])]
     root = _subscript(links[0])
     if root is not None:
@@ -144,15 +154,6 @@ def _link(link: Link, before: str = "") -> str:
     if before:
         call = ast.Call(ast.Name(link.name), call.args, call.keywords)
     return layout(call, 4, before)
-
-
-def _in_brackets(links: list[Link], before: str) -> list[str]:
-    """One or two calls, broken in the brackets of the last, or of both."""
-    lines = layout(_joined(links), 0, before).split("\n")
-    if len(links) == 1 or len(lines[0]) <= WIDTH:
-        return lines
-    first = layout(links[0].call, 0, before).split("\n")
-    return [*first[:-1], *layout(links[1].call, 0, f"{first[-1]}.").split("\n")]
 
 
 def _joined(links: list[Link]) -> ast.expr:
