@@ -192,6 +192,11 @@ def verify_options(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare what both say of the topology's parts; nothing runs",
     )
+    p.add_argument(
+        "--program",
+        action="store_true",
+        help="whether the program of a document gives the document back; nothing runs",
+    )
     p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
     _cutting(p)
     p.set_defaults(command=Lazily("verifying", "verify_command"))

@@ -22,15 +22,24 @@ from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, read_document, read_lines
 from cli.oracle import Oracle
 from cli.packing import Pack, loops, packable, packs
+from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
 from oracle import fuzz
 
 
 def verify_command(arguments: argparse.Namespace) -> int:
-    """Exit 0: equal; 1: something differs. With --describe nothing runs: see `describing`."""
+    """Exit 0: equal; 1: something differs.
+
+    With --describe or --program nothing runs: see `describing` and `round_trip`.
+    """
     cut = Cut.parse(arguments.cut)
     if arguments.random is not None:
+        if arguments.program:
+            return _programs(arguments)
         return _descriptions(arguments) if arguments.describe else _random(arguments, cut)
+    if arguments.document and arguments.program:
+        with analyzer() as known:
+            return _outcome(round_trip(read_document(arguments.document), known))
     if arguments.document and arguments.describe:
         return _description(arguments)
     if not arguments.document or not arguments.inputs:
@@ -48,6 +57,11 @@ def verify_command(arguments: argparse.Namespace) -> int:
             found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
     finally:
         warm.close()
+    return _outcome(found)
+
+
+def _outcome(found: list[str]) -> int:
+    """The differences, printed; the exit code."""
     for difference in found:
         print(difference)
     print("equal" if not found else f"{len(found)} differences", file=sys.stderr)
@@ -137,6 +151,29 @@ def _descriptions(arguments: argparse.Namespace) -> int:
     return 1 if counts["differ"] else 0
 
 
+def _programs(arguments: argparse.Namespace) -> int:
+    """Random documents, each through its program and back."""
+    counts: Counter[str] = Counter()
+    started = time.monotonic()
+    with analyzer() as known:
+        for number in range(arguments.first, arguments.first + arguments.random):
+            scenario = fuzz.scenario(arguments.seed, number, wide=arguments.wide)
+            try:
+                found = round_trip(scenario["topology"], known)
+            except Refused:
+                counts["refused"] += 1
+                continue
+            counts["differ" if found else "same"] += 1
+            if found:
+                print(f"{scenario['id']}: {', '.join(found)}", flush=True)
+    print(
+        f"{counts['same']} documents the same, {counts['differ']} differ, "
+        f"{counts['refused']} refused, {time.monotonic() - started:.0f} s",
+        file=sys.stderr,
+    )
+    return 1 if counts["differ"] else 0
+
+
 def _description(arguments: argparse.Namespace) -> int:
     """One document, described by both."""
     document = read_document(arguments.document)
@@ -152,10 +189,7 @@ def _description(arguments: argparse.Namespace) -> int:
         }
         with Oracle() as oracle:
             found = verify_description(oracle, known, scenario)
-    for difference in found:
-        print(difference)
-    print("equal" if not found else f"{len(found)} differences", file=sys.stderr)
-    return 1 if found else 0
+    return _outcome(found)
 
 
 def _coverage(seen: _Seen, seed: int, *, wide: bool) -> str:

@@ -1,0 +1,46 @@
+"""`verify --program`: a document's program gives the document back.
+
+Nothing runs. A topology is compiled, its program is read, and the document of the program is
+compiled again: the plan, the description, the texts of the nodes and the program are the same.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from millrace_compiler import Analyzer, compile_document
+from millrace_compiler.describe import description_of
+from millrace_runtime.program import load_program
+
+Document = dict[str, Any]
+
+
+def round_trip(document: Document, analyzer: Analyzer) -> list[str]:
+    """What a document loses on its way through its program, in words; empty for none.
+
+    Raises:
+        Refused: for a document that gives no program.
+    """
+    first = compile_document(document, analyzer).require()
+    with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
+        for path, text in (first.code or {}).items():
+            (Path(folder) / path).write_text(text, encoding="utf-8", newline="")
+        back = load_program(Path(folder)).document()
+    second = compile_document(back, analyzer).require()
+    same = {
+        "plans": second.task_graph == first.task_graph,
+        "descriptions": description_of(second).to_json() == description_of(first).to_json(),
+        "labels and comments": _texts(back) == _texts(document),
+        "names": back["name"] == document["name"],
+        "settings": (back.get("settings") or {}) == (document.get("settings") or {}),
+        "programs": second.code == first.code,
+    }
+    return [f"{part} differ" for part, equal in same.items() if not equal]
+
+
+def _texts(document: Document) -> Document:
+    """Label and description of each node."""
+    nodes = {each["id"]: (each.get("label"), each.get("description")) for each in document["nodes"]}
+    return {id_: tuple((text or "").strip() for text in texts) for id_, texts in nodes.items()}
