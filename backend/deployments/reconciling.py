@@ -34,7 +34,7 @@ from deployments.rows import (
     settings_before,
     version_numbered,
 )
-from deployments.snapshots import DeploymentSnapshot, RunSnapshot
+from deployments.snapshots import DeploymentSnapshot, Failure, Outage, Process, RunSnapshot
 
 log = structlog.get_logger(__name__)
 
@@ -70,14 +70,13 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         return None
     run = live_runs().filter(deployment=row).select_related("version").first()
     last_epoch = row.runs.aggregate(last=Max("epoch"))["last"] or 0
+    forbidden = topic_failure(row.version.document, row.workspace.topic_prefixes)
+    outage = row.observation.outage
     return DeploymentSnapshot(
         id=row.pk,
-        workspace=row.workspace_id,
-        topology=row.topology_id,
         name=row.topology.name,
         version=row.version.number,
         document=row.version.document,
-        target=row.target,
         settings=row.settings,
         desired=row.desired,
         observed=row.observation.state,
@@ -88,9 +87,8 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         restart_requested=row.restart_requested_at is not None,
         crashes=tuple(ended.timestamp() for ended in _crashes(row)),
         failure=row.observation.failure,
-        forbidden=topic_failure(row.version.document, row.workspace.topic_prefixes),
-        outage=row.observation.outage,
-        steps=tuple(row.observation.steps),
+        forbidden=None if forbidden is None else Failure(**forbidden),
+        outage=None if outage is None else Outage(**outage),
         state_decisions=dict(row.state_decisions),
         beginning=request_of(row),
         fallback=row.fallback,
@@ -351,10 +349,7 @@ def _crashes(row: Deployment) -> list[Any]:
 def _snapshot(run: Run) -> RunSnapshot:
     return RunSnapshot(
         id=run.pk,
-        epoch=run.epoch,
-        pid=run.pid,
-        host=run.host,
-        process_born=run.process_born,
+        process=Process(run.host, run.pid, run.process_born),
         version=run.version.number,
         report_id=run.report_id,
     )

@@ -1,10 +1,53 @@
-"""Deployments as plain values, for those who step them without the database at hand."""
+"""What the backend and the workers both know of a deployment: plain values, no database.
+
+The standard library only: the states of the workers import it without Django.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Process:
+    """A driver process, identified by its host, its pid and its start."""
+
+    host: str
+    pid: int
+    #: boot and start ticks of the process (``shim.born``); no wall clock
+    born: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a deployment does not run, and the node and parameter that cause it, if any do."""
+
+    code: str
+    message: str
+    node: str | None = None
+    parameter: str | None = None
+    record: dict[str, Any] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The failure as the database keeps it and the API shows it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Outage:
+    """Since when (epoch seconds) a deployment waits, for what, and when it tries again."""
+
+    code: str
+    message: str
+    since: float
+    attempts: int
+    retry_at: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The outage as the database keeps it."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -12,11 +55,7 @@ class RunSnapshot:
     """The driver process that lives, as far as the database knows."""
 
     id: int
-    epoch: int
-    pid: int
-    host: str
-    #: boot and start ticks; with host and pid it names a process for good
-    process_born: str
+    process: Process
     #: number of the version that it runs
     version: int
     #: the driver reports into the Redis stream ``millrace:run:<report id>``
@@ -28,43 +67,88 @@ class DeploymentSnapshot:
     """A deployment as it stood when it was loaded."""
 
     id: int
-    workspace: int
-    topology: int
     #: the topology's name
     name: str
     #: number of the version that should run
     version: int
     document: dict[str, Any]
-    target: str
     settings: dict[str, Any]
     desired: str
     observed: str
     #: everything this deployment keeps on disk
     directory: Path
-    #: epoch seconds at which the observed state was entered
-    since: float
-    #: number of the next run, counted over the whole life of the deployment
-    next_epoch: int
     run: RunSnapshot | None = None
     #: the user asked for one restart that no run has fulfilled yet
     restart_requested: bool = False
     #: ends of runs that nobody asked for since the user last started it, epoch seconds
     crashes: tuple[float, ...] = ()
+    #: epoch seconds at which the observed state was entered
+    since: float = 0.0
     failure: dict[str, Any] | None = None
-    #: the failure of a version that uses topics which its workspace may not
-    forbidden: dict[str, Any] | None = None
-    #: what it waits for: code, message, attempts, and since and retry_at in epoch seconds
-    outage: dict[str, Any] | None = None
-    steps: tuple[dict[str, Any], ...] = field(default=())
+    #: why the workspace may not run this version at all
+    forbidden: Failure | None = None
     #: what becomes of stores whose rows cannot be carried over, by id
     state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
-    #: what the driver is told about where it begins; it applies each request once, by its id
+    #: where the driver begins to read; it applies each request once, by its id
     beginning: dict[str, Any] | None = None
     #: number of the version that runs again should this one not reach its first batch
     fallback: int | None = None
     #: the driver lives and reads nothing
     paused: bool = False
-    #: before it stops it reads up to the ends of its topics
+    #: before it stops, the driver reads up to the ends of its topics
     draining: bool = False
-    #: whether a batch was ever done
+    #: whether a batch was ever done: a checkpoint that is not there is gone
     has_state: bool = False
+    #: what it waits for, if a part that it needs does not answer
+    outage: Outage | None = None
+    #: number of the next run, counted over the whole life of the deployment
+    next_epoch: int = 1
+
+    @property
+    def wants_to_run(self) -> bool:
+        """Whether the user wants this deployment to run."""
+        return self.desired == "running"
+
+    def waits(self, now: float) -> bool:
+        """Whether nothing is to be tried before the next attempt; a living driver is looked at."""
+        if self.outage is None or not self.wants_to_run or now >= self.outage.retry_at:
+            return False
+        return self.observed != "starting" or self.run is None
+
+    @property
+    def real_time(self) -> bool:
+        """Whether records are to be taken as they arrive, and not in micro-batches."""
+        return bool(self.settings.get("real_time_ms"))
+
+    @property
+    def job_directory(self) -> Path:
+        """Where the code of the wanted version is staged."""
+        return self.directory / "jobs" / f"v{self.version}"
+
+    @property
+    def checkpoint(self) -> Path:
+        """The query's checkpoint; it outlives versions."""
+        return self.directory / "checkpoint"
+
+    @property
+    def control(self) -> Path:
+        """What the driver is to do: a file with the word pause or drain, or none."""
+        return self.directory / "control"
+
+    def threads_file(self, run: int) -> Path:
+        """Where the thread dump of a run is kept."""
+        return self.directory / "threads" / f"{run}.txt"
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the driver that lives has done a batch."""
+        try:
+            noted = (self.checkpoint / "arrived").read_text(encoding="utf-8")
+        except OSError:
+            return False
+        return self.run is not None and noted == self.run.report_id
+
+    @property
+    def log_file(self) -> Path:
+        """The driver's log, all runs after each other."""
+        return self.directory / "driver.log"

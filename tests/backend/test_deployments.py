@@ -12,6 +12,7 @@ from deployments import actions, reconciling
 from deployments.choices import Observed
 from deployments.models import Deployment, Run
 from deployments.reconciling import LiveRunExists
+from deployments.snapshots import Process
 from django.db import IntegrityError, transaction
 from millrace_backend import redis
 from millrace_backend.errors import Conflict
@@ -124,7 +125,7 @@ def test_the_database_holds_at_most_one_live_run(deployment: Deployment) -> None
             process_born="boot/1",
         )
     reconciling.end_run(deployment.pk, "crashed", FAILURE)
-    assert begin(deployment, pid=200, epoch=2).pid == 200
+    assert begin(deployment, pid=200, epoch=2).process.pid == 200
 
 
 def test_the_reconciler_loads_everything_it_needs_as_plain_values(
@@ -137,7 +138,7 @@ def test_the_reconciler_loads_everything_it_needs_as_plain_values(
     assert found.document["nodes"][0]["id"] == "a"
     assert found.directory == millrace_settings.MILLRACE_DATA / "deployments" / str(deployment.pk)
     assert found.run is not None
-    assert (found.run.pid, found.run.process_born, found.run.version) == (100, "boot/1", 1)
+    assert (found.run.process, found.run.version) == (Process("here", 100, "boot/1"), 1)
     assert found.run.report_id == f"{deployment.pk}-1"
     assert found.next_epoch == 2
     assert reconciling.load_for_reconcile(999_999) is None

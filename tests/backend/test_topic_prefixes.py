@@ -166,8 +166,8 @@ def test_a_version_with_a_topic_outside_of_the_prefixes_is_not_run(
     found = reconciling.load_for_reconcile(row.pk)
     assert found is not None
     assert found.forbidden is not None
-    assert (found.forbidden["node"], found.forbidden["parameter"]) == ("out", "topic")
-    assert "“sums” is not allowed" in found.forbidden["message"]
+    assert (found.forbidden.node, found.forbidden.parameter) == ("out", "topic")
+    assert "“sums” is not allowed" in found.forbidden.message
 
 
 def test_compiling_says_at_which_node_a_topic_is_not_allowed(

@@ -10,14 +10,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from millrace_workers.launchers import (
-    CheckpointInUse,
-    Ended,
-    JobSpec,
-    LocalLauncher,
-    Process,
-)
+from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, LocalLauncher
 from millrace_workers.launchers.shim import born, locked
+from millrace_workers.model import Process
 
 POLITE = """
 import signal, sys, time

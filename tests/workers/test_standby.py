@@ -12,15 +12,9 @@ import psutil
 import pytest
 from millrace_runtime import standby
 from millrace_runtime.errors import MillraceError
-from millrace_workers.launchers import (
-    CheckpointInUse,
-    Ended,
-    JobSpec,
-    LocalLauncher,
-    Process,
-    Standby,
-)
+from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, LocalLauncher, Standby
 from millrace_workers.launchers.shim import born, locked
+from millrace_workers.model import Process
 
 #: notes at each moment that it has the checkpoint
 DRIVER = """

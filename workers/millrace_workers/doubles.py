@@ -1,4 +1,4 @@
-"""Stand-ins for the outside parts of a step, for tests: each has a bad mood it can be put into."""
+"""Test doubles for the external parts of a step; each can be made to fail."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Process, Standby
-from millrace_workers.model import Deployment, Failure, Run
+from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Standby
+from millrace_workers.model import Deployment, Failure, Outage, Process, Run
 from millrace_workers.monitors import Pulse, Report
-from millrace_workers.outages import Outage
 from millrace_workers.states import TRANSITIONS, step
 from millrace_workers.states.tools import Tools
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass
-from typing import Any
+
+from millrace_workers.model import Outage
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
@@ -30,27 +30,6 @@ class Away(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
-
-
-@dataclass(frozen=True)
-class Outage:
-    """Since when (epoch seconds) a deployment waits, for what, and when it tries again."""
-
-    code: str
-    message: str
-    since: float
-    attempts: int
-    retry_at: float
-
-    def as_json(self) -> dict[str, Any]:
-        """The outage as the database keeps it."""
-        return {
-            "code": self.code,
-            "message": self.message,
-            "since": self.since,
-            "attempts": self.attempts,
-            "retry_at": self.retry_at,
-        }
 
 
 def pause_after(attempts: int) -> float:

@@ -26,10 +26,9 @@ from millrace_workers.app import app
 from millrace_workers.cluster import KafkaTopics
 from millrace_workers.configuration import Configuration
 from millrace_workers.jobs import Jobs
-from millrace_workers.launchers import Launcher, LocalLauncher, Process
-from millrace_workers.model import Deployment, Failure, Run
+from millrace_workers.launchers import Launcher, LocalLauncher
+from millrace_workers.model import Deployment, Failure, Outage, Process, Run
 from millrace_workers.monitors import Reports
-from millrace_workers.outages import Outage
 from millrace_workers.states import TRANSITIONS, Tools, step
 from millrace_workers.states.tools import RunExists
 
@@ -89,7 +88,7 @@ def reconcile(deployment_id: int) -> None:
         if not alone:
             return
         for _ in range(STEPS_AT_ONCE):
-            found = load(deployment_id)
+            found = reconciling.load_for_reconcile(deployment_id)
             if found is None or not visible(found, launcher()):
                 return
             reconciling.heartbeat(deployment_id)
@@ -109,42 +108,6 @@ def visible(deployment: Deployment, here: Launcher) -> bool:
     """Whether this host may judge the deployment; another host's driver is polled there alone."""
     run = deployment.run
     return run is None or here.sees(deployment.directory, run.process)
-
-
-def load(deployment_id: int) -> Deployment | None:
-    """The deployment as the states see it; None where it was deleted."""
-    row = reconciling.load_for_reconcile(deployment_id)
-    if row is None:
-        return None
-    run = None
-    if row.run is not None:
-        live = row.run
-        process = Process(live.host, live.pid, live.process_born)
-        run = Run(live.id, process, live.version, live.report_id)
-    return Deployment(
-        id=row.id,
-        name=row.name,
-        version=row.version,
-        document=row.document,
-        settings=row.settings,
-        desired=row.desired,
-        observed=row.observed,
-        directory=row.directory,
-        run=run,
-        restart_requested=row.restart_requested,
-        crashes=row.crashes,
-        since=row.since,
-        failure=row.failure,
-        forbidden=None if row.forbidden is None else Failure(**row.forbidden),
-        outage=None if row.outage is None else Outage(**row.outage),
-        next_epoch=row.next_epoch,
-        state_decisions=row.state_decisions,
-        beginning=row.beginning,
-        fallback=row.fallback,
-        paused=row.paused,
-        draining=row.draining,
-        has_state=row.has_state,
-    )
 
 
 class DatabaseRecord:
@@ -174,7 +137,7 @@ class DatabaseRecord:
     def begin_run(self, process: Process, epoch: int, report_id: str) -> Run:
         """A driver lives."""
         try:
-            run = reconciling.begin_run(
+            return reconciling.begin_run(
                 self._deployment.id,
                 process.pid,
                 process.host,
@@ -185,7 +148,6 @@ class DatabaseRecord:
             )
         except reconciling.LiveRunExists as error:
             raise RunExists(str(error)) from error
-        return Run(run.id, process, run.version, run.report_id)
 
     def end_run(self, outcome: str, failure: Failure | None = None) -> None:
         """The driver is gone."""

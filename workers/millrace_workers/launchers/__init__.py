@@ -1,13 +1,6 @@
 """Launchers start and stop driver processes; one file per place where a driver can run."""
 
-from millrace_workers.launchers.base import (
-    CheckpointInUse,
-    Ended,
-    JobSpec,
-    Launcher,
-    Process,
-    Standby,
-)
+from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Launcher, Standby
 from millrace_workers.launchers.local import LocalLauncher
 
-__all__ = ["CheckpointInUse", "Ended", "JobSpec", "Launcher", "LocalLauncher", "Process", "Standby"]
+__all__ = ["CheckpointInUse", "Ended", "JobSpec", "Launcher", "LocalLauncher", "Standby"]

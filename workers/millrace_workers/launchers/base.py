@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from millrace_workers.model import Process
+
 
 @dataclass(frozen=True)
 class JobSpec:
@@ -18,16 +20,6 @@ class JobSpec:
     report_id: str
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Process:
-    """A driver process, named for good by its host, its pid and its start."""
-
-    host: str
-    pid: int
-    #: boot and start ticks of the process (``shim.born``); no wall clock
-    born: str
 
 
 class CheckpointInUse(OSError):

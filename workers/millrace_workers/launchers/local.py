@@ -16,10 +16,11 @@ from typing import Any
 
 import psutil
 
-from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Process, Standby
+from millrace_workers.launchers.base import CheckpointInUse, Ended, JobSpec, Standby
 from millrace_workers.launchers.environment import of_driver
 from millrace_workers.launchers.shim import LOG_BYTES, born, locked, write
 from millrace_workers.launchers.threads import dump
+from millrace_workers.model import Process
 
 START_DEADLINE_SECONDS = 15.0
 #: a shim writes down the end of its driver at once

@@ -6,8 +6,8 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from millrace_workers.launchers import CheckpointInUse, JobSpec, Process
-from millrace_workers.model import Deployment, Failure
+from millrace_workers.launchers import CheckpointInUse, JobSpec
+from millrace_workers.model import Deployment, Failure, Process
 from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import FELL_BACK, after_end, control, fall_back

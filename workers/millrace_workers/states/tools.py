@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from millrace_workers.launchers import Launcher, Process
-from millrace_workers.model import Deployment, Failure, Run
+from millrace_workers.launchers import Launcher
+from millrace_workers.model import Deployment, Failure, Outage, Process, Run
 from millrace_workers.monitors import Pulse, Report
-from millrace_workers.outages import Outage
 
 
 class ReportReader(Protocol):
