@@ -44,6 +44,20 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "Show the log of a service, or all of them.",
             java=False,
         ),
+        Command(
+            "scale",
+            "launcher.deployments",
+            "DEPLOYMENT [--cores N] [--memory MB]",
+            "Give a deployment that runs other threads or memory.",
+            java=False,
+        ),
+        Command(
+            "old-state",
+            "launcher.deployments",
+            "DEPLOYMENT [--delete STATE]",
+            "List or delete state that a deployment has left.",
+            java=False,
+        ),
     ),
     (
         Command("compile", CLI, "DOC -o DIR", "Write the PySpark program of a topology."),

@@ -141,7 +141,8 @@ def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) ->
     noted = {"drain": True} if drain else {}
     with _change(actor, deployment, "deployment.stop", **noted) as change:
         if drain:
-            _require_driver(change.row, {Observed.RUNNING, Observed.PAUSED})
+            states = {Observed.RUNNING, Observed.PAUSED}
+            _require_driver(change.row, states, "Drain it while it runs.")
         change.row.desired = Desired.STOPPED
         change.row.restart_requested_at = None
         change.row.paused, change.row.draining = False, drain
@@ -176,12 +177,12 @@ def request_resume(actor: User, deployment: Deployment) -> None:
         change.row.paused = False
 
 
-def _require_driver(row: Deployment, states: set[Observed]) -> None:
+def _require_driver(row: Deployment, states: set[Observed], hint: str) -> None:
     if row.desired != Desired.RUNNING or row.observation.state not in states:
         raise Conflict(
             "not_running",
             f"The deployment of “{row.topology.name}” is {row.observation.state}.",
-            "Drain it while it runs.",
+            hint,
             deployment=row.pk,
         )
 
@@ -313,6 +314,21 @@ def request_redeploy(
         change.begin_again(waiting_steps())
         if (other_settings or moved) and not other_version:
             change.row.restart_requested_at = timezone.now()
+
+
+def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, int]) -> None:
+    """Want it to run with other threads or memory, the same version and all of its state.
+
+    Threads and memory are those of a process: another driver takes over (`handover`). If that one
+    does not start, the deployment runs on as it is. Raises Conflict where it does not run.
+    """
+    require(actor, deployment.workspace_id, Role.OPERATOR)
+    states = {Observed.RUNNING, Observed.PAUSED, Observed.DEGRADED}
+    row = Deployment.objects.select_related("observation", "topology", "version").get(
+        pk=deployment.pk
+    )
+    _require_driver(row, states, "Scale it while it runs, or start it with other settings.")
+    request_redeploy(actor, row, row.version.number, {**row.settings, **settings})
 
 
 def _refuse_another_start(row: Deployment, settings: Mapping[str, Any]) -> None:

@@ -72,6 +72,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "simulation_run": {"document": document("unsaved"), "inputs": []},
     "deployment_create": {"topology": "{topology}", "version": 1},
     "deployment_redeploy": {"version": 2},
+    "deployment_scale": {"cores": 2},
     "deployment_plan_start": {"version": 2},
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},

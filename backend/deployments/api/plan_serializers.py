@@ -119,6 +119,23 @@ class StopSerializer(serializers.Serializer[Any]):
     )
 
 
+class ScaleSerializer(serializers.Serializer[Any]):
+    """What a deployment is to have; what is left out stays as it is."""
+
+    cores = serializers.IntegerField(
+        min_value=1, max_value=256, required=False, help_text="Threads of its tasks."
+    )
+    memory_mb = serializers.IntegerField(
+        min_value=512, max_value=1_048_576, required=False, help_text="Heap of its driver."
+    )
+
+    def validate(self, attrs: dict[str, int]) -> dict[str, int]:
+        """One of them at least."""
+        if not attrs:
+            raise serializers.ValidationError("Give cores, memory_mb or both.")
+        return attrs
+
+
 class PlanRequestSerializer(BeginningSerializer):
     """The version and the start that a plan is asked for."""
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from deployments.api import store_views, views
+from deployments.api import change_views, store_views, views
 
 urlpatterns = [
     path("metrics", views.MetricsView.as_view()),
@@ -19,8 +19,9 @@ urlpatterns = [
     path("deployments/<int:deployment>/resume", views.ResumeView.as_view()),
     path("deployments/<int:deployment>/restart", views.RestartView.as_view()),
     path("deployments/<int:deployment>/cancel", views.CancelView.as_view()),
-    path("deployments/<int:deployment>/redeploy", views.RedeployView.as_view()),
-    path("deployments/<int:deployment>/plan", views.PlanView.as_view()),
+    path("deployments/<int:deployment>/redeploy", change_views.RedeployView.as_view()),
+    path("deployments/<int:deployment>/scale", change_views.ScaleView.as_view()),
+    path("deployments/<int:deployment>/plan", change_views.PlanView.as_view()),
     path("deployments/<int:deployment>/old-state", views.OldStateView.as_view()),
     path("deployments/<int:deployment>/old-state/<str:name>", views.OldStateOneView.as_view()),
     path("deployments/<int:deployment>/runs/<int:run>/threads", views.ThreadsView.as_view()),

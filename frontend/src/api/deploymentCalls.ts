@@ -98,6 +98,28 @@ export const getStartPlan = (
     }),
   );
 
+/** How a deployment that runs would get other settings. */
+export const getSettingsPlan = (
+  deployment: number,
+  version: number,
+  settings: DeploymentSettings,
+): Promise<StatePlan> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/plan", {
+      ...deploymentAt(deployment),
+      body: { version, settings },
+    }),
+  );
+
+/** Other threads and memory for a deployment that runs. */
+export const scaleDeployment = (
+  deployment: number,
+  wanted: { cores: number; memory_mb: number },
+): Promise<Deployment> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/scale", { ...deploymentAt(deployment), body: wanted }),
+  );
+
 /** The stores of a deployment that can be queried; none before its first start. */
 export const listStores = (deployment: number): Promise<StateStores> =>
   answer(api.GET("/api/deployments/{deployment}/stores", deploymentAt(deployment)));

@@ -376,6 +376,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/scale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Change threads and memory while it runs (operator); nothing of its state is lost.
+         *
+         *     A driver with the new settings takes over, as the `handover` of the plan says. 409 where it
+         *     does not run.
+         */
+        post: operations["deployment_scale"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/start": {
         parameters: {
             query?: never;
@@ -2890,6 +2912,13 @@ export interface components {
          * @enum {string}
          */
         SamplingEnum: "stopped" | "starting" | "on" | "elsewhere";
+        /** @description What a deployment is to have; what is left out stays as it is. */
+        ScaleRequest: {
+            /** @description Threads of its tasks. */
+            cores?: number;
+            /** @description Heap of its driver. */
+            memory_mb?: number;
+        };
         /** @description A figure of one node, task, partition, store or phase. */
         Series: {
             name: string;
@@ -4494,6 +4523,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Runtime"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_scale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScaleRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
                 };
             };
             /** @description Refused */

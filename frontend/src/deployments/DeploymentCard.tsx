@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
+import IconCpu from "@tabler/icons-react/dist/esm/icons/IconCpu.mjs";
 import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
 import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
@@ -19,7 +20,7 @@ import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
-import { hideSteps, openStart, totalOf } from "./steps";
+import { hideSteps, openScale, openStart, totalOf } from "./steps";
 
 /** What the deployment does, and what can be done with it. */
 export function DeploymentCard(props: {
@@ -156,7 +157,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Restart")}
           </Button>
-          <Menu position="bottom-start" width={180} withinPortal={false}>
+          <Menu position="bottom-start" width={200} withinPortal={false}>
             <Menu.Target>
               <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
                 <IconDots size={16} stroke={1.5} />
@@ -170,6 +171,17 @@ function Actions({ deployment }: { deployment: Deployment }) {
                 data-testid="drain"
               >
                 {t("Drain and stop")}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconCpu size={16} stroke={1.5} />}
+                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                onClick={() => {
+                  hideSteps();
+                  openScale(true);
+                }}
+                data-testid="scale-open"
+              >
+                {t("Threads and memory…")}
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>

@@ -21,6 +21,13 @@ export function openStart(open: boolean): void {
   useStarting.setState({ open });
 }
 
+/** Whether the dialog for threads and memory of a deployment that runs is open. */
+export const useScaling = create<{ open: boolean }>()(() => ({ open: false }));
+
+export function openScale(open: boolean): void {
+  useScaling.setState({ open });
+}
+
 /** How long a step took, or has been taking; null before it began. Milliseconds. */
 export function lengthOf(step: DeploymentStep, now: number): number | null {
   const from = millis(step.started_at);

@@ -19,6 +19,13 @@ export const deployments = {
   "The cores of the cluster are in use by the driver that runs.":
     "集群的核心正被运行中的驱动程序占用。",
   "It is paused.": "它已暂停。",
+  "Threads and memory": "线程与内存",
+  "Threads and memory…": "线程与内存…",
+  Apply: "应用",
+  "Could not scale": "无法调整线程与内存",
+  "In real time each task has its own thread, regardless of the number of cores.":
+    "实时模式下每个任务都有自己的线程，与核心数无关。",
+  "All stores are kept, and it continues where it is.": "所有状态存储都会保留，并从当前位置继续。",
   "This topic is now read.": "从现在起读取此主题。",
   "This topic is no longer read.": "不再读取此主题。",
   "Stopped at": "停止于",

@@ -1,0 +1,102 @@
+"""Changes of what runs: another version, other settings, and their plans."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from millrace_backend.views import ApiView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from deployments import actions
+from deployments.api import plan_serializers as plans
+from deployments.api import serializers as shapes
+from deployments.api.views import deployment_of, shown
+from deployments.beginnings import Beginning
+
+
+class RedeployView(ApiView):
+    """Have another version run."""
+
+    @extend_schema(
+        request=plans.RedeploySerializer,
+        responses=shapes.DeploymentSerializer,
+        operation_id="deployment_redeploy",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Deploy another version or other settings (operator); the old one runs until it is ready.
+
+        409 with the plan of the change where a store needs a decision that ``stores`` lacks.
+        """
+        row = deployment_of(self.person, deployment)
+        given = plans.RedeploySerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        actions.request_redeploy(
+            self.person,
+            row,
+            values["version"],
+            values.get("settings"),
+            values.get("stores"),
+            Beginning.of(values),
+            values.get("name", ""),
+        )
+        return shown(row.pk)
+
+
+class PlanView(ApiView):
+    """What a redeploy would change."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("version", int, required=True, description="The version to deploy.")
+        ],
+        responses=plans.StatePlanSerializer,
+        operation_id="deployment_plan",
+    )
+    def get(self, request: Request, deployment: int) -> Response:
+        """Each store kept, migrated, incompatible, new or lost, and why; nothing is touched."""
+        row = deployment_of(self.person, deployment)
+        given = plans.PlanQuerySerializer(data=request.query_params)
+        given.is_valid(raise_exception=True)
+        plan = actions.plan_redeploy(row, given.validated_data["version"])
+        return Response(plans.StatePlanSerializer(plan).data)
+
+    @extend_schema(
+        request=plans.PlanRequestSerializer,
+        responses=plans.StatePlanSerializer,
+        operation_id="deployment_plan_start",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """The plan of a start from elsewhere: the offsets, and what they mean; nothing is touched.
+
+        503 where Kafka does not respond.
+        """
+        row = deployment_of(self.person, deployment)
+        given = plans.PlanRequestSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        plan = actions.plan_redeploy(
+            row, values["version"], Beginning.of(values), values.get("settings")
+        )
+        return Response(plans.StatePlanSerializer(plan).data)
+
+
+class ScaleView(ApiView):
+    """Have it run with other threads or memory."""
+
+    @extend_schema(
+        request=plans.ScaleSerializer,
+        responses=shapes.DeploymentSerializer,
+        operation_id="deployment_scale",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Change threads and memory while it runs (operator); nothing of its state is lost.
+
+        A driver with the new settings takes over, as the `handover` of the plan says. 409 where it
+        does not run.
+        """
+        row = deployment_of(self.person, deployment)
+        given = plans.ScaleSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        actions.request_scale(self.person, row, given.validated_data)
+        return shown(row.pk)

@@ -1,0 +1,52 @@
+"""Commands on the server's own command line, which act as an admin of the workspace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.choices import Role
+from accounts.models import Membership, User
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from deployments.models import Deployment
+
+
+class DeploymentCommand(BaseCommand):
+    """A command about one deployment; the audit names the account."""
+
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The deployment, and the account."""
+        parser.add_argument("deployment", type=int, help="its number")
+        parser.add_argument(
+            "--user", help="the account that does it (default: the first admin of the workspace)"
+        )
+
+    def deployment(self, options: dict[str, Any]) -> Deployment:
+        """The deployment. Raises CommandError for a number that is not there."""
+        found = Deployment.objects.select_related("topology", "version", "workspace")
+        try:
+            row = found.filter(pk=options["deployment"]).first()
+        except DatabaseError as error:
+            raise CommandError(
+                f"The database cannot be read ({error}). Start the system once, and set "
+                "MILLRACE_DATA or DATABASE_URL as it has them."
+            ) from error
+        if row is None:
+            raise CommandError(f"There is no deployment {options['deployment']}.")
+        return row
+
+    def actor(self, row: Deployment, options: dict[str, Any]) -> User:
+        """The account that acts. Raises CommandError where there is none."""
+        members = Membership.objects.select_related("user").filter(
+            workspace=row.workspace, user__is_active=True
+        )
+        name = options["user"]
+        chosen = members.filter(user__username=name) if name else members.filter(role=Role.ADMIN)
+        found = chosen.order_by("id").first()
+        if found is None:
+            who = f"member {name!r}" if name else "admin"
+            raise CommandError(f"The workspace {row.workspace.slug} has no {who}.")
+        return found.user

@@ -1,0 +1,64 @@
+"""Other threads or memory for a deployment that runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from millrace_backend.errors import ApiError
+
+from deployments import handover
+from deployments.actions import request_scale
+from deployments.management.acting import DeploymentCommand
+from deployments.models import Deployment
+
+#: what a deployment runs with that has no setting of its own
+DEFAULTS = {"cores": "all", "memory_mb": str(handover.HEAP_MB)}
+TITLES = {"cores": "cores", "memory_mb": "memory, MB"}
+LEAST = {"cores": 1, "memory_mb": 512}
+
+
+class Command(DeploymentCommand):
+    """``millrace_scale DEPLOYMENT [--cores N] [--memory MB] [--plan]``."""
+
+    help = "Gives a deployment that runs other threads or memory; all of its state is kept."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The options."""
+        super().add_arguments(parser)
+        parser.add_argument("--cores", type=int, metavar="N", help="threads of its tasks")
+        parser.add_argument("--memory", type=int, metavar="MB", help="heap of its driver")
+        parser.add_argument("--plan", action="store_true", help="show what it does, change nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Show what is done, and do it."""
+        row = self.deployment(options)
+        given = {"cores": options["cores"], "memory_mb": options["memory"]}
+        wanted = {name: value for name, value in given.items() if value is not None}
+        if not wanted:
+            raise CommandError("Give --cores, --memory or both.")
+        for name, value in wanted.items():
+            if value < LEAST[name]:
+                raise CommandError(f"{TITLES[name]}: {LEAST[name]} or more, not {value}.")
+        for line in _planned(row, wanted):
+            self.stdout.write(line)
+        if options["plan"]:
+            return
+        try:
+            request_scale(self.actor(row, options), row, wanted)
+        except ApiError as error:
+            raise CommandError(f"{error.message} {error.hint}".strip()) from error
+        self.stdout.write("It is being done; the page shows how far it is.")
+
+
+def _planned(row: Deployment, wanted: dict[str, int]) -> list[str]:
+    lines = [
+        f"{TITLES[name]}: {row.settings.get(name, DEFAULTS[name])} -> {value}"
+        for name, value in wanted.items()
+    ]
+    how = handover.shown(row, {**row.settings, **wanted})
+    if how is None:
+        return [*lines, "No driver runs."]
+    if how["warm"]:
+        return [*lines, "A driver with these settings is prepared, then takes over; state is kept."]
+    return [*lines, f"{how['message']} State is kept."]

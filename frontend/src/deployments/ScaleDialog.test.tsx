@@ -1,0 +1,84 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act } from "react";
+import { createRoot } from "react-dom/client";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aDeployment } from "../api/samples";
+import { useLive } from "../runtime/store";
+import { theme } from "../theme/theme";
+import { ScaleDialog } from "./ScaleDialog";
+
+vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+
+const sent: { path: string; body: unknown }[] = [];
+const plan = {
+  before: 1,
+  version: 1,
+  stores: [],
+  sources: [],
+  accepted: true,
+  as_of: null,
+  reset: false,
+  warnings: [],
+  handover: { warm: false, reason: "memory", message: "" },
+};
+
+beforeEach(() => {
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const path = new URL(request.url).pathname;
+    const text = await request.text();
+    sent.push({ path, body: text === "" ? null : JSON.parse(text) });
+    const found = path.endsWith("/plan") ? plan : { ...aDeployment(), settings: { cores: 4 } };
+    return new Response(JSON.stringify(found), { headers: { "Content-Type": "application/json" } });
+  });
+});
+afterEach(() => {
+  vi.unstubAllGlobals();
+  sent.length = 0;
+});
+
+test("other threads and memory are asked for once the plan was shown", async () => {
+  const deployment = { ...aDeployment(), settings: { cores: 2, memory_mb: 1024, trigger_ms: 500 } };
+  useLive.setState({ deployment });
+  const place = document.createElement("div");
+  document.body.append(place);
+  const root = createRoot(place);
+  await act(async () =>
+    root.render(
+      <QueryClientProvider client={new QueryClient()}>
+        <MantineProvider theme={theme} env="test">
+          <ScaleDialog />
+        </MantineProvider>
+      </QueryClientProvider>,
+    ),
+  );
+  const until = (check: () => void) =>
+    vi.waitFor(async () => {
+      await act(async () => new Promise((resolve) => setTimeout(resolve, 0)));
+      check();
+    });
+  await until(() => expect(document.querySelector("[data-testid=handover]")).not.toBeNull());
+  expect(document.querySelector("[data-testid=handover]")?.textContent).toContain(
+    "There is not enough memory for two drivers at once.",
+  );
+  const accept = document.querySelector<HTMLButtonElement>("[data-testid=scale-accept]");
+  expect(accept?.disabled).toBe(true);
+  const cores = document.querySelector<HTMLInputElement>("[data-testid=scale] input");
+  const value = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+  await act(async () => {
+    value?.set?.call(cores, "4");
+    cores?.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  await until(() =>
+    expect(sent.at(-1)?.body).toEqual({
+      version: deployment.version,
+      settings: { cores: 4, memory_mb: 1024, trigger_ms: 500 },
+    }),
+  );
+  expect(accept?.disabled).toBe(false);
+  await act(async () => accept?.click());
+  await until(() => expect(sent.at(-1)?.body).toEqual({ cores: 4, memory_mb: 1024 }));
+  expect(sent.at(-1)?.path).toBe(`/api/deployments/${deployment.id}/scale`);
+  await act(async () => root.unmount());
+  place.remove();
+});

@@ -1,0 +1,66 @@
+"""``./millrace old-state`` and ``scale``: a command of the backend, on the data of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+
+from launcher import commands, places
+from launcher.ports import HOST
+
+MANAGE = places.REPOSITORY / "backend" / "manage.py"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; its exit code."""
+    name = arguments[0]
+    parser = commands.parser(name)
+    parser.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
+    PARTS[name](parser)
+    parser.add_argument(
+        "--user", help="the account that does it (default: the first admin of the workspace)"
+    )
+    parser.parse_args(arguments[1:])
+    command = f"millrace_{name.replace('-', '_')}"
+    return subprocess.run(
+        [sys.executable, str(MANAGE), command, *arguments[1:]],
+        env={**environment(), **os.environ},
+        check=False,
+    ).returncode
+
+
+def _scale(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cores", type=int, metavar="N", help="threads of its tasks")
+    parser.add_argument("--memory", type=int, metavar="MB", help="heap of its driver")
+    parser.add_argument("--plan", action="store_true", help="show what it does, change nothing")
+
+
+def _old_state(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--delete", metavar="STATE", help="delete this one for good")
+    parser.add_argument(
+        "--name", metavar="NAME", help="the topology's name, which confirms it (else asked for)"
+    )
+    parser.add_argument("--json", action="store_true", help="the list as JSON")
+
+
+PARTS = {"scale": _scale, "old-state": _old_state}
+
+
+def environment() -> dict[str, str]:
+    """Where the parts of this machine's system are, as far as they have been started."""
+    found = {
+        "MILLRACE_DATA": str(places.data()),
+        "DJANGO_SETTINGS_MODULE": "millrace_backend.settings",
+        "PYTHONPATH": os.pathsep.join(places.PYTHON_PATH),
+    }
+    with suppress(OSError, ValueError):
+        ports = json.loads((places.run() / "ports.json").read_text(encoding="utf-8"))
+        password = (places.run() / "redis-password").read_text(encoding="utf-8").strip()
+        found["REDIS_URL"] = f"redis://:{password}@{HOST}:{ports['redis']}/0"
+        found["KAFKA_BOOTSTRAP_SERVERS"] = f"{HOST}:{ports['broker']}"
+        found["MILLRACE_ANALYZER"] = f"{HOST}:{ports['analyzer']}"
+    return found
