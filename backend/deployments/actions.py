@@ -9,8 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import structlog
 from accounts.choices import Role
@@ -31,12 +30,14 @@ from deployments.beginnings import (
     check,
     require_name,
 )
+from deployments.changing import ChangeByPerson
 from deployments.choices import Desired, Observed, StepState
 from deployments.cluster import create_missing
 from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
+from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
 from deployments.old_state import old_states
-from deployments.rows import bump, fresh_step, locked, settings_before, version_numbered
+from deployments.rows import fresh_step, locked, settings_before, version_numbered
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
@@ -124,10 +125,12 @@ def request_start(
     if beginning is not None:
         _require_possible(deployment, deployment.version, beginning, name)
     noted = {} if beginning is None else beginning.noted()
-    with _change(actor, deployment, "deployment.start", **noted) as change:
+    with ChangeByPerson(actor, deployment, "deployment.start", **noted) as change:
         if beginning is not None:
             refuse_while_it_runs(change.row)
             change.row.beginning = beginning.to_request()
+            if not beginning.continues:
+                end_decisions(change.row)
         change.row.paused = False
         change.begin_again(waiting_steps())
 
@@ -139,7 +142,7 @@ def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) ->
     where no driver runs that could.
     """
     noted = {"drain": True} if drain else {}
-    with _change(actor, deployment, "deployment.stop", **noted) as change:
+    with ChangeByPerson(actor, deployment, "deployment.stop", **noted) as change:
         if drain:
             states = {Observed.RUNNING, Observed.PAUSED}
             _require_driver(change.row, states, "Drain it while it runs.")
@@ -153,7 +156,7 @@ def request_pause(actor: User, deployment: Deployment) -> None:
 
     Raises Conflict where it is not to run.
     """
-    with _change(actor, deployment, "deployment.pause") as change:
+    with ChangeByPerson(actor, deployment, "deployment.pause") as change:
         if change.row.desired != Desired.RUNNING or change.observation.state == Observed.FAILED:
             raise Conflict(
                 "not_running",
@@ -166,7 +169,7 @@ def request_pause(actor: User, deployment: Deployment) -> None:
 
 def request_resume(actor: User, deployment: Deployment) -> None:
     """Want it to read again, from where it was paused. Raises Conflict where it is not paused."""
-    with _change(actor, deployment, "deployment.resume") as change:
+    with ChangeByPerson(actor, deployment, "deployment.resume") as change:
         if not change.row.paused:
             raise Conflict(
                 "not_paused",
@@ -224,7 +227,7 @@ def request_cancel(actor: User, deployment: Deployment) -> None:
 
     It continues where it stopped, with its state. Raises Conflict where there is none.
     """
-    with _change(actor, deployment, "deployment.cancel") as change:
+    with ChangeByPerson(actor, deployment, "deployment.cancel") as change:
         row = change.row
         if row.fallback is None or row.desired != Desired.RUNNING:
             raise Conflict(
@@ -252,7 +255,7 @@ def request_cancel(actor: User, deployment: Deployment) -> None:
 
 def request_restart(actor: User, deployment: Deployment) -> None:
     """Want a new driver in place of the one that runs."""
-    with _change(actor, deployment, "deployment.restart") as change:
+    with ChangeByPerson(actor, deployment, "deployment.restart") as change:
         steps = change.observation.steps
         if change.observation.state in {Observed.STOPPED, Observed.FAILED}:
             steps = waiting_steps()
@@ -293,7 +296,9 @@ def request_redeploy(
         noted |= beginning.noted()
     if decided:
         noted["stores"] = decided
-    with _change(actor, deployment, "deployment.redeploy", version=number, **noted) as change:
+    with ChangeByPerson(
+        actor, deployment, "deployment.redeploy", version=number, **noted
+    ) as change:
         _refuse_another_start(change.row, settings or {})
         other_version = change.row.version_id != version.pk
         other_settings = settings is not None and dict(settings) != change.row.settings
@@ -311,6 +316,8 @@ def request_redeploy(
             change.row.settings = dict(settings)
         if beginning is not None:
             change.row.beginning = beginning_with(change.row, beginning, number)
+            if moved:
+                end_decisions(change.row)
         change.begin_again(waiting_steps())
         if (other_settings or moved) and not other_version:
             change.row.restart_requested_at = timezone.now()
@@ -420,62 +427,3 @@ def forget(row: Deployment) -> None:
     transaction.on_commit(partial(shutil.rmtree, row.directory, ignore_errors=True), robust=True)
     deployment_deleted(row)
     row.delete()
-
-
-class _change:  # noqa: N801  (a context manager, read as a word)
-    """One change by a person: role, lock, audit, revision, event and the reconciler's call."""
-
-    def __init__(self, actor: User, deployment: Deployment, action: str, **detail: Any) -> None:
-        require(actor, deployment.workspace_id, Role.OPERATOR)
-        self._actor, self._action, self._detail = actor, action, detail
-        self._id = deployment.pk
-        self._transaction = transaction.atomic()
-        self.row: Deployment
-        self.observation: Observation
-
-    def __enter__(self) -> Self:
-        self._transaction.__enter__()
-        try:
-            self.row = locked(self._id)
-            self.observation = self.row.observation
-        except BaseException as error:
-            self._transaction.__exit__(type(error), error, error.__traceback__)
-            raise
-        return self
-
-    def note(self, **detail: Any) -> None:
-        """Add to the audit entry what is known only now."""
-        self._detail.update(detail)
-
-    def begin_again(self, steps: list[dict[str, Any]]) -> None:
-        """Want it to run from here, with a clean slate."""
-        if self.observation.state == Observed.FAILED:
-            self.row.restart_requested_at = timezone.now()
-        self.row.desired = Desired.RUNNING
-        self.row.draining = False
-        self.row.wanted_at = timezone.now()
-        self.observation.steps = steps
-        self.observation.failure = None
-        self.observation.outage = None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.row.save()
-            self.observation.save()
-            audit(
-                self._actor,
-                self.row.workspace_id,
-                self._action,
-                "deployment",
-                self._id,
-                topology=self.row.topology.name,
-                **self._detail,
-            )
-            bump(self._id)
-            wake_reconciler(self._id)
-        self._transaction.__exit__(kind, error, trace)

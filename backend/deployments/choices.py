@@ -143,3 +143,10 @@ class SourceVerdict(models.TextChoices):
     CONTINUES = "continues", "Continues"
     NEW = "new", "New"
     GONE = "gone", "Gone"
+
+
+class RecordDecision(models.TextChoices):
+    """What becomes of a record at which a deployment failed."""
+
+    SKIP = "skip", "Skipped once"
+    DEAD_LETTER = "dead_letter", "Sent to the dead letters once"

@@ -48,6 +48,8 @@ class Deployment(models.Model):
     beginning = models.JSONField(null=True, blank=True)
     #: number of the version that runs again should the wanted one not reach its first batch
     fallback = models.PositiveIntegerField(null=True, blank=True)
+    #: what was decided about records at which it failed, oldest first (`failed_records`)
+    record_decisions = models.JSONField(default=list)
     #: the driver lives and reads nothing
     paused = models.BooleanField(default=False)
     #: before it stops it reads up to the ends of its topics

@@ -24,6 +24,7 @@ from deployments.beginnings import (
     request_of,
 )
 from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
+from deployments.failed_records import active_decisions
 from deployments.models import Deployment, Run
 from deployments.rows import (
     bump,
@@ -91,6 +92,7 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         outage=None if outage is None else Outage(**outage),
         state_decisions=dict(row.state_decisions),
         beginning=request_of(row),
+        record_decisions=tuple(active_decisions(row)),
         fallback=row.fallback,
         paused=row.paused,
         draining=row.draining,

@@ -91,6 +91,8 @@ class DeploymentSnapshot:
     state_decisions: dict[str, str | dict[str, str]] = field(default_factory=dict)
     #: where the driver begins to read; it applies each request once, by its id
     beginning: dict[str, Any] | None = None
+    #: what was decided about single records: topic, partition, offset, and skip or dead_letter
+    record_decisions: tuple[dict[str, Any], ...] = ()
     #: number of the version that runs again should this one not reach its first batch
     fallback: int | None = None
     #: the driver lives and reads nothing

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime.formats import Format
+from millrace_runtime.record_handlers import RecordHandler
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Environment(Protocol):
     by_partition: bool
     #: Rows are taken as they arrive, in Spark's real-time mode.
     real_time: bool
+    #: What was decided about single records at which the job would stop.
+    record_handlers: Sequence[RecordHandler]
 
     def read(
         self,

@@ -221,6 +221,7 @@ class Job:
             "wall_clock": self.uses_wall_clock,
             "updates": self.updates,
             "state_changes": self.state.changes if self.state else [],
+            "record_handlers": [each.as_json() for each in self.environment.record_handlers],
         }
         if self.reads_directly:
             options["direct_tasks"] = self._assigned[0]

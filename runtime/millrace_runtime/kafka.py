@@ -12,6 +12,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from millrace_runtime import columns
 from millrace_runtime.environment import Timed
+from millrace_runtime.record_handlers import RecordHandler
 from millrace_runtime.topics import matching
 
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
@@ -39,6 +40,7 @@ class Kafka:
 
     `bootstrap_servers`: HOST:PORT; None for a job that reads and writes no topic. `fail_on_loss`: a
     batch that would leave out records that the broker deleted fails (`lost_offsets`).
+    `record_handlers`: what was decided about single records that the job stops at.
     """
 
     simulation = False
@@ -56,6 +58,7 @@ class Kafka:
         real_time: bool = False,
         start: str | None = None,
         fail_on_loss: bool = False,
+        record_handlers: Sequence[RecordHandler] = (),
     ) -> None:
         self.session = session
         self.bootstrap_servers = bootstrap_servers or ""
@@ -64,6 +67,7 @@ class Kafka:
         self.wall_clock = wall_clock
         self.run = run
         self.real_time = real_time
+        self.record_handlers = record_handlers
         self.reads_latest = False
         self._start = start
         self._fail_on_loss = fail_on_loss
@@ -193,6 +197,7 @@ class Kafka:
             "guarantee": settings.get("processing_guarantee", "at_least_once"),
             "graph": graph,
             "real_time": self.real_time,
+            "record_handlers": [each.as_json() for each in self.record_handlers],
         }
         return str(columns.gateway().KafkaSink.register(json.dumps(options)))
 

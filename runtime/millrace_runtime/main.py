@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.state_schema import state_schema
 
-from millrace_runtime import lost_offsets, real_time
+from millrace_runtime import lost_offsets, real_time, record_handlers
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.driving import Driving
 from millrace_runtime.errors import StreamStopped
@@ -114,6 +114,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="what becomes of a store of the checkpoint that this job cannot read; an "
         "expression makes its values from `old` (repeatable)",
     )
+    record_handlers.add_options(p)
     p.add_argument("--run", default="local", help="what this run is called in reports")
     p.add_argument(
         "--kafka-config",

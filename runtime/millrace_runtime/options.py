@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from millrace_runtime import checkpoint, real_time
+from millrace_runtime import checkpoint, real_time, record_handlers
 from millrace_runtime.errors import MillraceError
 
 _HOST = re.compile(r"(?:[A-Z_]+://)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+):(\d{1,5})")
@@ -49,6 +49,7 @@ def checked(arguments: argparse.Namespace) -> None:
         raise _invalid("--max-records", str(arguments.max_records), "1 or more")
     if arguments.master and not _MASTER.fullmatch(arguments.master):
         raise _invalid("--master", arguments.master, "local[N], local[*], spark://HOST:PORT …")
+    record_handlers.handlers_of(arguments)
     if arguments.kafka_config:
         _readable(arguments.kafka_config)
     if checkpoint.is_local(arguments.checkpoint):

@@ -29,6 +29,7 @@ from millrace_runtime.environment import Timed
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.formats import Format
 from millrace_runtime.job import Job, Query
+from millrace_runtime.record_handlers import RecordHandler
 from millrace_runtime.tracing import Trace, trace_of
 
 CONTROL_TOPIC = "$control"
@@ -72,6 +73,7 @@ class Memory:
     simulation = True
     by_partition = False
     real_time = False
+    record_handlers: Sequence[RecordHandler] = ()
 
     def __init__(self, spark: SparkSession, run: str) -> None:
         self.run = run

@@ -117,7 +117,7 @@ class Starter:
 
     def start(self, mode: str) -> Any:
         """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`."""
-        from millrace_runtime import beginnings, checkpoint, outputs
+        from millrace_runtime import beginnings, checkpoint, outputs, record_handlers
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
 
@@ -137,6 +137,7 @@ class Starter:
             real_time=mode == "real time",
             start=arguments.start,
             fail_on_loss=self._settles,
+            record_handlers=record_handlers.handlers_of(arguments),
         )
         job = Job(
             self.spark, kafka, self.graph, name=self.name, run=arguments.run, updates=updates,

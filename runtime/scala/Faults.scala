@@ -3,6 +3,9 @@ package org.apache.spark.sql.millrace
 import java.io.{PrintWriter, StringWriter}
 import java.util.Base64
 
+import scala.jdk.CollectionConverters._
+
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.apache.spark.SparkThrowable
@@ -148,6 +151,37 @@ object Faults {
     catch {
       case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b)
     }
+}
+
+/**
+ * What a person has decided about single records that failed, by topic, partition and offset: `continue` or
+ * `dead_letter`, once and in place of the settings' handler where that says `fail`. They are dropped where they fail,
+ * as the settings' handlers would, so that all else that they cause stays what it was.
+ */
+private[millrace] final case class RecordHandlers(decided: Map[(String, Int, Long), String]) {
+
+  /** The handler of a failure. */
+  def handler(f: Fault, settings: Settings): String = settings.handler(f.kind) match {
+    case "fail" if decided.nonEmpty && f.record != null && RecordHandlers.kinds(f.kind) =>
+      decided.get((f.record.topic, f.record.partition, f.record.offset)) match {
+        case Some("dead_letter") if settings.deadLetterTopic == null || settings.deadLetterTopic.isEmpty => "fail"
+        case found => found.getOrElse("fail")
+      }
+    case other => other
+  }
+}
+private[millrace] object RecordHandlers {
+  val none: RecordHandlers = RecordHandlers(Map.empty)
+
+  /** What a registry does not answer is no matter of one record. */
+  val kinds: Set[String] = Set("processing", "deserialization", "timestamp", "production")
+
+  /** What a record counts as that a person had dropped. */
+  val skipped = "skipped_once"
+
+  def parse(json: JsonNode): RecordHandlers = RecordHandlers(json.elements.asScala.map { j =>
+    (j.get("topic").asText, j.get("partition").asInt, j.get("offset").asLong) -> j.get("handler").asText
+  }.toMap)
 }
 
 /**

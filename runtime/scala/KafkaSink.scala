@@ -33,7 +33,8 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * The sink of a deployment (py4j): `register(options)` gives a name; a query writes to it by
  * `format(KafkaSink.format).option("sink", name)`. options: `{"bootstrap_servers", "client": {Kafka client settings},
- * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool}`.
+ * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool, "record_handlers":
+ * see [[StreamTasks]]}`.
  *
  * Records keep their timestamps and headers; a null value is a tombstone; the partition is the row's, that of the
  * windowed key's inner key, or the one that Kafka's default partitioner gives to the key [PL8].
@@ -84,7 +85,8 @@ object KafkaSink {
         nodes,
         plain,
         Graph.settings(j.path("graph")),
-        statistics
+        statistics,
+        RecordHandlers.parse(j.path("record_handlers"))
       )
     )
     name
@@ -217,7 +219,8 @@ private[millrace] final case class SinkSettings(
     nodes: IndexedSeq[String],
     plain: Map[Int, PlainSink],
     settings: Settings,
-    statistics: RunAccumulator
+    statistics: RunAccumulator,
+    records: RecordHandlers
 )
 
 /** Found by Spark by its name. */
@@ -311,7 +314,11 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
                 r.getLong(Envelope.TIMESTAMP),
                 key
               )
-              fault = Faults.of("production", sink.nodes(dest), e, record).json
+              val f = Faults.of("production", sink.nodes(dest), e, record)
+              // It counts as a row, as it will where an attempt at the batch finds it among those that are written.
+              if (sink.records.handler(f, sink.settings) == "continue") {
+                report.dropped(f.node, RecordHandlers.skipped, 1L); rows += 1
+              } else fault = f.json
           }
       } else {
         val o = SinkRow.met(SinkRow.of(r), sink.settings, sink.statistics)

@@ -19,7 +19,8 @@ private[millrace] final case class TaskOptions(
     workers: WorkerOptions,
     realTime: Boolean,
     storeMemory: Long,
-    changes: StateChanges = StateChanges.none
+    changes: StateChanges = StateChanges.none,
+    records: RecordHandlers = RecordHandlers.none
 ) {
   private val salts = Internals.salts(partitions)
 
@@ -139,7 +140,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
           if (row.isNullAt(Envelope.FAULT)) { queue.taken += 1; queue.take(row); punctuate(queue) }
           else upstream(row)
         } catch {
-          case s: Stop => stop(s)
+          case s: Stop => refused(s)
           case f: ChildFailure =>
             try failed(f.node, f.failure, record.timestamp)
             catch { case s: Stop => stop(s) } // a sink whose parent is on another level
@@ -238,29 +239,44 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     Faults.of(kind, node.node, e, record.failed)
   )
 
-  private def handle(f: Fault, timestamp: Long): Unit = level.settings.handler(f.kind) match {
-    case "continue" => drop(f.node, f.reason)
-    case "dead_letter" =>
-      // A punctuation has no record that could become one.
-      if (record.originTopic == null && record.key == null) drop(f.node, f.reason)
-      else {
-        metrics.deadLetter(f.node)
-        if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
-        val headers = Faults.headers(record.headers, f, String.valueOf(record.topic), record.partition, record.offset)
-        emit(
-          new Outgoing(
-            Envelope.DEAD_LETTER,
-            -1,
-            record.key,
-            record.value,
-            timestamp,
-            headers,
-            level.settings.deadLetterTopic
-          )
-        )
-      }
-    case _ => throw new Stop(if (f.record == null) f.at(record.failed) else f)
+  /**
+   * A source takes no record without a valid time; that is the record's failure like any other if a person has decided
+   * about it.
+   */
+  private def refused(s: Stop): Unit =
+    if (s.fault.kind == "timestamp" && options.records.handler(s.fault, level.settings) != "fail")
+      handle(s.fault, record.timestamp)
+    else stop(s)
+
+  private def handle(failure: Fault, timestamp: Long): Unit = {
+    val f = if (failure.record == null) failure.at(record.failed) else failure
+    options.records.handler(f, level.settings) match {
+      case "continue" =>
+        drop(f.node, if (level.settings.handler(f.kind) == "continue") f.reason else RecordHandlers.skipped)
+      case "dead_letter" => deadLetter(f, timestamp)
+      case _ => throw new Stop(f)
+    }
   }
+
+  private def deadLetter(f: Fault, timestamp: Long): Unit =
+    // A punctuation has no record that could become one.
+    if (record.originTopic == null && record.key == null) drop(f.node, f.reason)
+    else {
+      metrics.deadLetter(f.node)
+      if (trace != null) trace.dropped(f.node, f.reason, deadLetter = true, Nil)
+      val headers = Faults.headers(record.headers, f, String.valueOf(record.topic), record.partition, record.offset)
+      emit(
+        new Outgoing(
+          Envelope.DEAD_LETTER,
+          -1,
+          record.key,
+          record.value,
+          timestamp,
+          headers,
+          level.settings.deadLetterTopic
+        )
+      )
+    }
 
   // ---- punctuation ----
 

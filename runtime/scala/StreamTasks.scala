@@ -25,11 +25,12 @@ import org.apache.spark.sql.types._
  * "python_timeout_ms": 60000: what one call may take, "python_memory_mb": 2048: what the data of its process may take}
  * real_time: rows are taken as they arrive and written to the state one by one; wall_clock: with control rows between
  * them (RealTime.scala) state_changes: what the deployment's accepted changes ask of older state (StateSchema.scala)
- * store_memory_mb: 64: what the stores of one task may take of the heap, between records updates: the query's output
- * mode is update, the only one that real time knows; else append direct_tasks: where given, all rows come from one
- * Kafka source and go to task `partition % t`: the first level needs no shuffle check(spark, graph) builds the graph
- * and throws Refused if it cannot run release(run) ends the tasks of a run, here and on its executors, Python workers
- * with them
+ * record_handlers: [{"topic", "partition", "offset", "handler": "continue" | "dead_letter"}]: what was decided about
+ * single records store_memory_mb: 64: what the stores of one task may take of the heap, between records updates: the
+ * query's output mode is update, the only one that real time knows; else append direct_tasks: where given, all rows
+ * come from one Kafka source and go to task `partition % t`: the first level needs no shuffle check(spark, graph)
+ * builds the graph and throws Refused if it cannot run release(run) ends the tasks of a run, here and on its executors,
+ * Python workers with them
  */
 object StreamTasks {
   def attach(df: Dataset[Row], graphJson: String, optionsJson: String): Dataset[Row] = {
@@ -54,7 +55,8 @@ object StreamTasks {
       python,
       realTime,
       j.path("store_memory_mb").asLong(64L) << 20,
-      StateChanges.parse(j.path("state_changes"), spark)
+      StateChanges.parse(j.path("state_changes"), spark),
+      RecordHandlers.parse(j.path("record_handlers"))
     )
     val mode = if (j.path("updates").asBoolean(false)) OutputMode.Update() else OutputMode.Append()
     val settings = Settings(

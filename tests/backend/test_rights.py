@@ -74,6 +74,12 @@ BODIES: dict[str, dict[str, Any]] = {
     "deployment_redeploy": {"version": 2},
     "deployment_scale": {"cores": 2},
     "deployment_plan_start": {"version": 2},
+    "deployment_failed_record": {
+        "decision": "skip",
+        "topic": "orders",
+        "partition": 0,
+        "offset": 0,
+    },
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},
     "version_name": {"name": "Release"},

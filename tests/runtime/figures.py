@@ -7,12 +7,14 @@ import shutil
 import tempfile
 import time
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from millrace_runtime import Topology, columns, session
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.job import Job
 from millrace_runtime.kafka import Kafka
+from millrace_runtime.record_handlers import RecordHandler
 from millrace_runtime.report import Progress
 
 from tests.runtime import topics
@@ -57,14 +59,18 @@ class Run:
         self._settings = topology.settings
         self._folder = tempfile.mkdtemp(prefix="millrace-figures-")
 
-    def read_all(self, during: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    def read_all(
+        self,
+        during: list[dict[str, Any]] | None = None,
+        record_handlers: Sequence[RecordHandler] = (),
+    ) -> dict[str, Any]:
         """Reads what the topics hold now; the last progress event, with `said` about losses.
 
-        `during` gets those before, ten a second.
+        `during` gets those before, ten a second. Raises what the query ended with.
         """
         run = uuid.uuid4().hex
         spark = self._figures.spark.newSession()
-        kafka = Kafka(spark, self._figures.address, run=run)
+        kafka = Kafka(spark, self._figures.address, run=run, record_handlers=record_handlers)
         job = Job(spark, kafka, self._graph, name="figures", run=run, updates=True)
         spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
         plan = job.query()
@@ -75,8 +81,10 @@ class Run:
         while during is not None and query.isActive:
             during.append(progress.event())
             time.sleep(0.1)
-        query.awaitTermination()
-        columns.gateway().StreamTasks.release(run)
+        try:
+            query.awaitTermination()
+        finally:
+            columns.gateway().StreamTasks.release(run)
         event: dict[str, Any] = json.loads(json.dumps(progress.event(last=True)))
         event["said"] = progress.losses()
         progress.close()

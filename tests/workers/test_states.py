@@ -735,6 +735,17 @@ def test_the_driver_of_a_deployment_that_did_a_batch_expects_its_checkpoint(benc
     assert "--continues" in bench.launcher.started[1].arguments
 
 
+def test_the_driver_is_given_what_was_decided_about_single_records(bench: Bench) -> None:
+    decided = [
+        {"decision": "skip", "topic": "orders", "partition": 2, "offset": 17},
+        {"decision": "dead_letter", "topic": "a.b", "partition": 0, "offset": 0},
+    ]
+    bench.deployment = replace(bench.deployment, record_decisions=tuple(decided))
+    bench.tick()
+    arguments = bench.launcher.started[0].arguments
+    assert arguments[-2:] == ("--skip-record=orders:2:17", "--dead-letter-record=a.b:0:0")
+
+
 def test_what_happens_to_lost_offsets_is_up_to_the_settings(bench: Bench) -> None:
     bench.deployment = replace(bench.deployment, settings={"lost_offsets": "latest"})
     bench.tick()

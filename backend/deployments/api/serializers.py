@@ -14,6 +14,7 @@ from deployments.choices import (
     LostOffsets,
     Observed,
     Outcome,
+    RecordDecision,
     StartFrom,
     StepState,
     Target,
@@ -96,6 +97,26 @@ class FailingRecordSerializer(serializers.Serializer[Any]):
     offset = serializers.IntegerField(allow_null=True)
     key = serializers.JSONField(allow_null=True)
     timestamp = serializers.IntegerField(allow_null=True)
+
+
+class RecordDecisionSerializer(serializers.Serializer[Any]):
+    """What becomes of the record at which the deployment failed."""
+
+    decision = serializers.ChoiceField(choices=RecordDecision.choices)
+    topic = serializers.CharField(max_length=249)
+    partition = serializers.IntegerField(min_value=0, max_value=999_999_999)
+    offset = serializers.IntegerField(min_value=0, max_value=10**18 - 1)
+
+
+class DecidedRecordSerializer(RecordDecisionSerializer):
+    """A decision, when and by whom."""
+
+    active = serializers.BooleanField(
+        help_text="False since the deployment was made to read from elsewhere."
+    )
+    node = serializers.CharField(allow_null=True)
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
 
 
 class OutageSerializer(serializers.Serializer[Any]):
@@ -204,6 +225,9 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
         allow_null=True,
         help_text="The version that runs again if this one does not reach its first batch.",
     )
+    record_decisions = DecidedRecordSerializer(
+        many=True, read_only=True, help_text="About records at which it failed, oldest first."
+    )
     has_checkpoint = serializers.BooleanField(
         read_only=True,
         help_text="The deployment continues from its checkpoint; `start` has no effect.",
@@ -230,6 +254,7 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
             "run",
             "failure",
             "outage",
+            "record_decisions",
             "created_by",
             "created_at",
             "updated_at",

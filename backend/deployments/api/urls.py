@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from deployments.api import change_views, store_views, views
+from deployments.api import change_views, failed_record_views, store_views, views
 
 urlpatterns = [
     path("metrics", views.MetricsView.as_view()),
@@ -22,6 +22,9 @@ urlpatterns = [
     path("deployments/<int:deployment>/redeploy", change_views.RedeployView.as_view()),
     path("deployments/<int:deployment>/scale", change_views.ScaleView.as_view()),
     path("deployments/<int:deployment>/plan", change_views.PlanView.as_view()),
+    path(
+        "deployments/<int:deployment>/failed-record", failed_record_views.FailedRecordView.as_view()
+    ),
     path("deployments/<int:deployment>/old-state", views.OldStateView.as_view()),
     path("deployments/<int:deployment>/old-state/<str:name>", views.OldStateOneView.as_view()),
     path("deployments/<int:deployment>/runs/<int:run>/threads", views.ThreadsView.as_view()),

@@ -11,6 +11,7 @@ import type {
   MissingTopic,
   OldState,
   PlacementPage,
+  RecordDecision,
   RunRecord,
   StartRequest,
   StatePlan,
@@ -62,6 +63,15 @@ export const actOnDeployment = (
         }),
       )
     : answer(api.POST(`/api/deployments/{deployment}/${action}`, deploymentAt(deployment)));
+
+/** Skips the record at which it failed, or sends it to the dead letters, once, and starts it again. */
+export const decideRecord = (deployment: number, decision: RecordDecision): Promise<Deployment> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/failed-record", {
+      ...deploymentAt(deployment),
+      body: decision,
+    }),
+  );
 
 export const redeploy = (
   deployment: number,

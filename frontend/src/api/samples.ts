@@ -69,6 +69,7 @@ export function aDeployment(over: Partial<Deployment> = {}): Deployment {
     draining: false,
     has_checkpoint: false,
     fallback: null,
+    record_decisions: [],
     steps: [aStep()],
     run: null,
     failure: null,

@@ -129,6 +129,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/failed-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Skip the record, or make a dead letter of it, once, and start again (operator).
+         *
+         *     Everything else that the batch makes is written exactly as often as without the failure. 409
+         *     for another record than that of the failure.
+         */
+        post: operations["deployment_failed_record"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/figures": {
         parameters: {
             query?: never;
@@ -1561,6 +1583,26 @@ export interface components {
             readonly prefix: string;
             readonly token: string;
         };
+        /** @description A decision, when and by whom. */
+        DecidedRecord: {
+            /** @description False since the deployment was made to read from elsewhere. */
+            active: boolean;
+            /** Format: date-time */
+            at: string;
+            by: string;
+            decision: components["schemas"]["DecisionEnum"];
+            node: string | null;
+            /** Format: int64 */
+            offset: number;
+            partition: number;
+            topic: string;
+        };
+        /**
+         * @description * `skip` - Skipped once
+         *     * `dead_letter` - Sent to the dead letters once
+         * @enum {string}
+         */
+        DecisionEnum: "skip" | "dead_letter";
         /** @description A notification on its way to one receiver. */
         Delivery: {
             readonly attempts: number;
@@ -1599,6 +1641,8 @@ export interface components {
             readonly observed: components["schemas"]["Observed"];
             readonly outage: components["schemas"]["Outage"] | null;
             readonly paused: boolean;
+            /** @description About records at which it failed, oldest first. */
+            readonly record_decisions: components["schemas"]["DecidedRecord"][];
             /** @description Whether a restart is pending. */
             readonly restart_requested: boolean;
             readonly revision: number;
@@ -2697,6 +2741,14 @@ export interface components {
             /** @description Milliseconds since the epoch. */
             timestamp: number;
             value: components["schemas"]["RecordPart"];
+        };
+        /** @description What becomes of the record at which the deployment failed. */
+        RecordDecisionRequest: {
+            decision: components["schemas"]["DecisionEnum"];
+            /** Format: int64 */
+            offset: number;
+            partition: number;
+            topic: string;
         };
         /** @description A header. */
         RecordHeader: {
@@ -3987,6 +4039,40 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_failed_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecordDecisionRequest"];
+            };
+        };
         responses: {
             200: {
                 headers: {

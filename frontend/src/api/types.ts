@@ -51,6 +51,7 @@ export type DeploymentSettings = Schemas["SettingsRequest"];
 export type Failure = Schemas["Failure"];
 export type StatePlan = Schemas["StatePlan"];
 export type OldState = Schemas["OldState"];
+export type RecordDecision = Schemas["RecordDecisionRequest"];
 export type StartRequest = Schemas["StartRequest"];
 export type StateStore = Schemas["Store"];
 export type StateStores = Schemas["Stores"];

@@ -125,9 +125,10 @@ export function useViewport(
   }, [flow, box]);
 
   useEffect(() => {
-    if (focus === null) return;
+    if (focus === null || focus.node === null) return;
+    const { node: wanted } = focus;
     const frame = requestAnimationFrame(() => {
-      const node = flow.getNode(focus.node);
+      const node = flow.getNode(wanted);
       const area = box.current?.getBoundingClientRect();
       if (node === undefined || area === undefined) return;
       const seen = flow.flowToScreenPosition(node.position);

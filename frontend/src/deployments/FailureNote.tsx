@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import IconAlertCircle from "@tabler/icons-react/dist/esm/icons/IconAlertCircle.mjs";
-import { useState } from "react";
+import { Suspense, useState } from "react";
 import { Link } from "react-router";
 import type { Failure } from "../api/types";
 import { useDesigner } from "../designer/store";
@@ -9,9 +9,11 @@ import { type DocumentNode, findNode, labelOf } from "../graph/document";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { later } from "../ui/later";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
-import { simulateRecord } from "./simulateRecord";
+
+const FailureActions = later(async () => (await import("./FailureActions")).FailureActions);
 
 /** What failed, at which node, because of which record; with the way there. */
 export function FailureNote({ failure }: { failure: Failure }) {
@@ -22,7 +24,6 @@ export function FailureNote({ failure }: { failure: Failure }) {
   const node = failure.node === null ? undefined : findNode(document, failure.node);
   const record = recordText(failure.record);
   const ws = useEditing((state) => state.ws);
-  const topology = useDesigner((state) => state.topologyId);
   const link = recordLink(ws, failure.record);
   const long = failure.message.length > 240;
   return (
@@ -64,15 +65,10 @@ export function FailureNote({ failure }: { failure: Failure }) {
               {t("See the record")}
             </Button>
           )}
-          {link === null || topology === null ? null : (
-            <Button
-              variant="subtle"
-              color="red"
-              onClick={() => void simulateRecord(ws, topology, failure.record)}
-              data-testid="failure-simulate"
-            >
-              {t("Simulate the record")}
-            </Button>
+          {link === null ? null : (
+            <Suspense>
+              <FailureActions failure={failure} />
+            </Suspense>
           )}
           {long ? (
             <Button variant="subtle" color="red" onClick={() => setAll(!all)}>

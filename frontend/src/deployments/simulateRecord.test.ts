@@ -1,13 +1,17 @@
 import { expect, test, vi } from "vitest";
 import { useView } from "../designer/view";
 import { useSimulation } from "../simulate/store";
-import { simulateRecord } from "./simulateRecord";
+import { simulateRecord, testOfRecord } from "./simulateRecord";
 
 const asked = vi.fn();
 vi.mock("../api/topologyCalls", () => ({
   sampleInputs: async () => ({ inputs: [{ topic: "orders", value: 1 }] }),
 }));
-vi.mock("../api/compileCalls", () => ({ cancelSimulation: async () => undefined }));
+const made = vi.fn();
+vi.mock("../api/compileCalls", () => ({
+  cancelSimulation: async () => undefined,
+  createTest: async (...call: unknown[]) => made(...call),
+}));
 vi.mock("../api/topicCalls", () => ({
   getRecord: async (...call: unknown[]) => {
     asked(...call);
@@ -31,4 +35,19 @@ test("the record of a failure becomes the last input, and the inputs are shown",
   expect(useView.getState()).toMatchObject({ bottomTab: "simulate", bottomOpen: true });
   await simulateRecord("main", 9, { topic: "orders" } as never);
   expect(asked).toHaveBeenCalledTimes(1);
+});
+
+test("the record of a failure becomes the input of a test, whose outputs are left to fill in", async () => {
+  await testOfRecord("main", 9, { topic: "orders", partition: 1, offset: 5 } as never);
+  expect(made.mock.calls).toEqual([
+    [
+      9,
+      {
+        name: "Record orders-1 at offset 5",
+        inputs: [{ topic: "orders", key: "x", value_bytes: "AAE=", timestamp: 7, partition: 1 }],
+        expected: { dropped: 0 },
+      },
+    ],
+  ]);
+  expect(useSimulation.getState().view).toBe("tests");
 });

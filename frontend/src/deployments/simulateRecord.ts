@@ -1,10 +1,29 @@
+import { createTest } from "../api/compileCalls";
 import { getRecord } from "../api/topicCalls";
-import type { Failure } from "../api/types";
-import { notifyError } from "../app/notify";
+import type { Failure, RawRecord } from "../api/types";
+import { notify, notifyError } from "../app/notify";
+import { queryClient } from "../app/queries";
+import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { inputOf } from "../simulate/kept";
+import { exact } from "../ui/format";
+import { t } from "../ui/i18n";
 
 const GUESSED = { key_format: "auto", value_format: "auto", reader: "" } as const;
+
+interface Found {
+  readonly topic: string;
+  readonly raw: RawRecord;
+}
+
+/** The record of a failure as its topic has it; null where its place is not known. */
+async function found(ws: string, record: Failure["record"]): Promise<Found | null> {
+  const { offset, partition, topic } = record ?? {};
+  if (typeof topic !== "string" || typeof partition !== "number" || typeof offset !== "number") {
+    return null;
+  }
+  return { topic, raw: await getRecord(ws, topic, partition, offset, GUESSED) };
+}
 
 /** Puts the record of a failure behind the inputs of the topology that is open, and shows them. */
 export async function simulateRecord(
@@ -12,21 +31,53 @@ export async function simulateRecord(
   topology: number,
   record: Failure["record"],
 ): Promise<void> {
-  const { offset, partition, topic } = record ?? {};
-  if (typeof topic !== "string" || typeof partition !== "number" || typeof offset !== "number") {
-    return;
-  }
   try {
-    const [raw, { useSimulation }, { newRow }] = await Promise.all([
-      getRecord(ws, topic, partition, offset, GUESSED),
+    const [input, { useSimulation }, { newRow }] = await Promise.all([
+      found(ws, record),
       import("../simulate/store"),
       import("../simulate/scenario"),
     ]);
+    if (input === null) return;
     useSimulation.getState().open(topology);
     const { rows, setRows, setView } = useSimulation.getState();
-    setRows([...rows, newRow(inputOf(topic, raw))]);
+    setRows([...rows, newRow(inputOf(input.topic, input.raw))]);
     setView("inputs");
     useView.getState().openBottom("simulate");
+  } catch (error) {
+    notifyError(error);
+  }
+}
+
+/**
+ * Makes a test with the record of a failure as its input. It expects that no record is dropped, so it fails until
+ * the topology takes the record; what else it should expect is filled in then.
+ */
+export async function testOfRecord(
+  ws: string,
+  topology: number,
+  record: Failure["record"],
+): Promise<void> {
+  try {
+    const [input, { useSimulation }, { linesOf, newRow, sourcesOf }] = await Promise.all([
+      found(ws, record),
+      import("../simulate/store"),
+      import("../simulate/scenario"),
+    ]);
+    if (input === null) return;
+    const { topic, raw } = input;
+    const sources = sourcesOf(useDesigner.getState().document);
+    const { lines } = linesOf([newRow(inputOf(topic, raw))], sources);
+    const name = t("Record {topic}-{partition} at offset {offset}", {
+      topic,
+      partition: raw.partition,
+      offset: exact(raw.offset),
+    });
+    await createTest(topology, { name, inputs: [...lines] as never, expected: { dropped: 0 } });
+    await queryClient.invalidateQueries({ queryKey: ["tests", topology] });
+    useSimulation.getState().open(topology);
+    useSimulation.getState().setView("tests");
+    useView.getState().openBottom("simulate");
+    notify(t("The test expects that the record is not dropped. Add the outputs that are right."));
   } catch (error) {
     notifyError(error);
   }

@@ -37,7 +37,8 @@ export interface Viewport {
 
 /** A request to scroll to a node, and to focus one of its parameters. */
 export interface FocusRequest {
-  readonly node: string;
+  /** Null for the settings of the topology. */
+  readonly node: string | null;
   readonly parameter: string | null;
   readonly number: number;
 }
@@ -100,7 +101,7 @@ export interface DesignerState {
   setLayer(layer: Layer): void;
   setHovered(node: string | null): void;
   /** Selects a node, brings it into view and, if a parameter is given, puts the cursor there. */
-  goTo(node: string, parameter?: string | null): void;
+  goTo(node: string | null, parameter?: string | null): void;
   setResult(result: CompileResult): void;
   setCompileFailure(message: string | null): void;
 }
@@ -272,8 +273,8 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     },
 
     goTo: (node, parameter = null) => {
-      if (findNode(get().document, node) === undefined) return;
-      get().select({ nodes: [node] });
+      if (node !== null && findNode(get().document, node) === undefined) return;
+      get().select({ nodes: node === null ? [] : [node] });
       set({ focusRequest: { node, parameter, number: (get().focusRequest?.number ?? 0) + 1 } });
     },
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Textarea, TextInput } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
 import { isAsked } from "../graph/catalogue";
 import { setPartitions, setSetting } from "../graph/changes";
@@ -10,6 +10,7 @@ import { t } from "../ui/i18n";
 import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { Section } from "./Section";
+import { useFocus } from "./useFocus";
 import { useTopics } from "./useTopics";
 
 /** `orders-2` stands before `orders-10`. */
@@ -126,6 +127,8 @@ export function DocumentForm() {
       gesture: `setting ${name}`,
     });
   }, []);
+  const form = useRef<HTMLDivElement>(null);
+  useFocus(null, form);
   const settings = catalogue?.settings ?? [];
   const values = { ...document.settings };
   const named = new Set(settings.map((each) => each.name));
@@ -141,7 +144,7 @@ export function DocumentForm() {
         { gesture: "description" },
       );
   return (
-    <div className="inspector-body m-scroll">
+    <div className="inspector-body m-scroll" ref={form}>
       <h2 className="inspector-heading">{t("Topology")}</h2>
       {failure === null ? null : (
         <p className="field-problem" data-severity="warning">

@@ -4,13 +4,13 @@ import IconDown from "@tabler/icons-react/dist/esm/icons/IconArrowDown.mjs";
 import IconUp from "@tabler/icons-react/dist/esm/icons/IconArrowUp.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconTable from "@tabler/icons-react/dist/esm/icons/IconTable.mjs";
-import { type ComponentType, useCallback, useEffect, useMemo, useRef } from "react";
+import { type ComponentType, useCallback, useMemo, useRef } from "react";
 import { Link } from "react-router";
 import { roleText, runsText } from "../canvas/words";
 import { addKind } from "../commands/addNode";
 import { hueOf, portRoles } from "../designer/derived";
 import { useServices } from "../designer/servicesContext";
-import { NODE_LABEL, useDesigner, useDiagnosticsOf } from "../designer/store";
+import { useDesigner, useDiagnosticsOf } from "../designer/store";
 import { isAsked, kindOf, portsOf } from "../graph/catalogue";
 import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
 import {
@@ -29,6 +29,7 @@ import { FieldProblems } from "./Field";
 import { ParameterField } from "./ParameterField";
 import { isMissing } from "./problems";
 import { Section } from "./Section";
+import { useFocus } from "./useFocus";
 
 /** How the node runs and what it gives, from the plan. */
 function Facts({ node }: { node: DocumentNode }) {
@@ -245,43 +246,6 @@ function Name({ node, taken }: { node: DocumentNode; taken: boolean }) {
       <code title={t("The id never changes: state and checkpoints refer to it")}>{node.id}</code>
     </div>
   );
-}
-
-/** Puts the cursor where a problem or a command wants it. */
-function useFocus(node: string, form: React.RefObject<HTMLDivElement | null>) {
-  const request = useDesigner((state) => state.focusRequest);
-  const handled = useRef(request?.number ?? 0);
-  useEffect(() => {
-    if (request === null || request.node !== node || request.parameter === null) return;
-    if (handled.current === request.number) return;
-    handled.current = request.number;
-    const wanted =
-      request.parameter === ""
-        ? ".inspector-parameters .field"
-        : request.parameter === NODE_LABEL
-          ? "[data-node-label]"
-          : `[data-parameter="${CSS.escape(request.parameter)}"]`;
-    // An editor may still be loading; it gets the cursor when it is there.
-    let tries = 0;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = () => {
-      const field = form.current?.querySelector<HTMLElement>(wanted);
-      const control = field?.querySelector<HTMLElement>(
-        "input:not([type=hidden]), textarea, [contenteditable=true]",
-      );
-      if (control === undefined || control === null) {
-        tries += 1;
-        if (tries < 20) timer = setTimeout(look, 60);
-        return;
-      }
-      control.focus();
-      if (control instanceof HTMLInputElement && request.parameter === NODE_LABEL) control.select();
-      field?.scrollIntoView({ block: "nearest" });
-    };
-    // Synchronously if possible, so that further key presses do not go to the canvas.
-    look();
-    return () => clearTimeout(timer);
-  }, [request, node, form]);
 }
 
 export function NodeForm(props: {

@@ -85,8 +85,8 @@ function Group(props: {
               className={classes.problem}
               data-severity={diagnostic.severity}
               data-testid="problem"
-              disabled={node === null || found === undefined}
-              onClick={() => node !== null && goTo(node, diagnostic.parameter)}
+              disabled={node === null ? diagnostic.parameter === null : found === undefined}
+              onClick={() => goTo(node, diagnostic.parameter)}
             >
               {diagnostic.severity === "difference" ? (
                 <IconEqualNot

@@ -3,7 +3,7 @@
 import json
 import shutil
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, JobSpec
@@ -125,6 +125,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             *arguments_of(deployment.settings),
             *decisions_of(deployment.state_decisions),
             *beginning_of(deployment.beginning),
+            *records_of(deployment.record_decisions),
         ),
         environment={
             # An address with a password: command lines can be read by all.
@@ -147,6 +148,15 @@ def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ..
 def beginning_of(beginning: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The job's command line arguments for where it begins."""
     return () if beginning is None else (f"--begin={json.dumps(beginning, sort_keys=True)}",)
+
+
+def records_of(decisions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The job's command line arguments for what was decided about single records."""
+    return tuple(
+        f"--{each['decision'].replace('_', '-')}-record="
+        f"{each['topic']}:{each['partition']}:{each['offset']}"
+        for each in decisions
+    )
 
 
 def arguments_of(settings: dict[str, object]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ export const common = {
   Edit: "编辑",
   Name: "名称",
   Cancel: "取消",
+  "offset {n}": "偏移量 {n}",
   Save: "保存",
   Delete: "删除",
   "Lag in records": "滞后（记录数）",

@@ -168,4 +168,21 @@ export const deployments = {
   "Every second": "每秒",
   "Every 10 seconds": "每 10 秒",
   "Real time: each record at once": "实时:每条记录立即处理",
+  "Skip it once…": "跳过一次…",
+  "Send it to the dead letters…": "发送到死信…",
+  "Change the handler": "更改处理方式",
+  "Make a test of it": "做成测试",
+  "Only this record, where it failed: everything else is written exactly as often as without the failure.":
+    "只针对这条记录失败之处：其他内容的写入次数与没有失败时完全相同。",
+  "Skip it and start": "跳过并启动",
+  "Send it and start": "发送并启动",
+  "Record {topic}-{partition} at offset {offset}": "记录 {topic}-{partition}，偏移量 {offset}",
+  "The test expects that the record is not dropped. Add the outputs that are right.":
+    "该测试期望记录不被丢弃。请补充正确的输出。",
+  "Failed record": "失败的记录",
+  Decided: "决定",
+  By: "操作人",
+  When: "时间",
+  "Skipped once": "已跳过一次",
+  "Sent to the dead letters": "已发送到死信",
 };

@@ -103,7 +103,6 @@ export const runtime = {
   "Input record": "输入记录",
   "sub-topology {n}": "子拓扑 {n}",
   "partition {n}": "分区 {n}",
-  "offset {n}": "偏移量 {n}",
   "lag {n}": "滞后 {n}",
   "Runs on": "运行于",
   "changed {n} times": "已更换 {n} 次",

@@ -1,0 +1,77 @@
+"""A change of a deployment by a person, as one transaction."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User
+from accounts.permissions import require
+from django.db import transaction
+from django.utils import timezone
+
+from deployments.choices import Desired, Observed
+from deployments.events import wake_reconciler
+from deployments.models import Deployment, Observation
+from deployments.rows import bump, locked
+
+
+class ChangeByPerson:
+    """One change by a person: role, lock, audit, revision, event and the reconciler's call."""
+
+    def __init__(self, actor: User, deployment: Deployment, action: str, **detail: Any) -> None:
+        require(actor, deployment.workspace_id, Role.OPERATOR)
+        self._actor, self._action, self._detail = actor, action, detail
+        self._id = deployment.pk
+        self._transaction = transaction.atomic()
+        self.row: Deployment
+        self.observation: Observation
+
+    def __enter__(self) -> Self:
+        self._transaction.__enter__()
+        try:
+            self.row = locked(self._id)
+            self.observation = self.row.observation
+        except BaseException as error:
+            self._transaction.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def note(self, **detail: Any) -> None:
+        """Add to the audit entry what is known only now."""
+        self._detail.update(detail)
+
+    def begin_again(self, steps: list[dict[str, Any]]) -> None:
+        """Want it to run from here, with a clean slate."""
+        if self.observation.state == Observed.FAILED:
+            self.row.restart_requested_at = timezone.now()
+        self.row.desired = Desired.RUNNING
+        self.row.draining = False
+        self.row.wanted_at = timezone.now()
+        self.observation.steps = steps
+        self.observation.failure = None
+        self.observation.outage = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.row.save()
+            self.observation.save()
+            audit(
+                self._actor,
+                self.row.workspace_id,
+                self._action,
+                "deployment",
+                self._id,
+                topology=self.row.topology.name,
+                **self._detail,
+            )
+            bump(self._id)
+            wake_reconciler(self._id)
+        self._transaction.__exit__(kind, error, trace)

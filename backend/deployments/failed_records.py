@@ -1,0 +1,96 @@
+"""What a person decides about the record at which a deployment failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import User
+from django.utils import timezone
+from millrace_backend.errors import Conflict
+
+from deployments.changing import ChangeByPerson
+from deployments.choices import Observed, RecordDecision
+from deployments.models import Deployment, waiting_steps
+
+#: decisions of a deployment that are kept
+MOST_DECISIONS = 200
+#: codes of failures that are about one record; a sink fails where no dead letter can be made
+_KINDS = frozenset({"processing", "deserialization", "timestamp", "production"})
+_KINDS_OF_LETTERS = _KINDS - {"production"}
+
+
+def decide_record(
+    actor: User,
+    deployment: Deployment,
+    decision: RecordDecision,
+    topic: str,
+    partition: int,
+    offset: int,
+) -> None:
+    """Have the deployment start again and pass over the record at which it failed, once.
+
+    The record is dropped, or becomes a dead letter, where it fails. Raises Conflict where the
+    deployment did not fail at this record, or no dead letter can be made of it.
+    """
+    place = {"topic": topic, "partition": partition, "offset": offset}
+    action = f"deployment.{decision.value}_record"
+    with ChangeByPerson(actor, deployment, action, **place) as change:
+        failure = change.observation.failure or {}
+        _require(change.row, failure, place)
+        if decision == RecordDecision.DEAD_LETTER:
+            _require_dead_letters(change.row, failure)
+        change.note(node=failure.get("node"), message=failure.get("message"))
+        decided = {
+            **place,
+            "decision": decision.value,
+            "active": True,
+            "node": failure.get("node"),
+            "by": actor.shown_name,
+            "at": timezone.now().isoformat(),
+        }
+        kept = change.row.record_decisions[1 - MOST_DECISIONS :]
+        change.row.record_decisions = [*kept, decided]
+        change.row.paused = False
+        change.begin_again(waiting_steps())
+
+
+def _require(row: Deployment, failure: dict[str, Any], place: dict[str, Any]) -> None:
+    record = failure.get("record") or {}
+    at = {name: record.get(name) for name in place}
+    if row.observation.state == Observed.FAILED and at == place and failure["code"] in _KINDS:
+        return
+    raise Conflict(
+        "not_the_failed_record",
+        f"The deployment of “{row.topology.name}” has not failed at this record.",
+        "Decide about the record of its failure.",
+        deployment=row.pk,
+    )
+
+
+def _require_dead_letters(row: Deployment, failure: dict[str, Any]) -> None:
+    settings = row.version.document.get("settings") or {}
+    if failure["code"] not in _KINDS_OF_LETTERS:
+        raise Conflict(
+            "no_dead_letter",
+            "The record failed at a sink, where no dead letter is made.",
+            "Skip the record, or change the sink.",
+            deployment=row.pk,
+        )
+    if not settings.get("dead_letter_topic"):
+        raise Conflict(
+            "no_dead_letter_topic",
+            f"Version {row.version.number} of “{row.topology.name}” names no topic for dead "
+            "letters.",
+            "Name one in the settings of the topology and deploy it, or skip the record.",
+            deployment=row.pk,
+        )
+
+
+def active_decisions(row: Deployment) -> list[dict[str, Any]]:
+    """The decisions that the next driver follows."""
+    return [each for each in row.record_decisions if each["active"]]
+
+
+def end_decisions(row: Deployment) -> None:
+    """Records are read again from elsewhere: what was decided about them is history."""
+    row.record_decisions = [{**each, "active": False} for each in row.record_decisions]

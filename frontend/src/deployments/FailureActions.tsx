@@ -1,0 +1,128 @@
+import { Button } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { decideRecord } from "../api/deploymentCalls";
+import type { Failure, RecordDecision } from "../api/types";
+import { notifyError } from "../app/notify";
+import { may, useWorkspace } from "../app/session";
+import { useDesigner } from "../designer/store";
+import { useLive } from "../runtime/store";
+import { t } from "../ui/i18n";
+import { useEditing } from "../versions/editing";
+import classes from "./deployments.module.css";
+import { handlerOf } from "./handlers";
+import { simulateRecord, testOfRecord } from "./simulateRecord";
+
+/** What can be done about the record at which a deployment failed. */
+export function FailureActions({ failure }: { failure: Failure }) {
+  const ws = useEditing((state) => state.ws);
+  const topology = useDesigner((state) => state.topologyId);
+  const goTo = useDesigner((state) => state.goTo);
+  const deployment = useLive((state) => state.deployment);
+  const letters = useDesigner((state) => state.document.settings?.dead_letter_topic);
+  const role = useWorkspace(ws)?.role;
+  const handler = handlerOf(failure);
+  const decidable = handler !== null && deployment !== null && may(role, "operator");
+  return (
+    <>
+      {decidable ? (
+        <Decide failure={failure} deployment={deployment.id} decision="skip">
+          {t("Skip it once…")}
+        </Decide>
+      ) : null}
+      {decidable && typeof letters === "string" && failure.code !== "production" ? (
+        <Decide failure={failure} deployment={deployment.id} decision="dead_letter">
+          {t("Send it to the dead letters…")}
+        </Decide>
+      ) : null}
+      {handler === null ? null : (
+        <Button
+          variant="subtle"
+          color="red"
+          onClick={() => goTo(handler.node, handler.parameter)}
+          data-testid="failure-handler"
+        >
+          {t("Change the handler")}
+        </Button>
+      )}
+      {topology === null ? null : (
+        <>
+          <Button
+            variant="subtle"
+            color="red"
+            onClick={() => void simulateRecord(ws, topology, failure.record)}
+            data-testid="failure-simulate"
+          >
+            {t("Simulate the record")}
+          </Button>
+          {may(role, "editor") ? (
+            <Button
+              variant="subtle"
+              color="red"
+              onClick={() => void testOfRecord(ws, topology, failure.record)}
+              data-testid="failure-test"
+            >
+              {t("Make a test of it")}
+            </Button>
+          ) : null}
+        </>
+      )}
+    </>
+  );
+}
+
+/** A second click decides, and the deployment starts again. */
+function Decide(props: {
+  failure: Failure;
+  deployment: number;
+  decision: RecordDecision["decision"];
+  children: string;
+}) {
+  const { decision, deployment, failure } = props;
+  const [asked, setAsked] = useState(false);
+  const decide = useMutation({
+    mutationFn: () => {
+      const { offset, partition, topic } = failure.record ?? {};
+      return decideRecord(deployment, {
+        decision,
+        topic: topic ?? "",
+        partition: partition ?? 0,
+        offset: offset ?? 0,
+      });
+    },
+    onSuccess: (data) => useLive.getState().receive({ type: "deployment.changed", data }),
+    onError: (error) => notifyError(error),
+    onSettled: () => setAsked(false),
+  });
+  if (!asked) {
+    return (
+      <Button
+        variant="subtle"
+        color="red"
+        title={t(
+          "Only this record, where it failed: everything else is written exactly as often as without the failure.",
+        )}
+        onClick={() => setAsked(true)}
+        data-testid={`failure-${decision}`}
+      >
+        {props.children}
+      </Button>
+    );
+  }
+  return (
+    <span className={classes.confirm}>
+      <Button
+        variant="filled"
+        color="red"
+        loading={decide.isPending}
+        onClick={() => decide.mutate()}
+        data-testid={`failure-${decision}-now`}
+      >
+        {decision === "skip" ? t("Skip it and start") : t("Send it and start")}
+      </Button>
+      <Button variant="subtle" onClick={() => setAsked(false)}>
+        {t("Cancel")}
+      </Button>
+    </span>
+  );
+}

@@ -1,0 +1,39 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { NODE_LABEL, useDesigner } from "../designer/store";
+
+/** Puts the cursor where a problem or a command wants it. */
+export function useFocus(node: string | null, form: RefObject<HTMLDivElement | null>) {
+  const request = useDesigner((state) => state.focusRequest);
+  const handled = useRef(request?.number ?? 0);
+  useEffect(() => {
+    if (request === null || request.node !== node || request.parameter === null) return;
+    if (handled.current === request.number) return;
+    handled.current = request.number;
+    const wanted =
+      request.parameter === ""
+        ? ".inspector-parameters .field"
+        : request.parameter === NODE_LABEL
+          ? "[data-node-label]"
+          : `[data-parameter="${CSS.escape(request.parameter)}"]`;
+    // An editor may still be loading; it gets the cursor when it is there.
+    let tries = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      const field = form.current?.querySelector<HTMLElement>(wanted);
+      const control = field?.querySelector<HTMLElement>(
+        "input:not([type=hidden]), textarea, [contenteditable=true]",
+      );
+      if (control === undefined || control === null) {
+        tries += 1;
+        if (tries < 20) timer = setTimeout(look, 60);
+        return;
+      }
+      control.focus();
+      if (control instanceof HTMLInputElement && request.parameter === NODE_LABEL) control.select();
+      field?.scrollIntoView({ block: "nearest" });
+    };
+    // Synchronously if possible, so that further key presses do not go to the canvas.
+    look();
+    return () => clearTimeout(timer);
+  }, [request, node, form]);
+}

@@ -1,0 +1,75 @@
+"""What was decided about single records that stopped a job."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from millrace_runtime.errors import MillraceError
+
+_PLACE = re.compile(r"([A-Za-z0-9._-]{1,249}):(\d{1,9}):(\d{1,18})")
+
+
+@dataclass(frozen=True)
+class RecordHandler:
+    """In place of `fail`, for the record at one offset of one topic partition.
+
+    The record is dropped, or becomes a dead letter, at the node where it fails. What it caused
+    before and elsewhere stays, so a batch that is run again gives the same records in the same
+    places, as if the settings' handler had been this one for that record.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    handler: Literal["continue", "dead_letter"]
+
+    def as_json(self) -> dict[str, str | int]:
+        """As the operator takes it."""
+        return {
+            "topic": self.topic,
+            "partition": self.partition,
+            "offset": self.offset,
+            "handler": self.handler,
+        }
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Options of a job by which single records are decided about."""
+    for option, what in (
+        ("--skip-record", "is dropped where it fails, in place of ending the job"),
+        ("--dead-letter-record", "goes to the dead letter topic where it fails, if there is one"),
+    ):
+        parser.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="TOPIC:PARTITION:OFFSET",
+            help=f"this record {what} (repeatable)",
+        )
+
+
+def handlers_of(arguments: argparse.Namespace) -> Sequence[RecordHandler]:
+    """The handlers of a job's options.
+
+    Raises MillraceError `option_invalid`.
+    """
+    return [
+        *(_handler("--skip-record", text, "continue") for text in arguments.skip_record),
+        *(
+            _handler("--dead-letter-record", text, "dead_letter")
+            for text in arguments.dead_letter_record
+        ),
+    ]
+
+
+def _handler(option: str, text: str, handler: Literal["continue", "dead_letter"]) -> RecordHandler:
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        raise MillraceError(
+            "option_invalid", f"{option} is {text!r}, but must be TOPIC:PARTITION:OFFSET."
+        )
+    return RecordHandler(found[1], int(found[2]), int(found[3]), handler)
