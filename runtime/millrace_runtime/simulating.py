@@ -23,7 +23,8 @@ from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
-from millrace_runtime.simulation import Result, Simulator, TraceLimits, simulation_session
+from millrace_runtime.memory import TraceLimits
+from millrace_runtime.simulation import Result, Simulator, simulation_session
 from millrace_runtime.tracing import Edges, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator
 

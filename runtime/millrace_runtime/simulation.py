@@ -20,19 +20,15 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException, StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
-from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql import SparkSession
 
 from millrace_runtime import columns, session
-from millrace_runtime.environment import Timed
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of
 from millrace_runtime.formats import Format
 from millrace_runtime.job import Job, Query
-from millrace_runtime.record_handlers import RecordHandler
+from millrace_runtime.memory import CONTROL_TOPIC, Memory, TraceLimits
 from millrace_runtime.tracing import Trace, trace_of
 
-CONTROL_TOPIC = "$control"
 STOP, DUMP = -1, -3
 
 Line = dict[str, Any]
@@ -65,84 +61,6 @@ def simulation_session(master: str = "local[1]", *, small: bool = False) -> Spar
     # micro-batch. What reads a setting that is not there takes the same default from its code.
     made.sparkContext._jsc.hadoopConfiguration().clear()
     return made
-
-
-class Memory:
-    """Sources and the sink of one simulated run, in this JVM's memory."""
-
-    simulation = True
-    by_partition = False
-    real_time = False
-    record_handlers: Sequence[RecordHandler] = ()
-
-    def __init__(self, spark: SparkSession, run: str) -> None:
-        self.run = run
-        self._frame = DataFrame(columns.gateway().Simulation.open(spark._jsparkSession, run), spark)
-
-    def read(
-        self,
-        topics: tuple[str, ...],
-        pattern: str | None,
-        start: str,
-        timed: Sequence[Timed] = (),
-    ) -> DataFrame:
-        """The records of some topics, all of them new, in the order of the input lines."""
-        takes = F.col("topic").isin(*topics) if topics else F.lit(False)
-        if pattern:
-            takes = takes | F.col("topic").rlike(f"^(?:{pattern})$")
-        return self._frame.where(takes & (F.col("topic") != CONTROL_TOPIC))
-
-    def control(self) -> DataFrame | None:
-        """Wall clock and dump requests."""
-        return self._frame.where(F.col("topic") == CONTROL_TOPIC)
-
-    def into(
-        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
-    ) -> DataStreamWriter:
-        """The query's writer with a sink that keeps rows."""
-        self.sink(graph, settings)
-        return writer.format(columns.gateway().Simulation.format()).option("run", self.run)
-
-    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> None:
-        """Makes what keeps rows in the JVM."""
-        handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
-        told = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": {}}
-        session = self._frame.sparkSession._jsparkSession
-        columns.gateway().Simulation.sink(session, self.run, json.dumps(told))
-
-    def trace(self, limits: TraceLimits) -> None:
-        """Keeps the steps of all records that come after the call."""
-        columns.gateway().Simulation.trace(self.run, limits.steps, limits.bytes)
-
-    def traced(self) -> dict[str, Any]:
-        """The steps so far, as the operator tells them (runtime/scala/Trace.scala)."""
-        found: dict[str, Any] = json.loads(columns.gateway().Simulation.traced(self.run))
-        return found
-
-    def add(self, records: Sequence[dict[str, Any]]) -> None:
-        """Makes records available, all of them to one micro-batch."""
-        columns.gateway().Simulation.add(self.run, json.dumps(records))
-
-    def take(self) -> list[dict[str, Any]]:
-        """What came since the last call, in the order in which it reached the topics."""
-        rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
-        return rows
-
-    def close(self) -> list[list[str]]:
-        """End the run's tasks and delete its data; return the log lines of nodes."""
-        operator = columns.gateway()
-        operator.StreamTasks.release(self.run)
-        lines = json.loads(operator.Reports.logs(self.run))
-        operator.Simulation.close(self.run)
-        return [[line["level"], line["node"], line["message"]] for line in lines]
-
-
-@dataclasses.dataclass(frozen=True)
-class TraceLimits:
-    """How many steps of records a simulation keeps, and how many bytes of them."""
-
-    steps: int = 20_000
-    bytes: int = 8_000_000
 
 
 @dataclasses.dataclass
@@ -496,14 +414,14 @@ def line_bytes(line: Line, name: str, format: Format, number: int) -> str | None
         return str(given)
     if line.get(name) is None:
         return None
-    told = json.dumps(line[name])
+    text = json.dumps(line[name])
     try:
-        encoded = columns.gateway().Simulation.encode(json.dumps(format), told)
+        encoded = columns.gateway().Simulation.encode(json.dumps(format), text)
     except (Py4JJavaError, PySparkException):
         needed = (
             "base64" if format["format"] == "bytes" else f"a value of format {format['format']}"
         )
-        found = told if len(told) <= 60 else f"{told[:59]}…"
+        found = text if len(text) <= 60 else f"{text[:59]}…"
         raise MillraceError(
             "input_invalid", f"Input {number}: the {name} must be {needed}, found {found}."
         ) from None

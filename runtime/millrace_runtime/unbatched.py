@@ -14,12 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import columns
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.memory import Memory
 from millrace_runtime.simulation import (
     DUMP,
     STOP,
     Halted,
     Line,
-    Memory,
     Result,
     Simulator,
     shown,

@@ -43,7 +43,8 @@ def warm() -> Iterator[Any]:
 
 def simulated(warm: Any, *, batches: bool = False, steps: int = 1000) -> Any:
     from millrace_runtime.compiling import compiled
-    from millrace_runtime.simulation import Simulator, TraceLimits
+    from millrace_runtime.memory import TraceLimits
+    from millrace_runtime.simulation import Simulator
     from millrace_runtime.unbatched import UnbatchedSimulator
 
     graph = compiled(DOCUMENT, warm.analyzer).task_graph or {}

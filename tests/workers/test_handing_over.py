@@ -9,9 +9,7 @@ from millrace_workers.model import Failure
 from millrace_workers.monitors import Report
 from millrace_workers.states.handing_over import PREPARE_PATIENCE_SECONDS
 
-from tests.workers.test_states import bench, driver, running
-
-__all__ = ["bench"]
+from tests.workers.kit import driver, running
 
 
 @pytest.fixture

@@ -1,0 +1,128 @@
+"""What streams and tables have in common: an output port of a node, and the ways to write it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Unpack
+
+from millrace_runtime.dsl.nodes import About, End, Nodes
+from millrace_runtime.dsl.places import Place
+from millrace_runtime.dsl.stores import Store
+from millrace_runtime.formats import Format
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from millrace_runtime.dsl.readers import BatchFunction
+
+
+class Handle:
+    """An output port of a node. Made by calls, never by hand."""
+
+    def __init__(self, nodes: Nodes, node: str, port: str = "out") -> None:
+        self._nodes, self._end = nodes, End(node, port)
+
+    def _add(
+        self,
+        kind: str,
+        params: Mapping[str, Any],
+        about: About,
+        *,
+        inputs: Sequence[tuple[Handle, str]] = (),
+        port: str = "in",
+        stores: Sequence[Store | None] = (),
+        places: Sequence[Place] = (),
+    ) -> str:
+        ends = [(self._end, port)]
+        for other, at in inputs:
+            if not isinstance(other, Handle):
+                raise TypeError(f"{kind} takes a stream or a table, found {other!r}")
+            if other._nodes is not self._nodes:
+                raise ValueError(f"{kind}: {other._end.node} belongs to another topology")
+            ends.append((other._end, at))
+        kept = [store for store in stores if store is not None]
+        return self._nodes.add(kind, params, ends, about, kept, places)
+
+    def __repr__(self) -> str:
+        port = "" if self._end.port == "out" else f", port {self._end.port}"
+        return f"<{type(self).__name__} {self._end.node}{port}>"
+
+
+class Writable(Handle):
+    """Records that can be written: to topics, to the log, to DataFrames and functions."""
+
+    def to(
+        self,
+        topic: str | None = None,
+        *,
+        topic_expression: str | None = None,
+        key: Format | None = None,
+        value: Format | None = None,
+        partition: str | None = None,
+        also: Sequence[Handle] = (),
+        **about: Unpack[About],
+    ) -> None:
+        """Write the records to a topic, or to the one that an expression names for each.
+
+        `key`, `value`: by default the format that fits the type. `partition`: an expression giving
+        INT, in place of Kafka's default partitioner. `also`: further streams that are written.
+        """
+        params = {
+            "topic": topic,
+            "topic_expression": topic_expression,
+            "key": key,
+            "value": value,
+            "partition": partition,
+        }
+        self._add("sink.topic", params, about, inputs=[(other, "in") for other in also])
+
+    def foreach_batch(self, function: BatchFunction, **about: Unpack[About]) -> None:
+        """Call a function with the records of each micro-batch, as Spark's `foreachBatch` does.
+
+        `function(df, number)`: `df` has the columns `key`, `value` (of the stream's types),
+        `timestamp` and `headers`, in no fixed order; a table's deletes have a null value. It runs
+        when the batch's records are on their topics. After a failure a batch comes again with the
+        same number, so a function that notes the number with its results has each batch once.
+        """
+        node = self._outside("foreach_batch", about)
+        self._nodes.outside.functions[node] = function
+
+    def to_dataframe(
+        self,
+        spark: SparkSession,
+        bootstrap_servers: str | None = None,
+        *,
+        options: Mapping[str, str] | None = None,
+        max_records: int = 200_000,
+        **about: Unpack[About],
+    ) -> DataFrame:
+        """The records as a streaming DataFrame, for a query of the caller's.
+
+        It has the columns `key`, `value` (of the stream's types), `timestamp` and `headers`. The
+        caller writes it in output mode append, with a checkpoint that is Spark's alone. The
+        topology may have no other sink. For the arguments see `Topology.start`.
+        """
+        node = self._outside("dataframe", about)
+        self._nodes.outside.dataframes.add(node)
+        made: DataFrame = self._nodes.dataframe(
+            node, spark, bootstrap_servers=bootstrap_servers, options=options,
+            max_records=max_records,
+        )  # fmt: skip
+        return made
+
+    def _outside(self, what: str, about: About) -> str:
+        """A sink whose records reach no broker: its topic is a name for what they go to."""
+        named = about.get("name") or self._nodes.free_id(what.replace("_", "-"))
+        about = About(**{**about, "name": named})
+        return self._add("sink.topic", {"topic": f"{what}.{named}"}, about)
+
+    def print(
+        self,
+        prefix: str | None = None,
+        *,
+        also: Sequence[Handle] = (),
+        **about: Unpack[About],
+    ) -> None:
+        """Write each record to the log, after the prefix (default: the node's name)."""
+        inputs = [(other, "in") for other in also]
+        self._add("sink.print", {"label": prefix}, about, inputs=inputs)

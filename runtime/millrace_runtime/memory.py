@@ -1,0 +1,96 @@
+"""Sources and sinks in memory: what a simulation has in place of Kafka."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from millrace_runtime import columns
+from millrace_runtime.environment import Timed
+from millrace_runtime.record_handlers import RecordHandler
+
+CONTROL_TOPIC = "$control"
+
+
+@dataclass(frozen=True)
+class TraceLimits:
+    """How many steps of records a simulation keeps, and how many bytes of them."""
+
+    steps: int = 20_000
+    bytes: int = 8_000_000
+
+
+class Memory:
+    """Sources and the sink of one simulated run, in this JVM's memory."""
+
+    simulation = True
+    by_partition = False
+    real_time = False
+    record_handlers: Sequence[RecordHandler] = ()
+
+    def __init__(self, spark: SparkSession, run: str) -> None:
+        self.run = run
+        self._frame = DataFrame(columns.gateway().Simulation.open(spark._jsparkSession, run), spark)
+
+    def read(
+        self,
+        topics: tuple[str, ...],
+        pattern: str | None,
+        start: str,
+        timed: Sequence[Timed] = (),
+    ) -> DataFrame:
+        """The records of some topics, all of them new, in the order of the input lines."""
+        takes = F.col("topic").isin(*topics) if topics else F.lit(False)
+        if pattern:
+            takes = takes | F.col("topic").rlike(f"^(?:{pattern})$")
+        return self._frame.where(takes & (F.col("topic") != CONTROL_TOPIC))
+
+    def control(self) -> DataFrame | None:
+        """Wall clock and dump requests."""
+        return self._frame.where(F.col("topic") == CONTROL_TOPIC)
+
+    def into(
+        self, writer: DataStreamWriter, graph: dict[str, Any], settings: dict[str, Any]
+    ) -> DataStreamWriter:
+        """The query's writer with a sink that keeps rows."""
+        self.sink(graph, settings)
+        return writer.format(columns.gateway().Simulation.format()).option("run", self.run)
+
+    def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> None:
+        """Create the buffer in the JVM that keeps rows."""
+        handlers = ("processing_handler", "deserialization_handler", "dead_letter_topic")
+        described = {"settings": {h: settings[h] for h in handlers if h in settings}, "sinks": {}}
+        session = self._frame.sparkSession._jsparkSession
+        columns.gateway().Simulation.sink(session, self.run, json.dumps(described))
+
+    def trace(self, limits: TraceLimits) -> None:
+        """Keeps the steps of all records that come after the call."""
+        columns.gateway().Simulation.trace(self.run, limits.steps, limits.bytes)
+
+    def traced(self) -> dict[str, Any]:
+        """The steps so far, as the operator reports them (runtime/scala/Trace.scala)."""
+        found: dict[str, Any] = json.loads(columns.gateway().Simulation.traced(self.run))
+        return found
+
+    def add(self, records: Sequence[dict[str, Any]]) -> None:
+        """Makes records available, all of them to one micro-batch."""
+        columns.gateway().Simulation.add(self.run, json.dumps(records))
+
+    def take(self) -> list[dict[str, Any]]:
+        """What came since the last call, in the order in which it reached the topics."""
+        rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
+        return rows
+
+    def close(self) -> list[list[str]]:
+        """End the run's tasks and delete its data; return the log lines of nodes."""
+        operator = columns.gateway()
+        operator.StreamTasks.release(self.run)
+        lines = json.loads(operator.Reports.logs(self.run))
+        operator.Simulation.close(self.run)
+        return [[line["level"], line["node"], line["message"]] for line in lines]

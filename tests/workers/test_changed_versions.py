@@ -1,0 +1,97 @@
+"""A new version that does not start gives way to the one before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from millrace_workers.doubles import Bench
+from millrace_workers.states.starting import START_PATIENCE_SECONDS
+
+from tests.workers.kit import driver, running
+
+
+def _replaced(bench: Bench) -> int:
+    """Version 2 takes the place of version 1 and starts; the pid of its driver."""
+    running(bench)
+    bench.deployment = replace(bench.deployment, version=2, fallback=1)
+    for _ in range(4):
+        bench.tick()
+        if bench.launcher.waits is not None:
+            bench.launcher.prepare()
+        if bench.deployment.run is not None and bench.deployment.run.version == 2:
+            return driver(bench)
+    raise AssertionError(bench.deployment.observed)
+
+
+@pytest.mark.parametrize("code", [1, 2, 3, -9])
+def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
+    bench: Bench, code: int
+) -> None:
+    bench.launcher.lose(_replaced(bench), code)
+    bench.tick()
+    bench.now += 1
+    bench.tick()
+    assert bench.launcher.started[-1].job_directory.name == "v1"
+    assert (bench.deployment.version, bench.deployment.fallback) == (1, None)
+    running(bench)
+    failure = bench.deployment.failure
+    assert failure is not None
+    assert failure["code"] == "fell_back"
+    assert "Version 2 ended before its first batch" in failure["message"]
+    assert "Version 1 runs again" in failure["message"]
+
+
+def test_a_driver_that_tells_how_far_it_is_is_waited_for(bench: Bench) -> None:
+    pid = _replaced(bench)
+    for rows in (10, 20, 30):
+        bench.now += START_PATIENCE_SECONDS - 1
+        bench.say("starting", detail=f"{rows} rows written.")
+        assert bench.tick() == "starting"
+        assert bench.steps[-1] == ("start", "running", f"{rows} rows written.")
+    assert bench.launcher.killed == []
+    bench.now += START_PATIENCE_SECONDS + 1
+    bench.tick()
+    assert bench.launcher.killed == [pid]
+
+
+def test_a_change_that_is_cancelled_while_it_starts_gives_way_to_the_version_before(
+    bench: Bench,
+) -> None:
+    pid = _replaced(bench)
+    bench.launcher.killed.clear()
+    bench.deployment = replace(bench.deployment, version=1, fallback=None)
+    assert bench.tick() == "stopping"
+    assert bench.tick() == "starting"
+    assert pid in bench.launcher.ended
+    assert bench.launcher.started[-1].job_directory.name == "v1"
+    assert bench.deployment.run is not None
+    assert bench.deployment.run.version == 1
+
+
+def test_a_change_that_is_cancelled_before_anything_stopped_leaves_the_driver_alone(
+    bench: Bench,
+) -> None:
+    before = driver(running(bench))
+    bench.deployment = replace(bench.deployment, observed="compiling")
+    assert bench.tick() == "running"
+    assert driver(bench) == before
+    assert len(bench.launcher.started) == 1
+
+
+def test_a_version_that_has_done_a_batch_is_started_again_itself(bench: Bench) -> None:
+    pid = _replaced(bench)
+    running(bench)
+    bench.deployment.checkpoint.mkdir(parents=True, exist_ok=True)
+    run = bench.deployment.run
+    assert run is not None
+    (bench.deployment.checkpoint / "arrived").write_text(run.report_id)
+    bench.tick()
+    assert bench.deployment.fallback is None
+    bench.launcher.lose(pid, 1)
+    bench.tick()
+    bench.now += 1
+    bench.tick()
+    assert bench.launcher.started[-1].job_directory.name == "v2"
+    assert bench.deployment.failure is not None
+    assert bench.deployment.failure["code"] != "fell_back"
