@@ -5,7 +5,7 @@
 Both run the same documents against the same broker on this machine, with two threads. Spark runs
 in one process: the first rounds warm it, the last is measured from start to the end of the query.
 Beside records per second of the wall clock stands the processor time that the engine took for one
-record: it tells the same on a machine that has other things to do.
+record: it is the same on a machine that has other work to do.
 """
 
 from __future__ import annotations
@@ -37,11 +37,23 @@ TABLE = "bench-items"
 PARTITIONS = 4
 KEYS = 10_000
 ROUNDS = 3
+#: of every 60 seconds of records the sessions take the first 30: three of each key, 10 s apart
+BURST_EVERY, BURST = 60_000, 30_000
 _ORDERS = {
     "id": "orders",
     "kind": "source.stream",
     "params": {
         "topics": [INPUT],
+        "key": {"format": "string"},
+        "value": {"format": "json", "schema": "amount INT, item STRING, n BIGINT"},
+    },
+}
+#: the same topic as a table: each record is the new row of its key
+_ORDERS_TABLE = {
+    "id": "orders",
+    "kind": "source.table",
+    "params": {
+        "topic": INPUT,
         "key": {"format": "string"},
         "value": {"format": "json", "schema": "amount INT, item STRING, n BIGINT"},
     },
@@ -59,7 +71,11 @@ _UPDATES = {"id": "updates", "kind": "to_stream", "params": {}}
 
 
 def documents() -> dict[str, dict[str, Any]]:
-    """What is measured: no state, a count by key, a count by key and minute, a lookup."""
+    """What is measured, each under the name of its topology.
+
+    No state; a count by key; a count by key and minute; sessions, each once when it has closed; a
+    lookup; a join of two tables by a foreign key.
+    """
     stateless = [
         _step("big", "filter", predicate="value.amount > 10"),
         _step(
@@ -76,16 +92,37 @@ def documents() -> dict[str, dict[str, Any]]:
     ]
     joined = "named_struct('amount', left.amount, 'city', right.city, 'n', left.n)"
     join = document_of("join", [_step("join", "join.stream_table", type="inner", joiner=joined)])
-    join["topics"][TABLE] = {"partitions": PARTITIONS}
-    join["nodes"].append(_ITEMS)
-    join["edges"][0]["target_port"] = "left"
-    join["edges"].append({"source": "items", "target": "join", "target_port": "right"})
+    _with_items(join)
+    burst = {"type": "session", "gap": 15_000, "grace": 0}
+    sessions = [
+        _step("bursts", "filter", predicate=f"value.n % {BURST_EVERY} < {BURST}"),
+        _step("count", "count", window=burst),
+        _step("closed", "suppress", until="window_closes"),
+        *windowed[1:],
+    ]
+    foreign = "concat('key-', value.amount)"
+    by_foreign_key = document_of(
+        "foreign-key",
+        [_step("join", "join.foreign_key", foreign_key=foreign, joiner=joined), _UPDATES],
+    )
+    by_foreign_key["nodes"][0] = _ORDERS_TABLE
+    _with_items(by_foreign_key)
     return {
         "stateless": document_of("stateless", stateless),
         "count": document_of("count", [_step("count", "count"), _UPDATES]),
         "windowed": document_of("windowed", windowed),
+        "sessions": document_of("sessions", sessions),
         "join": join,
+        "foreign-key": by_foreign_key,
     }
+
+
+def _with_items(document: dict[str, Any]) -> None:
+    """The table of items becomes the right input of the node `join`."""
+    document["topics"][TABLE] = {"partitions": PARTITIONS}
+    document["nodes"].append(_ITEMS)
+    document["edges"][0]["target_port"] = "left"
+    document["edges"].append({"source": "items", "target": "join", "target_port": "right"})
 
 
 def _step(id: str, kind: str, **params: Any) -> dict[str, Any]:
@@ -247,16 +284,16 @@ def main() -> int:
 
 def show(found: dict[tuple[str, str], dict[str, Any]]) -> None:
     """One row per topology: both engines, and how many times as fast Millrace is."""
-    print(f"{'':11}{'Kafka Streams':>24}{'Millrace':>24}{'ratio':>8}")
-    print(f"{'topology':11}" + f"{'records/s':>13}{'µs/record':>11}" * 2)
+    print(f"{'':12}{'Kafka Streams':>24}{'Millrace':>24}{'ratio':>8}")
+    print(f"{'topology':12}" + f"{'records/s':>13}{'µs/record':>11}" * 2)
     for name in dict.fromkeys(name for name, _ in found):
         other, own = found[name, "kafka-streams"], found[name, "millrace"]
         if "error" in other:
-            print(f"{name:11}{other['error']}")
+            print(f"{name:12}{other['error']}")
             continue
         cells = [f"{each['per_second']:>13,}{each['processor_us']:>11.2f}" for each in (other, own)]
         ratio = own["per_second"] / other["per_second"]
-        print(f"{name:11}{''.join(cells)}{ratio:>8.2f}")
+        print(f"{name:12}{''.join(cells)}{ratio:>8.2f}")
 
 
 if __name__ == "__main__":
