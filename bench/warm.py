@@ -32,11 +32,11 @@ def lines() -> list[dict[str, Any]]:
     names = [
         {"topic": "names", "key": f"k{n}", "value": f"name {n}", "timestamp": n} for n in range(5)
     ]
-    said = [
+    phases = [
         {"topic": "lines", "key": f"k{n % 4}", "value": "x" * (n % 7), "timestamp": 100 * n}
         for n in range(15)
     ]
-    return names + said
+    return names + phases
 
 
 def measured(name: str, rounds: int, limit: float, work: Callable[[], Any]) -> list[Row]:

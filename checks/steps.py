@@ -41,14 +41,16 @@ def run(step: Step) -> bool:
             text=True,
             check=False,
         )
-        code, said = done.returncode, (done.stdout + done.stderr).strip()
+        code, output = done.returncode, (done.stdout + done.stderr).strip()
     except OSError as error:
-        code, said = 127, f"{step.command[0]}: {error.strerror}"
+        code, output = 127, f"{step.command[0]}: {error.strerror}"
     took = time.monotonic() - began
     if code == 0:
         say(f"  ok      {step.name} ({took:.1f} s)")
         return True
-    say(f"{said}\n  FAILED  {step.name} ({took:.1f} s){'. ' + step.remedy if step.remedy else ''}")
+    say(
+        f"{output}\n  FAILED  {step.name} ({took:.1f} s){'. ' + step.remedy if step.remedy else ''}"
+    )
     return False
 
 

@@ -11,7 +11,7 @@ from millrace_compiler.compilation import Compilation
 from millrace_compiler.state_changes import StateChange
 from millrace_compiler.state_schema import compare_state
 
-from cli.documents import analyzer, diagnostics_of, read_document, tell
+from cli.documents import analyzer, diagnostics_of, read_document, show_diagnostics
 
 _WORDS = {
     "store_kind_changed": "another kind of store",
@@ -33,7 +33,7 @@ def compare_state_command(arguments: argparse.Namespace) -> int:
     refused = [each for one in found if isinstance(one, list) for each in one]
     old, new = found
     if isinstance(old, list) or isinstance(new, list):
-        tell(refused, as_json=arguments.json)
+        show_diagnostics(refused, as_json=arguments.json)
         return 2
     change = compare_state(old, new)
     if arguments.json:

@@ -13,7 +13,7 @@ from millrace_compiler import (
 )
 from millrace_runtime.jars import PACKAGE, operator_jar
 
-from cli.documents import analyzer, read_document, tell
+from cli.documents import analyzer, read_document, show_diagnostics
 
 
 def compile_command(arguments: argparse.Namespace) -> int:
@@ -25,10 +25,10 @@ def compile_command(arguments: argparse.Namespace) -> int:
         )
     diagnostics = [each.to_json() for each in compilation.diagnostics]
     if not compilation.ok:
-        tell(diagnostics, as_json=arguments.json)
+        show_diagnostics(diagnostics, as_json=arguments.json)
         return 2
     if diagnostics:
-        tell(diagnostics, as_json=arguments.json)
+        show_diagnostics(diagnostics, as_json=arguments.json)
     folder = Path(arguments.output)
     files = bundle_files(compilation, PACKAGE, operator_jar())
     for path, content in files.items():

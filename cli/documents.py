@@ -92,7 +92,7 @@ def diagnostics_of(error: DocumentError) -> list[dict[str, Any]]:
     return [each.to_json() for each in error.diagnostics]
 
 
-def tell(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> None:
+def show_diagnostics(diagnostics: Sequence[dict[str, Any]], *, as_json: bool = False) -> None:
     """Diagnostics on standard error."""
     if as_json:
         print(json.dumps({"diagnostics": diagnostics}, ensure_ascii=False), file=sys.stderr)

@@ -11,7 +11,7 @@ from millrace_compiler import AnalyzerUnavailable, DocumentError, Refused
 from millrace_runtime.errors import MillraceError, StreamStopped
 
 from cli.arguments import parser
-from cli.documents import diagnostics_of, tell
+from cli.documents import diagnostics_of, show_diagnostics
 from launcher import processes
 
 
@@ -26,11 +26,11 @@ def main(argv: Sequence[str]) -> int:
         print(f"{where}{error.message}", file=sys.stderr)
         return 3 if isinstance(error, StreamStopped) else 2
     except DocumentError as error:
-        tell(diagnostics_of(error), as_json=getattr(arguments, "json", False))
+        show_diagnostics(diagnostics_of(error), as_json=getattr(arguments, "json", False))
         return 2
     except Refused as refused:
         as_json = getattr(arguments, "json", False)
-        tell([each.to_json() for each in refused.diagnostics], as_json=as_json)
+        show_diagnostics([each.to_json() for each in refused.diagnostics], as_json=as_json)
         return 2
     except AnalyzerUnavailable as error:
         print(error, file=sys.stderr)

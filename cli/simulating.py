@@ -36,7 +36,7 @@ from millrace_runtime.unbatched import UnbatchedSimulator
 from cli.documents import (
     read_document,
     read_lines,
-    tell,
+    show_diagnostics,
 )
 from cli.packing import Pack
 from cli.predicting import VERDICTS, verdict
@@ -168,7 +168,7 @@ def simulate_command(arguments: argparse.Namespace) -> int:
     try:
         compilation = warm.compile(document, arguments.dialect)
         if compilation.diagnostics:
-            tell([each.to_json() for each in compilation.diagnostics])
+            show_diagnostics([each.to_json() for each in compilation.diagnostics])
         if not compilation.ok:
             return 2
         _warn_of_topics(compilation, lines)
@@ -294,10 +294,10 @@ def run_scenario(
 
 
 def _refusal(diagnostics: Iterable[Any]) -> dict[str, Any]:
-    told = [each.to_json() for each in diagnostics]
-    first = next((each for each in told if each.get("severity") == "error"), told[0])
+    listed = [each.to_json() for each in diagnostics]
+    first = next((each for each in listed if each.get("severity") == "error"), listed[0])
     return {
         "kind": "refused",
         **{name: first.get(name) for name in ("code", "node", "parameter", "message")},
-        "diagnostics": told,
+        "diagnostics": listed,
     }

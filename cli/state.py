@@ -23,7 +23,7 @@ def state_command(arguments: argparse.Namespace) -> int:
     if arguments.store is None:
         _list(_folder(arguments.checkpoint), as_json=arguments.json)
         return 0
-    _query(arguments).to_json()  # what is invalid is said before Spark starts
+    _query(arguments).to_json()  # invalid arguments are reported before Spark starts
     spark = simulation_session()
     try:
         show(spark, arguments)

@@ -17,7 +17,7 @@ from millrace_runtime.comparing import differences_of_test
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import Cut
 
-from cli.documents import read_document, read_text, tell
+from cli.documents import read_document, read_text, show_diagnostics
 from cli.simulating import Warm, run_scenario
 
 FIELDS = ("id", "title", "topology", "inputs", "expected", "compare", "cuts")
@@ -35,7 +35,9 @@ def test_topology_command(arguments: argparse.Namespace) -> int:
         if not all(test.get("compare") == "refused" for test in tests):
             compilation = warm.compile(document)
             if not compilation.ok:
-                tell([each.to_json() for each in compilation.diagnostics], as_json=arguments.json)
+                show_diagnostics(
+                    [each.to_json() for each in compilation.diagnostics], as_json=arguments.json
+                )
                 return 2
         for test in tests:
             result = run_test(warm, document, test)

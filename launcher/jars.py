@@ -297,7 +297,7 @@ def _ivy_jar() -> Path:
 
 
 def _why(output: str) -> str:
-    """The telling line of Ivy's long report."""
+    """The line with the cause of Ivy's long report."""
     for pattern in (
         r"invalid sha1[^\n]*",
         r"(?:UnknownHost|Connect|SocketTimeout|NoRouteToHost|SSL\w*)Exception[^\n]*",

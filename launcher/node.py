@@ -88,7 +88,7 @@ def installed() -> bool:
 def build_page() -> Path:
     """The folder of the built page, built anew if a source has changed.
 
-    MILLRACE_PAGE names a folder with a page that somebody else has built.
+    MILLRACE_PAGE names a folder with a page that is already built.
     """
     given = os.environ.get("MILLRACE_PAGE")
     if given:
@@ -147,6 +147,6 @@ def _why(done: subprocess.CompletedProcess[str]) -> str:
         )
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     lines = [line.strip() for line in plain.splitlines() if line.strip()]
-    telling = [number for number, line in enumerate(lines) if re.search(r"(?i)error\b", line)]
-    first = telling[0] if telling else max(0, len(lines) - 6)
+    faults = [number for number, line in enumerate(lines) if re.search(r"(?i)error\b", line)]
+    first = faults[0] if faults else max(0, len(lines) - 6)
     return " ".join(lines[first : first + 6])

@@ -78,7 +78,7 @@ class Running:
     lines: list[str] = field(default_factory=list)
     up: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def said(self, text: str) -> bool:
+    def printed(self, text: str) -> bool:
         """Whether a line since its last start has this text in it."""
         return any(text in line for line in self.lines)
 
@@ -132,7 +132,7 @@ class Supervisor:
             await running.up.wait()
 
     async def wait(self) -> None:
-        """Until somebody asks to stop."""
+        """Run until a stop is requested."""
         await self._stopping.wait()
 
     def ask_to_stop(self) -> None:

@@ -65,7 +65,7 @@ class Beginning:
         return not self.resets_stores and self.position == Position.STOPPED
 
     def to_request(self) -> dict[str, Any] | None:
-        """What the driver is told, with an id of its own; None where it simply continues."""
+        """The request for the driver, with an id of its own; None where it simply continues."""
         if self.continues:
             return None
         asked: dict[str, Any] = {"id": uuid.uuid4().hex, "from": self.position}
@@ -107,7 +107,7 @@ def beginning_without(row: Deployment, version: int) -> dict[str, Any] | None:
 
 
 def request_of(row: Deployment) -> dict[str, Any] | None:
-    """What the driver is told."""
+    """The request for the driver."""
     if row.beginning is None:
         return None
     return {

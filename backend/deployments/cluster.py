@@ -87,6 +87,6 @@ def _wait(future: Any) -> None:
     try:
         future.result()
     except KafkaException as error:
-        # Somebody else created it in the meantime.
+        # Another client created it in the meantime.
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise

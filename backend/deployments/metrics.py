@@ -64,7 +64,7 @@ def _add(family: HistogramMetricFamily, labels: Values, durations: Mapping[str, 
 
 
 class _Figures(Collector):
-    """Families of metrics, each with a sample for what the reports tell of it."""
+    """Families of metrics, each with a sample from its reports."""
 
     def __init__(
         self, found: Sequence[tuple[Values, str, Mapping[str, Any] | None]], now: float

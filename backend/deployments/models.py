@@ -44,7 +44,7 @@ class Deployment(models.Model):
     wanted_at = models.DateTimeField(default=timezone.now)
     #: what becomes of stores whose rows the wanted version cannot carry over: reset or drop, by id
     state_decisions = models.JSONField(default=dict)
-    #: what the next run is told about where it begins (`beginnings`); drivers apply it once
+    #: where the next run begins (`beginnings`); drivers apply it once
     beginning = models.JSONField(null=True, blank=True)
     #: number of the version that runs again should the wanted one not reach its first batch
     fallback = models.PositiveIntegerField(null=True, blank=True)

@@ -1,6 +1,6 @@
 """The only code through which workers and the watch read and change deployments.
 
-They act for nobody: what people may do is in `deployments.actions`.
+They check no rights: what people may do is in `deployments.actions`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading rows of deployments to change them, and telling that they were changed."""
+"""Read rows of deployments to change them, and notify of the changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deployments.models import Deployment, Observation, Run, waiting_steps
 
 
 def bump(deployment: int) -> None:
-    """Count a change, and tell those who watch."""
+    """Count a change, and notify watchers."""
     Deployment.objects.filter(pk=deployment).update(
         revision=F("revision") + 1, updated_at=timezone.now()
     )

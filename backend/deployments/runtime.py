@@ -1,7 +1,7 @@
 """What a driver reports, with rates per second derived from two of its reports.
 
-Deriving is a pure function of the reports in the run's stream, so that whoever follows the stream
-and whoever reads it afresh come to the same figures.
+Deriving is a pure function of the reports in the run's stream, so that following the stream and
+reading it again give the same figures.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
     sent.set(redis.run_watched(run.report_id), 1, ex=WATCHED_SECONDS)
     sent.get(redis.run_records(run.report_id))
     raw = sent.execute()[-1]
-    # A driver that has not seen yet that somebody looks.
+    # A driver that has not seen the request yet.
     if raw is None:
         return {"sampling": "starting", "at": None, "records": []}
     found = json.loads(raw)

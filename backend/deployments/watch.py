@@ -42,10 +42,10 @@ class Watch:
         """Look once. Without Redis no worker is heard, and none can work."""
         reason = ""
         try:
-            said: Mapping[Any, Any] = redis.client().hgetall(redis.HEARTBEATS)
+            heartbeats: Mapping[Any, Any] = redis.client().hgetall(redis.HEARTBEATS)
         except RedisError as error:
-            said, reason = {}, str(error)
-        words = {int(name): text.decode() for name, text in said.items()}
+            heartbeats, reason = {}, str(error)
+        words = {int(name): text.decode() for name, text in heartbeats.items()}
         watched = set(reconciling.due_for_reconcile())
         for gone in set(self._heard) - watched:
             del self._heard[gone]

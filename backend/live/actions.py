@@ -19,7 +19,7 @@ from live.presence import present
 
 
 def edit_node(actor: User, topology: Topology, node: str | None) -> None:
-    """Tell others which node the actor edits; None: none any more.
+    """Show others which node the actor edits; None: none any more.
 
     Nothing is stored for good, so there is no audit entry. Raises Unavailable without Redis.
     """

@@ -74,8 +74,8 @@ class Feed:
             yield f"retry: {RETRY_MS}\n\n".encode()
             while True:
                 try:
-                    async with aclosing(self._tell(last_event_id)) as told:
-                        async for text in told:
+                    async with aclosing(self._events(last_event_id)) as events:
+                        async for text in events:
                             yield text
                     return
                 except (RedisError, OSError) as error:
@@ -88,7 +88,7 @@ class Feed:
             self.hub.unsubscribe(self.subscription)
             await self._leave()
 
-    async def _tell(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
+    async def _events(self, last_event_id: str) -> AsyncGenerator[bytes, None]:
         """From the snapshot, or from where the page was, until the reader may no longer listen."""
         if not await sync_to_async(may_listen)(self.scope):
             return

@@ -23,7 +23,7 @@ from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
 ANSWER_SECONDS = 5.0
 #: consumers at a time, and how long a request waits for one
 READERS, WAIT_SECONDS = 4, 5.0
-#: nobody's offsets are kept under it; the client insists on a name
+#: no offsets are kept under it; the client insists on a name
 GROUP = "millrace-page"
 
 K = TypeVar("K")

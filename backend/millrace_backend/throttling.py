@@ -1,4 +1,4 @@
-"""Limits of requests per minute, counted in Redis; without Redis nobody is shut out."""
+"""Limits of requests per minute, counted in Redis; without Redis there are no limits."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _holds(
 def end(alert: Alert, now: datetime) -> None:
     """What an alert is about no longer holds."""
     if alert.fired_at is None:
-        # It did not hold for long enough: nobody has heard of it.
+        # It did not hold for long enough: no notification was sent.
         alert.delete()
         return
     with transaction.atomic():

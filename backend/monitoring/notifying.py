@@ -46,7 +46,7 @@ def due() -> list[int]:
 
 
 def deliver(delivery: int) -> None:
-    """Send a notification, unless somebody else does or it is not due."""
+    """Send a notification, unless another worker does or it is not due."""
     now = timezone.now()
     claimed = Delivery.objects.filter(
         pk=delivery, state=DeliveryState.WAITING, due_at__lte=now
@@ -95,16 +95,16 @@ def receivers(rule: AlertRule) -> list[tuple[Channel, str]]:
     return [*hooks, *((Channel.MAIL, address) for address in rule.mail)]
 
 
-def send(channel: Channel, target: str, said: Mapping[str, Any]) -> None:
+def send(channel: Channel, target: str, payload: Mapping[str, Any]) -> None:
     """Send one notification. Raises Undeliverable."""
     if channel == Channel.WEBHOOK:
-        post(target, said, settings.MILLRACE_WEBHOOK_NETWORKS)
+        post(target, payload, settings.MILLRACE_WEBHOOK_NETWORKS)
         return
     if not settings.MILLRACE_MAIL:
         raise Undeliverable("No mail server is set: MILLRACE_SMTP_URL.")
-    lines = [said["message"], "", said["url"]]
+    lines = [payload["message"], "", payload["url"]]
     try:
-        EmailMessage(said["title"], "\n".join(lines), to=[target]).send()
+        EmailMessage(payload["title"], "\n".join(lines), to=[target]).send()
     except (OSError, smtplib.SMTPException, ValueError) as error:
         raise Undeliverable(f"The mail server did not take it: {error}") from error
 

@@ -156,7 +156,7 @@ class _Connection(http.client.HTTPConnection):
             self.sock = context.wrap_socket(plain, server_hostname=self.host)
 
     def abort(self) -> None:
-        """Wake whoever waits for the other side."""
+        """Wake the thread that waits for the other side."""
         if self.sock is not None:
             try:
                 self.sock.shutdown(socket.SHUT_RDWR)

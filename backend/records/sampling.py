@@ -39,7 +39,7 @@ class Mask:
 
 
 @dataclass(frozen=True)
-class Wish:
+class SampleRequest:
     """How many records, from which end, in which formats, and what is masked by its path."""
 
     count: int
@@ -59,13 +59,13 @@ class Sample:
     skipped: int
 
 
-def sample(workspace: Workspace, topic: str, wish: Wish) -> Sample:
+def sample(workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
     """The newest records of a topic, or the first, in the order of their times.
 
     Raises ApiError for a mask of a format that is not read here.
     """
-    masked = {path_steps(path): mask for path, mask in wish.masks.items()}
-    for part, chosen in (("key", wish.key_format), ("value", wish.value_format)):
+    masked = {path_steps(path): mask for path, mask in request.masks.items()}
+    for part, chosen in (("key", request.key_format), ("value", request.value_format)):
         if chosen not in _READ and any(steps[0] == part for steps in masked):
             raise ApiError(
                 "invalid",
@@ -77,15 +77,15 @@ def sample(workspace: Workspace, topic: str, wish: Wish) -> Sample:
 
     def take(record: Raw) -> dict[str, Any] | None:
         try:
-            return _line(workspace, topic, record, wish, masked)
+            return _line(workspace, topic, record, request, masked)
         except Undecodable:
             found.skipped += 1
             return None
 
-    asked = Asked(start=wish.start, limit=wish.count)
+    asked = Asked(start=request.start, limit=request.count)
     page, _ = scanned(topic, asked, take)
     rows: list[Any] = [row.content for row in page.rows]
-    found.lines = rows[::-1] if wish.start == Start.LATEST else rows
+    found.lines = rows[::-1] if request.start == Start.LATEST else rows
     return found
 
 
@@ -93,12 +93,12 @@ def _line(
     workspace: Workspace,
     topic: str,
     record: Raw,
-    wish: Wish,
+    request: SampleRequest,
     masked: Mapping[tuple[str | int, ...], Mask],
 ) -> dict[str, Any]:
     """A record as an input line. Raises Undecodable where a part that is masked cannot be read."""
     line: dict[str, Any] = {"topic": topic}
-    parts = (("key", record.key, wish.key_format), ("value", record.value, wish.value_format))
+    parts = (("key", record.key, request.key_format), ("value", record.value, request.value_format))
     for part, raw, chosen in parts:
         rules = {steps[1:]: mask for steps, mask in masked.items() if steps[0] == part}
         try:
@@ -112,7 +112,7 @@ def _line(
             value = _masked(workspace, value, steps, mask)
         line[part] = value
     line |= {"timestamp": record.timestamp, "partition": record.partition}
-    if wish.headers and record.headers:
+    if request.headers and record.headers:
         line["headers"] = {
             name: None if raw is None else raw.decode(errors="replace")
             for name, raw in record.headers
@@ -151,7 +151,7 @@ def _masked(workspace: Workspace, value: Any, steps: tuple[str | int, ...], mask
 
 
 def _hashed(workspace: Workspace, value: Any) -> Any:
-    """A value of the same type that nobody leads back, the same within a workspace."""
+    """A value of the same type that cannot be traced back, the same within a workspace."""
     if isinstance(value, dict):
         return {name: _hashed(workspace, each) for name, each in value.items()}
     if isinstance(value, list):

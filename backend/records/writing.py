@@ -69,7 +69,7 @@ class Lane:
 
 
 class Writer:
-    """Writes until ``stopped`` says so."""
+    """Writes until ``stopped`` returns true."""
 
     def __init__(self, stopped: Callable[[], bool]) -> None:
         self._stopped = stopped

@@ -153,7 +153,7 @@ class SocketAnalyzer:
         return [ExpressionResult.from_json(answer) for answer in answers]
 
     def close(self) -> None:
-        """Close the connections that nobody uses now."""
+        """Close idle connections."""
         while self._idle:
             self._idle.pop().close()
 

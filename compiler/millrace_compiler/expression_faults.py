@@ -1,6 +1,6 @@
 """Spark's errors for an invalid expression, as diagnostics of the compiler.
 
-Spark names a condition and the facts of it. Here the conditions that people meet become codes of
+Spark names a condition and the facts of it. Here the common conditions become codes of
 :mod:`millrace_compiler.prose`, with the nearest name that is known and the narrowest place in the
 text; what is rarer keeps Spark's words.
 """
@@ -127,7 +127,7 @@ class _Found:
 
 
 def _position(text: str, error: ExpressionError) -> Position:
-    """Where the fault is: at least one character, the whole text where nobody knows better."""
+    """Where the fault is: at least one character, the whole text where the place is not known."""
     if error.start is None or error.start < 0:
         return Position(0, max(1, len(text)))
     start = max(0, min(error.start, len(text) - 1))

@@ -33,7 +33,7 @@ class Handle:
     """What a port carries: the step that makes it and what later steps must know of it.
 
     ``sources`` are the ids of the input steps it comes from, which have to be co-partitioned where
-    it meets another one. ``readers`` are the steps that hold the rows of a table.
+    it is joined with another one. ``readers`` are the steps that hold the rows of a table.
     """
 
     step: str

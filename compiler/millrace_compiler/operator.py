@@ -187,10 +187,10 @@ class Operator:
 
         The last one adds the node; the writer gives it ``name``.
         """
-        said = parameter_words(self)
-        args = [said.pop(name) for name in self.positional if name in said]
+        words = parameter_words(self)
+        args = [words.pop(name) for name in self.positional if name in words]
         return [
-            self.with_store(Call(self.kind.rpartition(".")[2], tuple(args), tuple(said.items())))
+            self.with_store(Call(self.kind.rpartition(".")[2], tuple(args), tuple(words.items())))
         ]
 
     def with_store(self, made: Call) -> Call:

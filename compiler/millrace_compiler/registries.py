@@ -220,7 +220,7 @@ def _origin(address: str) -> tuple[str, str, int] | None:
 
 
 class Unasked:
-    """Asks nobody: for a document whose author may not send requests."""
+    """Sends no requests: for a document whose author may not send requests."""
 
     def latest(self, registry: str, subject: str, budget: Budget) -> Found:
         """Raises :class:`NoSchema`."""

@@ -16,7 +16,7 @@ class System:
     web_port: int
     ports: dict[str, int]
     redis_password: str
-    #: addresses of parts that somebody else runs, by the name of the embedded part
+    #: addresses of external services, by the name of the embedded part
     outside: frozenset[str]
     #: what every process gets
     environment: dict[str, str] = field(default_factory=dict)

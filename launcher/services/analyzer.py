@@ -40,7 +40,7 @@ def service(system: System) -> Service:
 
 
 async def _answers(running: Running) -> bool:
-    if not running.said("READY"):
+    if not running.printed("READY"):
         return False
     host, _, port = running.service.environment["MILLRACE_ANALYZER"].partition(":")
     try:

@@ -60,7 +60,7 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = %-5p %c{1}: %m%n%throwable{0}
 rootLogger.level = warn
 rootLogger.appenderRef.out.ref = out
-# Says in a sentence what a broker goes through; the rest is of interest when something breaks.
+# One sentence for each phase of a broker; the rest is of interest when something breaks.
 logger.server.name = kafka.server.KafkaRaftServer
 logger.server.level = info
 """
@@ -119,10 +119,10 @@ def _format(properties: Path) -> None:
         check=False,
     )  # fmt: skip
     if done.returncode != 0:
-        said = (done.stdout + done.stderr).strip().splitlines()
+        lines = (done.stdout + done.stderr).strip().splitlines()
         raise Problem(
             f"The broker's folder {properties.parent} could not be formatted: "
-            f"{said[-1] if said else 'no reason given'}. Delete it to begin with an empty broker."
+            f"{lines[-1] if lines else 'no reason given'}. Delete it to begin with an empty broker."
         )
 
 
@@ -153,7 +153,7 @@ def metadata_known(address: str) -> bool:
         "bootstrap.servers": address,
         "log_level": 0,
         "socket.connection.setup.timeout.ms": 1000,
-        # Its complaints while nobody listens yet are what is being waited out.
+        # Errors are expected until it listens.
         "error_cb": print_nothing,
     }
     client = AdminClient(settings)

@@ -43,8 +43,8 @@ def beat(system: System) -> Service:
 
 async def _worker_ready(running: Running) -> bool:
     # Celery logs this when its consumer is connected to Redis.
-    return running.said(" ready.")
+    return running.printed(" ready.")
 
 
 async def _beat_ready(running: Running) -> bool:
-    return running.said("is starting.")
+    return running.printed("is starting.")

@@ -8,7 +8,7 @@ from launcher.supervisor import Running, Service
 
 
 def service(system: System) -> Service:
-    """Writes to topics what the database says; generators of an earlier start go on."""
+    """Write the records of all generators; those of an earlier start go on."""
     return Service(
         name="generators",
         command=[
@@ -23,4 +23,4 @@ def service(system: System) -> Service:
 
 
 async def _waits(running: Running) -> bool:
-    return running.said("READY")
+    return running.printed("READY")

@@ -21,7 +21,7 @@ def service(system: System) -> Service:
         once=True,
         deadline=180,
         environment=system.environment,
-        # Whoever reads the link is the admin: it goes to the terminal alone.
+        # The link makes its reader the admin: it goes to the terminal alone.
         secret=re.compile(r"\S*/sign-in/\S+"),
         hint="The database is named by DATABASE_URL, or is db.sqlite3 in the data folder.",
     )  # fmt: skip

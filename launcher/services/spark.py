@@ -94,4 +94,4 @@ def _listens(port: int) -> Ready:
 
 
 async def _registered(running: Running) -> bool:
-    return running.said("Successfully registered with master")
+    return running.printed("Successfully registered with master")

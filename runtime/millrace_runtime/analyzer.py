@@ -1,4 +1,4 @@
-"""The analyzer: a warm Spark session that tells the type of an expression, or what is wrong.
+"""The analyzer: a warm Spark session that returns the type of an expression, or its error.
 
     python -m millrace_runtime.analyzer --port 7077
 
@@ -52,10 +52,12 @@ class SparkAnalyzer:
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer to one request; a faulty expression gives an error in its place."""
-        told = json.dumps(
+        request_json = json.dumps(
             {"expressions": request.get("expressions") or [], "types": request.get("types") or []}
         )
-        answer: dict[str, Any] = json.loads(self._gateway.Analysis.analyze(self._java, told))
+        answer: dict[str, Any] = json.loads(
+            self._gateway.Analysis.analyze(self._java, request_json)
+        )
         return {"id": request.get("id"), **answer}
 
     def overdue(self) -> int:
@@ -132,7 +134,7 @@ def preload(spark: Any) -> None:
             names = [name for name in content.namelist() if name.endswith(".class")]
         for name in names:
             if "-" not in name:  # META-INF, module-info, package-info
-                # Some lean on libraries that nobody here has.
+                # Some need libraries that are not installed.
                 with contextlib.suppress(Exception):
                     find(name.removesuffix(".class").replace("/", "."), False, loader)
 
@@ -161,7 +163,7 @@ def functions(spark: Any) -> list[dict[str, str]]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serves until it is told to stop, or writes the functions and ends."""
+    """Serve until a stop is requested, or writes the functions and ends."""
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.analyzer")
     parser.add_argument("--port", type=int, default=7071, help="on 127.0.0.1 (7071)")
     parser.add_argument(

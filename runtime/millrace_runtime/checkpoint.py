@@ -38,7 +38,7 @@ def stream_location(location: str, name: str = "stream") -> str:
 
 
 def settle(location: str) -> None:
-    """Make a moved state the job's if a batch was done on it, although nobody could note that."""
+    """Make a moved state the job's if a batch was done on it, although that could not be noted."""
     if not is_local(location):
         return
     folder = local_path(location)
@@ -137,7 +137,7 @@ def write_notes(file: Path, notes: dict[str, Any]) -> None:
 
 
 def note_arrival(location: str, run: str) -> None:
-    """Note that a run has done a batch, for whoever would start the version before it again."""
+    """Note that a run has done a batch, so that the version before it is not started again."""
     if is_local(location):
         (local_path(location) / "arrived").write_text(run, encoding="utf-8")
 
@@ -290,7 +290,7 @@ def is_gone(location: str) -> bool:
 
 
 def begins_anew(location: str, beginning: Beginning | None) -> bool:
-    """Whether the query of a start has no checkpoint, although a request says where it begins.
+    """Whether the query of a start has no checkpoint, although a request sets where it begins.
 
     It leaves the rows of the checkpoint behind, or there are none to carry over.
     Raises MillraceError `option_invalid` for storage that is not a local folder.

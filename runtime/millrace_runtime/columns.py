@@ -101,7 +101,7 @@ def encode(column: Column, format: Format, *, at: Place | None = None) -> Column
 
 @contextlib.contextmanager
 def _refusing(at: Place | None) -> Iterator[None]:
-    """What the operator says of a format, as an error at its node."""
+    """The refusal of a format by the operator, as an error at its node."""
     try:
         yield
     except Py4JJavaError as error:

@@ -58,7 +58,7 @@ class Driving:
                 self._lost = error
 
     def _wanted(self) -> Wanted:
-        """What the control file says; without one, or with another word, the job runs."""
+        """The word in the control file; without one, or with another word, the job runs."""
         if self.arguments.control is None:
             return "run"
         try:
@@ -107,12 +107,12 @@ class Driving:
         self._lost = None
         if mode != "catch up" and not self._started:
             self.stages.done("query")
-            self.report.log("info", self.stages.told())
+            self.report.log("info", self.stages.summary())
         self._started = True
         return query
 
     def _wait(self, query: Any, until: Until, wanted: Wanted) -> bool:
-        """Whether the query ended by itself, and not because of a stop or another wish.
+        """Whether the query ended by itself, and not because of a stop or another request.
 
         A stop waits `until` the end of the batch or trigger.
         """

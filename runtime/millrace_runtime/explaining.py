@@ -67,7 +67,7 @@ _CAUSES = (
     (
         "JAVA_GATEWAY_EXITED",
         "spark_not_started",
-        "Spark's process ended before it answered; what it said is in the log before this. Check "
+        "Spark's process ended before it answered; its output is in the log before this. Check "
         "Java, the memory that is asked for and --spark-config.",
     ),
     (

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 #: The places from which a job may read files: URLs and folders, separated by commas.
 ALLOWED = "MILLRACE_READERS"
-# Formats that read what their path says and nothing else.
+# Formats that read the files of their path and nothing else.
 _FILES = ("avro", "binaryfile", "csv", "delta", "json", "orc", "parquet", "text", "xml")
 _OPTIONAL = ("headers", "topic", "partition", "offset")
 

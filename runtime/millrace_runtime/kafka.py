@@ -21,7 +21,7 @@ CONTROL_ROWS_PER_SECOND = 1
 # How Spark writes the ends of a topic-partition among offsets.
 EARLIEST, LATEST = -2, -1
 
-# A broker that is away is said after a minute; Spark asks three times.
+# An unreachable broker is reported after a minute; Spark asks three times.
 PATIENCE = {"default.api.timeout.ms": "20000", "request.timeout.ms": "15000"}
 
 

@@ -220,7 +220,7 @@ def _end(offset: int, end: int, held: int | None, *, moved: bool) -> int:
     return offset if held is None else max(offset, min(end, held))
 
 
-def told(settled: Settled, choice: str) -> str:
+def summary(settled: Settled, choice: str) -> str:
     """A sentence for the log about what was lost."""
     lost = sum(each.lost(choice) for each in settled.losses)
     at = "the first records there are" if choice == "earliest" else "the ends of the partitions"

@@ -72,7 +72,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="begin a job that ran before elsewhere than where it stopped, once: "
         '{"reset": true} without its rows, {"from": "earliest"}, {"from": "latest"}, '
         '{"from": "sources"}, {"from": "time", "time": MS} or {"from": "offsets", "offsets": '
-        '{"TOPIC": {"PARTITION": OFFSET}}}; "id" tells one request from another',
+        '{"TOPIC": {"PARTITION": OFFSET}}}; "id" distinguishes requests',
     )
     p.add_argument(
         "--lost-offsets",
@@ -104,7 +104,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         "--report",
         metavar="URL",
         default=os.environ.get("MILLRACE_REPORT"),
-        help="a Redis that is told how the job does (default: MILLRACE_REPORT)",
+        help="a Redis that gets reports of the job (default: MILLRACE_REPORT)",
     )
     p.add_argument(
         "--decide",

@@ -57,8 +57,10 @@ class Offsets:
             self._held = {}
             return []
         begins = bounds(first, "startOffset")
-        said = [self._lost(each, begins, ends, read.get(each, (-1, 0))) for each in sorted(ends)]
-        return [sentence for sentence in said if sentence]
+        sentences = [
+            self._lost(each, begins, ends, read.get(each, (-1, 0))) for each in sorted(ends)
+        ]
+        return [sentence for sentence in sentences if sentence]
 
     def _lost(
         self, place: Place, begins: dict[Place, int], ends: dict[Place, int], read: tuple[int, int]

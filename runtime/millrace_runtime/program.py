@@ -49,7 +49,7 @@ def _run(file: Path) -> dict[str, object]:
         spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # noqa: BLE001 - it is somebody's code, sys.exit included
+    except BaseException as error:  # noqa: BLE001 - it is the user's code, sys.exit included
         raise _failed(file, error) from None
     finally:
         sys.dont_write_bytecode = before

@@ -66,7 +66,7 @@ def rehearse(
     scratch = tempfile.mkdtemp(prefix="millrace-rehearsal-", dir=local_dir())
     try:
         _run(session, name, graph, arguments, run, scratch)
-    except Exception as error:  # noqa: BLE001 - the query itself says what is wrong
+    except Exception as error:  # noqa: BLE001 - the query itself reports what is wrong
         return f"{type(error).__name__}: {error}".split("\n", 1)[0]
     finally:
         with contextlib.suppress(Exception):

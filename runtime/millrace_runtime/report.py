@@ -38,7 +38,7 @@ QUIET_SECONDS = 5.0
 OPEN_SECONDS = 1.0
 # A look asks one number of Java: a batch's figures wait this long at most.
 LOOK_SECONDS = 0.03
-# With no page open: nobody waits for a batch's figures.
+# With no page open.
 QUIET_LOOK_SECONDS = 0.5
 OUTAGE_PAUSE_SECONDS = 2.0
 #: A topic-partition, the offset at which it continues, and the records before that are left out.
@@ -55,7 +55,7 @@ class Report(Protocol):
         ...
 
     def step(self, detail: str) -> None:
-        """How far a start is that takes long; whoever waits for it goes on waiting."""
+        """How far a start is that takes long; a worker waits for it as long as such steps come."""
         ...
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
@@ -146,7 +146,7 @@ class Silence:
 
 
 def reporter(url: str | None, run: str) -> Report:
-    """Reports to the Redis of that URL, or to nobody."""
+    """Reports to the Redis of that URL, or none."""
     return RedisReport(url, run) if url else Silence(run)
 
 
@@ -167,7 +167,7 @@ class RedisReport:
         self._closed = False
         self._progress: Progress | None = None
         self._sampling = Sampling(self._redis, run)
-        self._told = float("-inf")
+        self._reported = float("-inf")
         self._open = False
         self._open_due = 0.0
         self._state = "starting"
@@ -208,7 +208,7 @@ class RedisReport:
         progress, self._progress = self._progress, None
         if progress is not None:
             with contextlib.suppress(Exception):
-                self._tell(progress, last=True)
+                self._report(progress, last=True)
             progress.close()
             self._wake.set()
 
@@ -239,11 +239,11 @@ class RedisReport:
             return
         self._look_for_pages()
         with contextlib.suppress(Exception):  # the session may be going away
-            waited = time.monotonic() - self._told
+            waited = time.monotonic() - self._reported
             pause = HEARTBEAT_SECONDS if self._open else QUIET_SECONDS
             if waited >= pause or (self._open and progress.moved()):
-                self._tell(progress)
-                self._told = time.monotonic()
+                self._report(progress)
+                self._reported = time.monotonic()
         with contextlib.suppress(Exception):  # as above; and Redis may be away
             self._sampling.look()
 
@@ -257,7 +257,7 @@ class RedisReport:
             self._open = False
             self._open_due = time.monotonic() + OUTAGE_PAUSE_SECONDS
 
-    def _tell(self, progress: Progress, *, last: bool = False) -> None:
+    def _report(self, progress: Progress, *, last: bool = False) -> None:
         event = {**progress.event(last=last), "state": self._state}
         for level, node, message in progress.logs():
             self._waiting.append(
@@ -331,8 +331,8 @@ class Progress:
     def logs(self) -> list[tuple[str, str | None, str]]:
         """Lines since the last call: what nodes wrote (peek, print), and records that were lost."""
         lines = json.loads(self._gateway.Reports.logs(self._run))
-        said = [(line["level"], line.get("node"), line["message"]) for line in lines]
-        return said + [("warning", None, loss) for loss in self.losses()]
+        lines_of_nodes = [(line["level"], line.get("node"), line["message"]) for line in lines]
+        return lines_of_nodes + [("warning", None, loss) for loss in self.losses()]
 
     def losses(self) -> list[str]:
         """Sentences about records that were lost since the last call."""

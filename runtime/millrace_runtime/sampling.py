@@ -7,7 +7,7 @@ look. While it is there, the operator keeps the last records of each edge (`Samp
     {"here": bool, "at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]}}
 
 `here` is false where tasks run in other processes than the driver: no records are kept there.
-While nobody looks, the driver asks for one key a second, and its tasks do nothing.
+While no page shows them, the driver asks for one key a second, and its tasks do nothing.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def edge_name(edge: Mapping[str, Any]) -> str:
 
 
 class Sampling:
-    """Keeps records while somebody looks. Called from one thread.
+    """Keep records while a page shows them. Called from one thread.
 
     `client`: a Redis client; its errors are raised by `look`, which may be called again.
     """
@@ -89,7 +89,7 @@ class Sampling:
             watched = bool(self._redis.exists(self._watched))
             self._due = time.monotonic() + LOOK_SECONDS
         finally:
-            # Whoever looks through a Redis that is away sees nothing.
+            # Without Redis there is nothing to show.
             if self._on and not watched:
                 self._on = not columns.gateway().Samples.unwatch(self._run)
         if not watched:

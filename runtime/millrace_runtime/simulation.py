@@ -182,7 +182,7 @@ class Simulator:
         return result
 
     def _say(self, result: Result) -> None:
-        """Ends the run; the result gets what the nodes said and the trace."""
+        """Ends the run; the result gets the log lines of nodes and the trace."""
         try:
             if self._traces:
                 self._count(result)
@@ -195,9 +195,9 @@ class Simulator:
         if self._query is not None:
             self._query.stop()
             self._query = None
-        said = self._memory.close()
+        logs = self._memory.close()
         shutil.rmtree(self._folder, ignore_errors=True)
-        return said
+        return logs
 
     # -- the query -------------------------------------------------------------------------------
 
@@ -345,10 +345,12 @@ class Simulator:
         """The dropped records so far."""
         statistics = json.loads(columns.gateway().Reports.statistics(self._run))
         result.dropped = statistics["dropped"]
-        for node, told in statistics["nodes"].items():
-            dead = {"dead_letter": told["dead_letters"]} if told["dead_letters"] else {}
-            result.drops_by_reason[node] = {**told["dropped"], **dead}
-        result.drops = {node: sum(told.values()) for node, told in result.drops_by_reason.items()}
+        for node, counts in statistics["nodes"].items():
+            dead = {"dead_letter": counts["dead_letters"]} if counts["dead_letters"] else {}
+            result.drops_by_reason[node] = {**counts["dropped"], **dead}
+        result.drops = {
+            node: sum(counts.values()) for node, counts in result.drops_by_reason.items()
+        }
 
 
 class Halted(Exception):

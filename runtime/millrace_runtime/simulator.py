@@ -12,8 +12,8 @@ A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 - `{"do": "prepare"}` → `{"state": "ready" | "starting"}`, and starts a process if there is none
 - `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner
 
-It costs nothing until somebody simulates: processes with a warm Spark session start with the first
-request, and end when nobody has simulated for a while. It prints READY once it answers.
+Nothing runs before the first simulation: processes with a warm Spark session start with the first
+request, and end after a while without requests. It prints READY once it answers.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Serves until it is told to stop."""
+    """Serve until a stop is requested."""
     parser = argparse.ArgumentParser(prog="python -m millrace_runtime.simulator")
     parser.add_argument("--port", type=int, default=7072, help="on 127.0.0.1 (7072)")
     parser.add_argument(

@@ -1,8 +1,8 @@
 """A driver that is prepared beside the one that it replaces, and then takes its checkpoint.
 
-Whoever starts it gives a folder and, in MILLRACE_LOCK, the descriptor of an open lock file. The
-driver makes the file `ready` in the folder, and waits for a file `go`. Then it takes the lock as
-soon as nobody holds it: until it has the lock it writes neither to the checkpoint nor to topics.
+The worker passes a folder and, in MILLRACE_LOCK, the descriptor of an open lock file. The driver
+makes the file `ready` in the folder, and waits for a file `go`. Then it takes the lock as
+soon as it is free: until it has the lock it writes neither to the checkpoint nor to topics.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from millrace_runtime.errors import MillraceError
 
 LOCK = "MILLRACE_LOCK"
 LOOK_SECONDS = 0.01
-#: it ends if the file `wanted` was not touched for so long, and nobody has said `go`
+#: it ends if the file `wanted` was not touched for so long, and there is no `go`
 FORGOTTEN_SECONDS = 120.0
 
 

@@ -41,7 +41,7 @@ class Stages:
         self._took.append((name, now - self._last))
         self._last = now
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """`started in 6.2 s: Spark 4.0, topology 1.1, ...`."""
         parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self._took)
         return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
@@ -202,7 +202,7 @@ class Starter:
         return local or self.arguments.lost_offsets == "fail"
 
     def _find_checkpoint(self, kafka: Kafka, names: list[str], *, reset: bool) -> None:
-        """Refuse or tell that the checkpoint is gone of a deployment that has done a batch."""
+        """Refuse or report that the checkpoint of a deployment is gone that has done a batch."""
         from millrace_runtime import checkpoint, lost_offsets, topics
 
         arguments = self.arguments
@@ -211,10 +211,10 @@ class Starter:
             return
         held = topics.ranges(self.spark, kafka.client, names)
         folder = checkpoint.local_path(arguments.checkpoint)
-        said = lost_offsets.checkpoint_gone(folder, held, arguments.lost_offsets)
+        warning = lost_offsets.checkpoint_gone(folder, held, arguments.lost_offsets)
         kafka.begin_with(arguments.lost_offsets)
-        self.report.log("warning", said)
-        print(f"WARN {said}", file=sys.stderr, flush=True)
+        self.report.log("warning", warning)
+        print(f"WARN {warning}", file=sys.stderr, flush=True)
 
     def _settle(self, kafka: Kafka, graph: dict[str, Any], location: str) -> None:
         """Have no query begin at offsets that the broker does not have."""
@@ -232,9 +232,9 @@ class Starter:
             arguments.lost_offsets,
         )  # fmt: skip
         if self.settled.losses:
-            said = lost_offsets.told(self.settled, arguments.lost_offsets)
-            self.report.log("warning", said)
-            print(f"WARN {said}", file=sys.stderr, flush=True)
+            warning = lost_offsets.summary(self.settled, arguments.lost_offsets)
+            self.report.log("warning", warning)
+            print(f"WARN {warning}", file=sys.stderr, flush=True)
 
 
 def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:

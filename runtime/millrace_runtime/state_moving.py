@@ -154,7 +154,7 @@ def _begun(stream: Path) -> list[Path]:
 
 
 def _read_to(offsets: Path, *, head: int = 2) -> list[Any]:
-    """How far each source has read, as Spark's log says."""
+    """How far each source has read, according to Spark's log."""
     return [json.loads(line) for line in offsets.read_text(encoding="utf-8").splitlines()[head:]]
 
 
@@ -232,15 +232,15 @@ _PHASES = {
 
 
 @contextlib.contextmanager
-def telling(tell: Callable[[str], None], progress: Callable[[], str]) -> Iterator[None]:
-    """Tell the progress of a move until it ends. `progress`: its JSON, with phase and rows."""
+def reporting(report: Callable[[str], None], progress: Callable[[], str]) -> Iterator[None]:
+    """Report the progress of a move until it ends. `progress`: its JSON, with phase and rows."""
     ended = threading.Event()
 
     def work() -> None:
         while not ended.wait(PROGRESS_SECONDS):
             with contextlib.suppress(Exception):  # the session may be going away
                 found = json.loads(progress())
-                tell(_PHASES[found["phase"]].format(rows=found["rows"]))
+                report(_PHASES[found["phase"]].format(rows=found["rows"]))
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
@@ -256,7 +256,7 @@ class Move:
     """What a job needs to take over the state of another: `run` gives the new folder's name.
 
     `client`: Kafka client settings; `start`: where topics that are new begin, in place of what the
-    sources say; `say` is told what happens, for the log.
+    sources say; `say` gets lines for the log.
     """
 
     spark: SparkSession
@@ -271,8 +271,8 @@ class Move:
     say: Callable[[str], None]
     #: finds other offsets than those where the old job stopped
     beginner: Beginner | None = None
-    #: is told how far the move is, every few seconds, by another thread
-    tell: Callable[[str], None] = lambda text: None
+    #: called with the progress of the move every few seconds, by another thread
+    report: Callable[[str], None] = lambda text: None
 
     def run(self) -> str:
         """Write the new checkpoint, read it back, and note it.
@@ -323,11 +323,11 @@ class Move:
         from millrace_runtime import columns
 
         moving = columns.gateway().StateMove
-        with telling(self.tell, moving.progress):
-            told = moving.move(
+        with reporting(self.report, moving.progress):
+            moved = moving.move(
                 self.spark._jsparkSession, json.dumps(dict(self.graph)), json.dumps(move)
             )
-        rows: dict[str, int] = json.loads(told)["rows"]
+        rows: dict[str, int] = json.loads(moved)["rows"]
         return rows
 
     def _begin_at(self, target: Path, places: Places) -> None:

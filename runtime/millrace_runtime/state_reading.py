@@ -62,8 +62,8 @@ class StateQuery:
             raise MillraceError(
                 "query_invalid", f"A page has 1 to {MOST} rows, {self.limit} were asked for."
             )
-        told = dataclasses.asdict(self)
-        return {**told, "from": told.pop("start"), "to": told.pop("end")}
+        fields = dataclasses.asdict(self)
+        return {**fields, "from": fields.pop("start"), "to": fields.pop("end")}
 
 
 def stores_of(notes: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -158,7 +158,7 @@ def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
 
 
 def _session(spark: SparkSession, commit: Path) -> SparkSession:
-    """A session that reads the format of a checkpoint's state, as its last commit tells it.
+    """A session that reads the format of a checkpoint's state, as its last commit records it.
 
     Raises OSError where the commit was deleted meanwhile.
     """
@@ -175,7 +175,7 @@ def _read(spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
     from millrace_runtime import columns
 
     try:
-        told = columns.gateway().StateReading.read(spark._jsparkSession, json.dumps(asked))
+        answer = columns.gateway().StateReading.read(spark._jsparkSession, json.dumps(asked))
     except Py4JJavaError as error:
         java = error.java_exception
         if java.getClass().getSimpleName() == "Refused":
@@ -186,7 +186,7 @@ def _read(spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
         raise _unreadable(str(java)) from None
     except PySparkException as error:
         raise _unreadable(str(error)) from None
-    page: dict[str, Any] = json.loads(told)
+    page: dict[str, Any] = json.loads(answer)
     return page
 
 

@@ -1,7 +1,7 @@
 """The process that reads stores from checkpoints: `python -m millrace_runtime.store_reader`.
 
 It reads requests from standard input and writes answers to standard output, as the processes that
-simulate do, and runs nothing that a document says. A request has `checkpoint` (a folder), `store`
+simulate do, and runs no code of a document. A request has `checkpoint` (a folder), `store`
 and `query` (`millrace_runtime.state_reading`).
 """
 

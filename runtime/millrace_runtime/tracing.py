@@ -43,8 +43,8 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
     """The operator's trace in terms of the document and the input lines."""
     node_of = {node["id"]: node.get("node") or node["id"] for node in graph["nodes"]}
     steps = []
-    for told in raw["steps"]:
-        step = {**told, "after": line_of.get(told["merge"], 0)}
+    for raw_step in raw["steps"]:
+        step = {**raw_step, "after": line_of.get(raw_step["merge"], 0)}
         del step["merge"]
         step.pop("at", None)
         if step["event"] == "record":
@@ -60,7 +60,7 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
 
 
 class Edges:
-    """The edges of a document, by what a trace says of a record's way."""
+    """The edges of a document, by the fields of a step in a trace."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._between: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
@@ -73,7 +73,7 @@ class Edges:
         """The index of the edge; None at a source and between the steps of one node.
 
         Of several edges between two ports' nodes (a join of a stream with itself) the input's
-        number tells: `left` comes before `right`.
+        number shows: `left` comes before `right`.
         """
         if origin is None or port is None or origin == node:
             return None

@@ -3,7 +3,7 @@
     worker.py [TIMEOUT_MS [MEMORY_MB]]
 
 Frames of 4 bytes length and JSON go over standard input and output, strictly in turns. What a
-processor says (forward, put ...) is kept in a list until an answer is needed or the call is done,
+processor calls (forward, put ...) is kept in a list until an answer is needed or the call is done,
 so stores and forwards happen in the order of the program. Whatever user code does (raises, exits,
 does not return, takes all memory) ends as an error of its call. Uses the standard library only.
 """
@@ -60,7 +60,7 @@ class Channel:
         self.streams: list[LogStream] = []
         os.register_at_fork(after_in_child=self._forked)
 
-    def tell(self, *message: Any) -> None:
+    def send(self, *message: Any) -> None:
         """Something that needs no answer."""
         self._check()
         self._messages.append(message)
@@ -175,7 +175,7 @@ class Channel:
         host = self._hosts[frame["node"]]
         host.enter(frame, host.close)
         for leaked in leaked_threads(host.file):
-            self.tell("log", "warning", leaked)
+            self.send("log", "warning", leaked)
 
 
 def main() -> None:

@@ -120,7 +120,7 @@ class LogStream(io.TextIOBase):
             self._own.flush()
 
     def end_line(self) -> None:
-        """Tells a line that has not ended."""
+        """Send a line that has not ended."""
         if self._length:
             self._say()
 
@@ -129,4 +129,4 @@ class LogStream(io.TextIOBase):
         self._begun, self._length = "", 0
         if length > len(line):
             line = f"{line} ... ({length} characters)"
-        self._channel.tell("log", self._level, line)
+        self._channel.send("log", self._level, line)

@@ -119,7 +119,7 @@ class Host:
             raise ValueError("process_values must leave the key as it is; use process to change it")
         headers = [_header(header) for header in record.headers] if record.headers else []
         body = [self.write_key(record.key), self.write_value(record.value), stamp, headers]
-        self.channel.tell("forward", body, to)
+        self.channel.send("forward", body, to)
 
 
 def _header(header: Any) -> list[str | None]:
@@ -144,7 +144,7 @@ class Schedule:
     def cancel(self) -> None:
         """Ends it."""
         if self._host.schedules.pop(self._number, None) is not None:
-            self._host.channel.tell("cancel", self._number)
+            self._host.channel.send("cancel", self._number)
 
 
 class Context:
@@ -193,7 +193,7 @@ class Context:
             raise ValueError(f"the type must be STREAM_TIME or WALL_CLOCK_TIME, not {type!r}")
         self._scheduled += 1
         self._host.schedules[self._scheduled] = callback
-        self._host.channel.tell("schedule", self._scheduled, every, type)
+        self._host.channel.send("schedule", self._scheduled, every, type)
         return Schedule(self._host, self._scheduled)
 
     def forward(self, record: Record, to: str | None = None) -> None:

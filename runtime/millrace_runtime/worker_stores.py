@@ -33,7 +33,7 @@ class Store:
 
     def _tell(self, *message: Any) -> None:
         self._host.open()
-        self._host.channel.tell("store", self.name, *message)
+        self._host.channel.send("store", self.name, *message)
 
     def _ask(self, *message: Any) -> Any:
         self._host.open()

@@ -80,7 +80,7 @@ def test_continuous_integration_runs_the_projects_own_command() -> None:
 
 def test_every_test_that_the_comparison_names_is_there_and_every_yes_names_one() -> None:
     text = (places.REPOSITORY / "docs" / "comparison.md").read_text(encoding="utf-8")
-    offered, proved = text.split("## What shows it")
+    offered, proved = text.split("## Limits and tests")
     named = re.findall(r"`(test_\w+|frontend/\S+)`", proved)
     sources = [path for path in committed() if path.startswith("tests/") and path.endswith(".py")]
     tests = "".join((places.REPOSITORY / path).read_text("utf-8") for path in sources)

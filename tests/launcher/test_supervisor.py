@@ -28,7 +28,7 @@ SLEEPER = "import sys, time; print('UP', flush=True); time.sleep(600)"
 
 
 async def says_up(running: Running) -> bool:
-    return running.said("UP")
+    return running.printed("UP")
 
 
 def service(name: str, code: str = SLEEPER, **more: object) -> Service:
@@ -167,7 +167,7 @@ def test_a_kill_of_the_launcher_leaves_no_service_no_driver_and_no_lock(tmp_path
         import asyncio, sys
         from pathlib import Path
         from launcher.supervisor import Service, Supervisor
-        async def up(running): return running.said("UP")
+        async def up(running): return running.printed("UP")
         async def main():
             stubborn = ("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
                         "print('UP', flush=True); time.sleep(600)")
@@ -246,7 +246,7 @@ def test_a_worker_that_is_stopped_with_a_task_in_work_ends_it_without_a_stack_tr
         try:
             await system.start([tested])
             Celery(broker=redis_url).send_task("wait", queue="slow")
-            while not system.services["worker"].said("AT WORK"):  # noqa: ASYNC110
+            while not system.services["worker"].printed("AT WORK"):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
         finally:
             await system.stop()
@@ -269,7 +269,7 @@ async def test_a_service_that_hangs_is_started_again(tmp_path: Path) -> None:
     async def answers(running: Running) -> bool:
         # The second process answers for good; the first one only while it comes up.
         first = starts.exists() and starts.read_text("utf-8") == "x"
-        return running.said("UP") and (running.state == "starting" or not first)
+        return running.printed("UP") and (running.state == "starting" or not first)
 
     found = supervisor(tmp_path)
     command = [sys.executable, "-c", HANGS, str(starts)]

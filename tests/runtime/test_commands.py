@@ -10,7 +10,7 @@ import pytest
 from millrace_runtime.input_lines import checked_line
 
 from cli import main
-from cli.documents import read_lines, tell
+from cli.documents import read_lines, show_diagnostics
 
 
 def test_a_document_that_is_not_there_is_named(
@@ -74,7 +74,7 @@ def test_lines_of_all_kinds_are_taken() -> None:
 def test_a_diagnostic_is_told_with_its_node_and_what_would_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    tell([{"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
+    show_diagnostics([{"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
            "hint": "Mend it."}])  # fmt: skip
     assert capsys.readouterr().err == "error: n.p: is wrong. Mend it.\n"
 

@@ -84,7 +84,7 @@ def test_a_start_tells_how_long_its_parts_took() -> None:
     stages = Stages()
     stages.done("Spark")
     stages.done("topology")
-    assert stages.told() == "started in 0.0 s: Spark 0.0, topology 0.0"
+    assert stages.summary() == "started in 0.0 s: Spark 0.0, topology 0.0"
 
 
 def test_a_job_says_what_takes_time_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:

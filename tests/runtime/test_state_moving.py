@@ -111,7 +111,7 @@ def test_the_old_checkpoint_is_the_job_s_until_the_first_batch_on_the_new_one(
 
 def test_a_move_tells_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_moving, "PROGRESS_SECONDS", 0.01)
-    told: list[str] = []
+    reported: list[str] = []
     phases = iter([("reading", 0), ("writing", 12_000), ("checking", 30_000)])
 
     def progress() -> str:
@@ -119,11 +119,11 @@ def test_a_move_tells_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatc
         return json.dumps({"phase": phase, "rows": rows})
 
     deadline = time.monotonic() + 30
-    with state_moving.telling(told.append, progress):
-        while len(told) < 3:
+    with state_moving.reporting(reported.append, progress):
+        while len(reported) < 3:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-    assert told == [
+    assert reported == [
         "Moving the state: reading it.",
         "Moving the state: 12,000 rows written.",
         "Moving the state: 30,000 rows written, reading them back.",

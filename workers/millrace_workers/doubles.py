@@ -28,7 +28,7 @@ class ScriptedLauncher:
     ended: dict[int, Ended] = field(default_factory=dict)
     started: list[JobSpec] = field(default_factory=list)
     killed: list[int] = field(default_factory=list)
-    #: the driver that waits for the checkpoint, and whether it was told to take it
+    #: the driver that waits for the checkpoint, and whether it was asked to take it
     waits: Standby | None = None
     goes: bool = False
     _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1000))
@@ -138,7 +138,7 @@ class ScriptedReports:
         return self.pulses.get(report_id)
 
     def grant(self, report_id: str) -> str:
-        """An address that nobody connects to."""
+        """An address without a server."""
         return f"redis://{report_id}@127.0.0.1:1/0"
 
     def forget(self, report_id: str) -> None:

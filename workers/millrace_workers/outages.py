@@ -1,4 +1,4 @@
-"""What a deployment waits for, however long it takes: an outage is nobody's fault and no crash."""
+"""What a deployment waits for without limit: an outage is neither a failure nor a crash."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The Celery tasks: thin, repeatable, never waiting for a stream.
 
-This is the one place where the workers meet the backend: through ``deployments.reconciling``,
+This is the only module that uses the backend: through ``deployments.reconciling``,
 ``monitoring.recording`` for figures over time, and ``accounts.retention`` for what is deleted by
 its age.
 """

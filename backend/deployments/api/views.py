@@ -55,7 +55,7 @@ def deployment_of(reader: User, deployment: int) -> Deployment:
 
 
 def redis_away(error: RedisError) -> Unavailable:
-    """What is said where Redis does not answer."""
+    """The message where Redis does not answer."""
     return Unavailable(
         "redis_unreachable",
         f"Redis does not answer: {error}",
@@ -363,8 +363,8 @@ class LogsView(ApiView):
         entry = "" if place is None else place.entry
         runs = list(row.runs.values_list("report_id", flat=True)[:RUNS_READ])
         try:
-            said, entry = reported(read_entries(runs[::-1], entry), entry, wanted)
-            lines = merged(lines, said)
+            reports, entry = reported(read_entries(runs[::-1], entry), entry, wanted)
+            lines = merged(lines, reports)
         except RedisError as error:
             log.warning("only the log file was read", deployment=row.pk, reason=str(error))
         content: dict[str, Any] = {"lines": lines, "next": str(Place(offset, entry))}

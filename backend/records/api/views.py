@@ -18,7 +18,7 @@ from records.api import serializers as shapes
 from records.decoding import Reader
 from records.filters import read_filter
 from records.queries import Asked, read_one, read_page
-from records.sampling import Mask, Wish, sample
+from records.sampling import Mask, SampleRequest, sample
 
 
 class TopicFiguresView(ApiView):
@@ -155,5 +155,5 @@ class SamplesView(TopicApiView):
         given.is_valid(raise_exception=True)
         asked = dict(given.validated_data)
         masks = {path: Mask(**mask) for path, mask in asked.pop("masks").items()}
-        taken = sample(found, topic, Wish(**asked, masks=masks))
+        taken = sample(found, topic, SampleRequest(**asked, masks=masks))
         return Response({"lines": taken.lines, "skipped": taken.skipped})

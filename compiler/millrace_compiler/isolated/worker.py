@@ -24,7 +24,7 @@ from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked
 from millrace_compiler.state_schema import state_schema
 
-#: seconds after the deadline at which the kernel ends the process, if nobody has done it
+#: seconds after the deadline at which the kernel ends the process, if it still runs
 LAST_RESORT = 2.0
 
 

@@ -188,8 +188,10 @@ class _Writer:
             return False
         # A person names what is counted, and what has a comment before it is written.
         table = before.family == "aggregations" and operator.kind != "suppress"
-        said = len(statement.nodes) == 1 and operator.family == "sinks" and self._commented(before)
-        return not table and not said and len(statement.nodes) < _LONGEST_CHAIN
+        commented = (
+            len(statement.nodes) == 1 and operator.family == "sinks" and self._commented(before)
+        )
+        return not table and not commented and len(statement.nodes) < _LONGEST_CHAIN
 
     def run(self) -> Written:
         statements = self._statements()
@@ -208,11 +210,11 @@ class _Writer:
         """Variables of the stores that are shared, have a comment, or belong to processors."""
         for operator in statement.nodes:
             for store in operator.stores:
-                said = bool(self._comment(store, 0))
+                commented = bool(self._comment(store, 0))
                 if store.id in self.values.variables or store.id in self.values.stores:
                     continue
                 call = with_keywords(store.words()[0], **self._about(store))
-                if said or operator.many_stores or self.uses[store.id] > 1:
+                if commented or operator.many_stores or self.uses[store.id] > 1:
                     self._store_variable(store)
                 else:
                     self.values.stores[store.id] = call
@@ -268,8 +270,8 @@ class _Writer:
     def _file(self) -> Written:
         document = self.graph.document
         keywords: dict[str, object] = {}
-        said, docstring = _docstring(document.name, document.description)
-        if said:
+        is_docstring, docstring = _docstring(document.name, document.description)
+        if is_docstring:
             keywords["description"] = ast.Name("__doc__")
         elif document.description and document.description.strip():
             keywords["description"] = document.description

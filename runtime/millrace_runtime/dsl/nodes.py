@@ -14,7 +14,7 @@ from millrace_runtime.dsl.stores import Store
 
 
 class About(TypedDict, total=False):
-    """What may be said of any node.
+    """Arguments that every node takes.
 
     `name`: its id, which is its identity over versions (default: what it does, `filter`,
     `filter-2`, a source by its topic). `label` and `description`: for people, by default the
@@ -76,7 +76,7 @@ class Nodes:
         return id_
 
     def free_id(self, base: str) -> str:
-        """The id that a node of this name gets where nothing is said: `base`, `base-2`, ..."""
+        """The id that a node of this name gets by default: `base`, `base-2`, ..."""
         return self._ids.default(base)
 
     def store(self, store: Store) -> str:

@@ -32,7 +32,7 @@ class Place:
         return str(self.names.get("__name__", ""))
 
     def source(self) -> list[str]:
-        """The lines of the file; none where nobody knows them (an interactive session)."""
+        """The lines of the file; none in an interactive session."""
         return linecache.getlines(self.file, dict(self.names))
 
 

@@ -75,9 +75,9 @@ class Topology:
         `reader` (see `reader`) or `df` take their records from elsewhere: a streaming DataFrame
         with the columns `key`, `value` and `timestamp` (and, where there are any, `headers`,
         `topic`, `partition`, `offset`), or a function that makes one of the session. The one topic
-        then names the records, and `partitions` (default 1) says among how many they are spread:
-        by their keys, as Kafka's partitioner does. `key`, `value`: the formats whose types the
-        columns have; a column of bytes is decoded.
+        then names the records, and `partitions` (default 1) is the number of its partitions:
+        they are spread by their keys, as Kafka's partitioner does. `key`, `value`: the formats
+        whose types the columns have; a column of bytes is decoded.
 
         `timestamp`: an expression giving TIMESTAMP or BIGINT (ms), by default the record's own
         time; `invalid_timestamp`: what happens where it is null or negative.
@@ -88,7 +88,7 @@ class Topology:
         if elsewhere and (len(topics) != 1 or pattern is not None):
             raise TypeError("a stream of a DataFrame or a reader has one name for its records")
         if partitions is not None and not elsewhere:
-            raise TypeError("how many partitions a topic has, Topology(partitions=...) says")
+            raise TypeError("the partitions of a topic are set by Topology(partitions=...)")
         params = {
             "topics": list(topics) or None,
             "topic_pattern": pattern,
@@ -181,7 +181,7 @@ class Topology:
         return description_of(compiled(self.compilable(), session_analyzer(spark))).text
 
     def main(self, argv: Sequence[str] | None = None) -> None:
-        """Run on Spark and Kafka as the command line says, until stopped. Ends the process.
+        """Run on Spark and Kafka until stopped, then end the process.
 
         The options are those of `python job.py --help`.
         """

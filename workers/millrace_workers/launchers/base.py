@@ -28,7 +28,7 @@ class CheckpointInUse(OSError):
 
 @dataclass(frozen=True)
 class Ended:
-    """A driver that is gone; ``exit_code`` is None where nobody saw it go."""
+    """A driver that is gone; ``exit_code`` is None where it was not observed."""
 
     exit_code: int | None
 
@@ -75,7 +75,7 @@ class Launcher(Protocol):
         ...
 
     def hand_over(self, deployment_directory: Path) -> None:
-        """Have the driver that waits take the checkpoint, as soon as nobody holds it."""
+        """Have the driver that waits take the checkpoint, as soon as it is free."""
         ...
 
     def adopt(self, deployment: int, deployment_directory: Path) -> Process | None:

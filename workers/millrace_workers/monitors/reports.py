@@ -1,4 +1,4 @@
-"""The driver's own words, from the Redis stream it reports into."""
+"""What a driver reported, from its Redis stream."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from millrace_workers.model import Failure
 LOOK_BACK = 500
 #: log events may lie before the last progress
 PULSE_LOOK_BACK = 10
-#: of a run, besides its stream: the last progress, whether a page shows it, whether somebody looks
-#: at its records, and these
+#: of a run, besides its stream: the last progress, whether a page shows it, whether a page shows
+#: its records, and these
 KEYS = ("snapshot", "open", "watched", "records")
 #: commands of a driver that reports
 REPORTING = [
@@ -30,13 +30,13 @@ REPORTING = [
 class Report:
     """The last state a driver reported: starting, running, stopping, stopped or failed.
 
-    ``at``: when it was heard, in epoch seconds; of a start that tells how far it is, the last time.
+    ``at``: when it was received, in epoch seconds; for a start with progress, the last time.
     """
 
     state: str
     at: float
     failure: Failure | None
-    #: how far a start is that takes long, as it was told last
+    #: the progress of a long start, as reported last
     detail: str | None = None
 
 
@@ -45,7 +45,7 @@ class Pulse:
     """The newest event of a driver, at `at` (epoch seconds), and how far its batch is."""
 
     at: float
-    #: as the last progress or state event said; None where neither is among the newest events
+    #: from the last progress or state event; None where neither is among the newest events
     state: str | None
     #: for how long its batch has been at work, in seconds
     batch_seconds: float
@@ -103,7 +103,7 @@ class Reports:
 
         Safe to repeat: Redis forgets users when it restarts. An address without a password is
         handed on as it is: that server lets in everybody.
-        Raises redis.RedisError where Redis does not answer or lets nobody make users.
+        Raises redis.RedisError where Redis does not answer or allows no new users.
         """
         address = urlsplit(self._url)
         if not address.password:
@@ -123,7 +123,7 @@ class Reports:
         return urlunsplit(address._replace(netloc=f"{name}:{password}@{host}"))
 
     def revoke(self, report_id: str) -> None:
-        """The run has ended: nobody reports into its stream any more."""
+        """The run has ended: its user may not report any more."""
         if urlsplit(self._url).password:
             self._redis.acl_deluser(f"millrace-run-{report_id}")
 

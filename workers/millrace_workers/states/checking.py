@@ -1,4 +1,4 @@
-"""Check what the job will meet: the cluster and its topics."""
+"""Check the cluster and its topics before the job starts."""
 
 from millrace_compiler.needs import topics_of, with_partitions
 

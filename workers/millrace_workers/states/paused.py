@@ -6,5 +6,5 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Running as soon as the driver says that it reads again."""
+    """Running as soon as the driver reports that it reads again."""
     return running.step(deployment, tools)

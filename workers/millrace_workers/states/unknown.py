@@ -1,4 +1,4 @@
-"""Nobody could see the driver for a while: look again."""
+"""The driver could not be observed for a while: look again."""
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools

@@ -70,12 +70,12 @@ def fall_back(deployment: Deployment, tools: Tools, cause: Failure) -> str:
 
 
 def reported(report: Report | None) -> Failure | None:
-    """The failure with which a driver says that it ended."""
+    """The failure that a driver reported when it ended."""
     return report.failure if report is not None and report.state == "failed" else None
 
 
 def lost(ended: Ended) -> Failure:
-    """The failure of a driver that said nothing."""
+    """The failure of a driver that ended without a report."""
     how = "was killed" if ended.exit_code in (None, -9) else f"ended with {ended.exit_code}"
     return Failure("driver_lost", f"The driver {how}; see its log.")
 

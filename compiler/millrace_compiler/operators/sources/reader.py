@@ -95,7 +95,7 @@ class ReadStream(TimedSource):
                 )
 
     def questions(self, scope: Scope) -> list[Ask]:
-        """The expressions of the columns, where the schema tells what they see."""
+        """The expressions of the columns, where the schema gives the types of their inputs."""
         schema = self.reader_schema
         if self.reader is None or schema is None or schema.name != "STRUCT":
             return []
