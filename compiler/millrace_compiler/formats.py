@@ -39,18 +39,18 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
     "string": ("Text", "UTF-8 text."),
     "integer": (
         "Integer",
-        "A whole number of 4 bytes, big-endian, as Kafka's own serializer writes it.",
+        "A whole number of 4 bytes, big-endian, as written by Kafka's serializer.",
     ),
-    "long": ("Long", "A whole number of 8 bytes, big-endian, as Kafka's own serializer writes it."),
+    "long": ("Long", "A whole number of 8 bytes, big-endian, as written by Kafka's serializer."),
     "float": ("Float", "A floating-point number of 4 bytes, big-endian."),
     "double": ("Double", "A floating-point number of 8 bytes, big-endian."),
     "boolean": ("Boolean", "One byte, 0 or 1."),
     "bytes": ("Bytes", "The raw bytes."),
-    "json": ("JSON", "UTF-8 JSON that fits a schema in Spark's DDL."),
-    "avro": ("Avro", "Avro's binary form, plain or with a schema registry's header."),
+    "json": ("JSON", "UTF-8 JSON with a schema in Spark DDL."),
+    "avro": ("Avro", "Binary Avro, plain or with a schema registry header."),
     "protobuf": (
         "Protocol Buffers",
-        "Protobuf's binary form, plain or with a schema registry's header.",
+        "Binary Protobuf, plain or with a schema registry header.",
     ),
 }
 

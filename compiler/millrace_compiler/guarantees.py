@@ -1,4 +1,4 @@
-"""How each node runs, what it guarantees, and why it is not done the usual way in Spark."""
+"""How each node runs, what it guarantees, and why the usual Spark operation is not used."""
 
 from __future__ import annotations
 
@@ -7,131 +7,137 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a node promises, and why it runs as it does."""
+    """What a node guarantees, and why it runs as it does."""
 
     guarantee: str
     why: str
 
 
 _TASK = (
-    "It runs inside the stream task, record by record and depth first: its order, time and errors "
-    "are those of single records, which no step of a DataFrame keeps."
+    "The stream task processes records one by one, depth first, so order, timestamps and errors "
+    "are those of each record. DataFrame operations do not keep them."
 )
 _STORE = (
-    "Spark's own state stores are keyed by the query's plan and cannot be scanned in the order of "
-    "keys; these are bytes under the store's name, so they survive edits of the design."
+    "Spark's state stores are bound to the query plan and cannot be scanned in key order. These "
+    "are stored under the store's name, so they survive changes of the topology."
 )
+_ONE_TO_ONE = "One result for each record, in order, with its timestamp and headers [ST2]."
+_SAME_KEY = "One result for each record, in order, with its key, timestamp and headers [ST2]."
+_ONE_TO_MANY = "The results of a record stay together, in the order of the array [ST2]."
 TABLE: dict[str, Guarantee] = {
-    "filter": Guarantee("The records that it keeps stay in their order [ST1].", _TASK),
-    "filter_not": Guarantee("The records that it keeps stay in their order [ST1].", _TASK),
-    "map": Guarantee("One record for each, in order; time and headers stay [ST2].", _TASK),
-    "map_values": Guarantee("One record for each, in order; key, time, headers stay [ST2].", _TASK),
-    "select_key": Guarantee("One record for each, in order; time and headers stay [ST2].", _TASK),
-    "flat_map": Guarantee("The records of one stay together, in the list's order [ST2].", _TASK),
-    "flat_map_values": Guarantee(
-        "The records of one stay together, in the list's order [ST2].", _TASK
+    "filter": Guarantee("Keeps the order of records [ST1].", _TASK),
+    "filter_not": Guarantee("Keeps the order of records [ST1].", _TASK),
+    "map": Guarantee(_ONE_TO_ONE, _TASK),
+    "map_values": Guarantee(
+        _SAME_KEY,
+        _TASK,
     ),
+    "select_key": Guarantee(_ONE_TO_ONE, _TASK),
+    "flat_map": Guarantee(_ONE_TO_MANY, _TASK),
+    "flat_map_values": Guarantee(_ONE_TO_MANY, _TASK),
     "peek": Guarantee(
-        "Every record once, in order; after a crash a line may be written again.",
-        "Spark may evaluate a step of a DataFrame more than once; the stream task does not.",
+        "One line for each record, in order; after a crash, lines may be repeated.",
+        "Spark may evaluate a DataFrame operation more than once; the stream task does not.",
     ),
     "merge": Guarantee(
-        "Records of all inputs, each of them wholly before the next.",
-        "Spark's union takes one input after the other; the stream task keeps the records' order.",
+        "Records of all inputs, in the order in which they are processed.",
+        "Spark's union reads one input after the other; the stream task keeps record order.",
     ),
     "split": Guarantee(
-        "Every record to one branch, and through it before the next record.",
-        "As separate filters Spark would read the input once for each branch.",
+        "Each record goes to one branch and is processed there before the next record.",
+        "With a filter for each branch, Spark would read the input once for each of them.",
     ),
     "repartition": Guarantee(
-        "Records of a key stay in order and meet in one task [RP2].",
-        "Spark's repartition keeps no order and places keys by a hash of its own, not Kafka's.",
+        "All records of a key go to the same task, in order [RP2].",
+        "Spark's repartition does not keep the order, and its hash differs from Kafka's.",
     ),
     "to_table": Guarantee(
-        "Every update in order, with the row before it [KT1].",
+        "Every update in order, with the previous row [KT1].",
         "Spark has no table that changes within a micro-batch.",
     ),
-    "to_stream": Guarantee("Every update as a record, in order, deletes as nulls [KT1].", _TASK),
+    "to_stream": Guarantee(
+        "Every update as a record, in order; deletes have null values [KT1].", _TASK
+    ),
     "sink.topic": Guarantee(
-        "In order to the partition that Kafka would choose, with time and headers; at least once, "
-        "or exactly once by the setting [PL8].",
-        "Spark's Kafka sink writes no timestamps and knows no transactions.",
+        "Records keep their order, timestamps and headers and go to the partition that Kafka "
+        "Streams would choose; at least once, or exactly once if set [PL8].",
+        "Spark's Kafka sink writes no timestamps and has no transactions.",
     ),
     "sink.print": Guarantee(
-        "Every record in order; after a crash a line may be written again.",
-        "Spark's console sink shows a micro-batch as a table, and only its first rows.",
+        "One line for each record, in order; after a crash, lines may be repeated.",
+        "Spark's console sink prints a micro-batch as a table, and only its first rows.",
     ),
     "store.key_value": Guarantee(
-        "The rows of the last micro-batch, in the order of the keys' bytes [SS2].", _STORE
+        "The rows as of the last micro-batch, in the order of the serialized keys [SS2].", _STORE
     ),
     "store.window": Guarantee(
-        "The rows of the last micro-batch that the retention still covers [SS3].", _STORE
+        "The rows as of the last micro-batch, within the retention [SS3].", _STORE
     ),
     "store.session": Guarantee(
-        "The sessions of the last micro-batch that the retention still covers [SS3].", _STORE
+        "The sessions as of the last micro-batch, within the retention [SS3].", _STORE
     ),
     "store.versioned": Guarantee(
-        "The versions that the history still covers, found by time [VS1][VS2].", _STORE
+        "The versions within the history retention, looked up by timestamp [VS1][VS2].", _STORE
     ),
     "source.stream": Guarantee(
-        "Records of a partition in the order of their offsets; of several, the earliest [PL1].",
-        "Spark reads partitions side by side without an order between them; the stream task puts "
-        "them into Kafka Streams' order.",
+        "Offset order within a partition; across partitions, smallest timestamp first [PL1].",
+        "Spark reads partitions in parallel, without an order between them; the stream task "
+        "restores the order of Kafka Streams.",
     ),
     "source.table": Guarantee(
-        "Every update in the order of offsets, with the row before it [KT1].",
-        "Spark has no table that changes within a micro-batch; a stream–static join would see one "
-        "state for the whole batch.",
+        "Every update in offset order, with the previous row [KT1].",
+        "Spark has no table that changes within a micro-batch; a stream–static join uses one state "
+        "of the table for the whole batch.",
     ),
     "source.global_table": Guarantee(
-        "All rows on every task; not in step with the streams' time [GK2].",
-        "A broadcast in Spark is read once; this one follows its topic.",
+        "All rows in every task; not synchronized with stream time [GK2].",
+        "A broadcast in Spark is read once; a global table follows its topic.",
     ),
     "count": Guarantee(
-        "Every update of every key, in order, with the time of the latest record [AG2].",
-        "Spark's groupBy().count() gives one row per key and micro-batch: updates in between and "
-        "their times are lost.",
+        "Every update of every key, in order, with the highest timestamp of its records [AG2].",
+        "Spark's groupBy().count() returns one row per key and micro-batch: updates in between and "
+        "their timestamps are lost.",
     ),
     "reduce": Guarantee(
-        "Every update of every key, in order; values are folded in the order of the records [AG1].",
-        "Spark's aggregates fold in no order and give one row per key and micro-batch.",
+        "Every update of every key, in order; values are combined in record order [AG1].",
+        "Spark aggregates in no fixed order and returns one row per key and micro-batch.",
     ),
     "aggregate": Guarantee(
-        "Every update of every key, in order; values are folded in the order of the records [AG1].",
-        "Spark's aggregates fold in no order and give one row per key and micro-batch.",
+        "Every update of every key, in order; values are combined in record order [AG1].",
+        "Spark aggregates in no fixed order and returns one row per key and micro-batch.",
     ),
     "cogroup": Guarantee(
-        "One aggregate fed by all inputs in the order of the records [AG5].",
-        "Spark's cogroup sees a whole micro-batch of each side at once, not their order.",
+        "One aggregate, updated by all inputs in record order [AG5].",
+        "Spark's cogroup gets the whole micro-batch of each side, without their common order.",
     ),
     "join.stream_stream": Guarantee(
-        "Both ends of the window included, late pairs until grace is over, in order [SJ1][SJ4].",
-        "Spark's stream–stream joins emit outer rows when a watermark of a whole batch passes, and "
-        "drop late rows by it.",
+        "All pairs within the window, inclusive, and late ones within the grace period [SJ1][SJ4].",
+        "Spark's stream–stream joins emit outer rows and drop late rows by a watermark that is set "
+        "between micro-batches.",
     ),
     "join.stream_table": Guarantee(
-        "The row as it was when the record came, or as of its time for versioned tables [ST-2].",
-        "Spark joins a stream with one state of a table for the whole micro-batch.",
+        "The row at processing time, or as of the record's timestamp if versioned [ST-2].",
+        "Spark joins a whole micro-batch with one state of the table.",
     ),
     "join.stream_global_table": Guarantee(
-        "The row as it was when the record came; no shuffle [GK1].",
-        "Spark joins a stream with one state of a table for the whole micro-batch.",
+        "The row at processing time, without a repartition [GK1].",
+        "Spark joins a whole micro-batch with one state of the table.",
     ),
     "join.table_table": Guarantee(
-        "Every update of either side makes the row anew, deletes included [TT1].",
+        "Every update of either side recomputes the row, including deletes [TT1].",
         "Spark cannot join two changing tables without windows.",
     ),
     "join.foreign_key": Guarantee(
-        "Updates of both sides reach the result; an overtaken answer is dropped [FK].",
-        "Spark has no join of changing tables by a foreign key.",
+        "Updates of both sides update the result; outdated responses are dropped [FK].",
+        "Spark has no foreign-key join of changing tables.",
     ),
     "suppress": Guarantee(
-        "One final result per window, or the latest update per limit, by stream time [KT7].",
-        "Spark's append mode gives final rows by a watermark that moves once per micro-batch.",
+        "One final result per window, or the latest update per time limit, by stream time [KT7].",
+        "Spark's append mode emits final rows by a watermark that is set once per micro-batch.",
     ),
     "process": Guarantee(
-        "The class sees one record at a time, in order; stores and punctuation are exact [PA2].",
-        "Spark's Python state API sees a key's rows of a batch, without order or stream time.",
+        "The class gets one record at a time, in order; stores and punctuations are exact [PA2].",
+        "Spark's Python state API gets the rows of a key in a batch, without order or stream time.",
     ),
 }
 TABLE["process_values"] = TABLE["process"]

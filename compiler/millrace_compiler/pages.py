@@ -18,12 +18,12 @@ _ROLES = {
     "stream": "stream",
     "table": "table",
     "global_table": "global table",
-    "same": "as its input",
+    "same": "same as the input",
 }
 
 
 def pages() -> dict[str, str]:
-    """Text of each file by its name: pages, pictures, and ``README.md``, the list of all."""
+    """Text of each file by its name: pages, pictures, and ``README.md``, the index."""
     found = {f"{cls.kind}.md": page(cls) for cls in registry().values()}
     for cls in registry().values():
         found[f"pictures/{cls.kind}.svg"] = picture(cls, example(cls.kind), sentence(cls))
@@ -33,7 +33,7 @@ def pages() -> dict[str, str]:
 
 
 def write_pages(folder: Path) -> list[Path]:
-    """Writes all pages, removes those of kinds that are gone, and gives the paths."""
+    """Write all pages, remove those of removed kinds, and return the paths."""
     (folder / "pictures").mkdir(parents=True, exist_ok=True)
     texts = pages()
     for old in (*folder.glob("*.md"), *folder.glob("pictures/*.svg")):
@@ -53,8 +53,8 @@ def sentence(cls: type[Operator]) -> str:
 
 
 def _index() -> str:
-    lines = ["# Operators", "", "Made from the operators' declarations; do not edit.", ""]
-    lines += ["[What each of them guarantees](guarantees.md), in one table.", ""]
+    lines = ["# Operators", "", "Generated from the operators' declarations. Do not edit.", ""]
+    lines += ["[Guarantees](guarantees.md) of all operators in one table.", ""]
     for family, title in FAMILIES.items():
         members = [cls for cls in registry().values() if cls.family == family]
         lines += [f"## {title}", ""]
@@ -64,8 +64,8 @@ def _index() -> str:
 
 
 def _guarantees() -> str:
-    lines = ["# Guarantees", "", "Made from `guarantees.py`; do not edit.", ""]
-    lines += ["| operator | runs as | guarantee | why so |", "|---|---|---|---|"]
+    lines = ["# Guarantees", "", "Generated from `guarantees.py`. Do not edit.", ""]
+    lines += ["| operator | runs as | guarantee | why |", "|---|---|---|---|"]
     for cls in registry().values():
         lines += [f"| [{cls.title}]({cls.kind}.md) {row}" for row in _guarantee(cls)[2:]]
     return "\n".join([*lines, ""])
@@ -82,14 +82,14 @@ def page(cls: type[Operator]) -> str:
     lines += _ports(cls)
     lines += ["", "## Parameters", ""]
     lines += _parameters(cls)
-    lines += ["", "## What it does to records", "", *_example(cls)]
+    lines += ["", "## Example", "", *_example(cls)]
     lines += ["## Guarantee", "", *_guarantee(cls), ""]
     if cls.rules:
         lines += ["## Rules", "", "| rule | meaning |", "|---|---|"]
         lines += [f"| {rule} | {RULES[rule]} |" for rule in cls.rules]
         lines.append("")
     words = ", ".join(cls.synonyms)
-    lines += ["## Traits", "", *_traits(cls), "", f"Also found as: {words}.", ""]
+    lines += ["## Traits", "", *_traits(cls), "", f"Search terms: {words}.", ""]
     return "\n".join(lines)
 
 
@@ -98,8 +98,8 @@ def _example(cls: type[Operator]) -> list[str]:
     alt = described(shown_).replace("[", "(").replace("]", ")")
     lines = [f"{shown_.title}.", "", f"![{alt}](pictures/{cls.kind}.svg)", ""]
     lines += [
-        "What came out was recorded from Kafka Streams, and a test runs the same on Spark. Numbers "
-        "beside records are their timestamps in milliseconds.",
+        "The output was recorded from Kafka Streams; a test checks that Spark produces the same. "
+        "The numbers beside records are timestamps in milliseconds.",
         "",
     ]
     code = shown_.node["params"].get("code")
@@ -107,21 +107,21 @@ def _example(cls: type[Operator]) -> list[str]:
         lines += ["```python", *code.rstrip().splitlines(), "```", ""]
     settings = {name: value for name, value in shown_.node["params"].items() if name != "code"}
     text = json.dumps(settings, ensure_ascii=False, indent=2)
-    return [*lines, f"Parameters of its `{cls.kind}` node:", "", "```json", text, "```", ""]
+    return [*lines, f"Parameters of the `{cls.kind}` node:", "", "```json", text, "```", ""]
 
 
 def _guarantee(cls: type[Operator]) -> list[str]:
     words = "store" if cls.family == "stores" else "stream task"
     found = guarantee_of(cls.kind)
     return [
-        "| runs as | guarantee | why so |",
+        "| runs as | guarantee | why |",
         "|---|---|---|",
         f"| {words} | {found.guarantee} | {found.why} |",
     ]
 
 
 def _ports(cls: type[Operator]) -> list[str]:
-    lines = ["| port | carries |", "|---|---|"]
+    lines = ["| port | type |", "|---|---|"]
     for port in cls.in_ports:
         roles = " or ".join(_ROLES[role] for role in port.roles)
         lines.append(f"| in: `{port.name}` | {roles}{'; several edges' if port.many else ''} |")
@@ -141,7 +141,7 @@ def _ports(cls: type[Operator]) -> list[str]:
 def _parameters(cls: type[Operator]) -> list[str]:
     if not cls.parameters:
         return ["None."]
-    lines = ["| parameter | is | default |", "|---|---|---|"]
+    lines = ["| parameter | meaning | default |", "|---|---|---|"]
     lines += [_parameter(parameter) for parameter in cls.parameters.values()]
     return lines
 
@@ -151,7 +151,7 @@ def _parameter(parameter: Parameter[object]) -> str:
     if isinstance(parameter, Choice):
         text += " One of " + ", ".join(f"`{c}`" for c in parameter.choices) + "."
     if isinstance(parameter, Expression) and parameter.expects:
-        text += f" Gives {parameter.expects}."
+        text += f" Returns {parameter.expects}."
     default = "required" if parameter.required else "–"
     if parameter.default is not None:
         default = f"`{json.dumps(parameter.default)}`"
@@ -160,8 +160,11 @@ def _parameter(parameter: Parameter[object]) -> str:
 
 def _traits(cls: type[Operator]) -> list[str]:
     traits = [
-        ("keeps state", cls.stateful),
-        ("changes the key, so a shuffle follows before the next grouping", cls.changes_key),
-        ("reads a clock", cls.reads_clock),
+        ("stateful", cls.stateful),
+        (
+            "changes the key, so the stream is repartitioned before the next grouping or join",
+            cls.changes_key,
+        ),
+        ("depends on stream time or wall-clock time", cls.reads_clock),
     ]
-    return [f"- {text}" for text, has in traits if has] or ["- none"]
+    return [f"- {text}" for text, has in traits if has] or ["None."]

@@ -79,7 +79,7 @@ def described(example: Example) -> str:
     for step in example.steps:
         given = f"{shown(step.record['key'])} {shown(step.record['value'])}"
         results = (f"{shown(each['key'])} {shown(each['value'])}" for each in step.results)
-        parts.append(f"{given} gives {' and '.join(results) or 'nothing'}")
+        parts.append(f"{given} → {' and '.join(results) or 'no output'}")
     return "; ".join(parts)
 
 

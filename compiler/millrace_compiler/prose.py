@@ -30,30 +30,30 @@ PROSE: dict[str, Prose] = {
         "The document is not JSON: {reason}.", "Provide one JSON object, encoded as UTF-8."
     ),
     "compile_time": Prose(
-        "Compiling took longer than {limit} s and was stopped.",
+        "Compilation took longer than {limit} s and was stopped.",
         "Simplify what was changed last, or split the topology into several.",
     ),
     "compile_memory": Prose(
-        "Compiling needed more than {limit} MB of memory and was stopped.",
+        "Compilation needed more than {limit} MB of memory and was stopped.",
         "Make the schemas and expressions smaller, or split the topology into several.",
     ),
     "compile_output": Prose(
-        "What the document compiles to is larger than {limit} MB.",
+        "The result of the compilation is larger than {limit} MB.",
         "Make the schemas smaller, or split the topology into several.",
     ),
     "compile_waiting": Prose(
-        "Other compilations took all processes for {limit} s.", "Try again in a moment."
+        "No compiler process became available within {limit} s.", "Try again in a moment."
     ),
     "compile_busy": Prose(
-        "{limit} compilations of this account are waiting already.", "Try again in a moment."
+        "This account already has {limit} waiting compilations.", "Try again in a moment."
     ),
     "compile_process": Prose(
-        "The compiler's process ended unexpectedly.",
+        "The compiler process ended unexpectedly.",
         "Try again. If it happens again, simplify what was changed last.",
     ),
     "half_character": Prose(
         "The string contains an unpaired surrogate.",
-        "Type the text again; it was cut inside a character such as 😀.",
+        "Enter the text again; it was cut inside a character such as 😀.",
     ),
     "document_shape": Prose("Found {found}.", "Expected {needed}."),
     "document_format": Prose(
@@ -186,11 +186,9 @@ PROSE: dict[str, Prose] = {
     ),
     # ---- expressions ----------------------------------------------------------------------
     "expression_empty": Prose("The expression is empty.", "Write a Spark SQL expression."),
-    "expression_syntax": Prose(
-        "This is not valid Spark SQL: {reason}", "Correct the marked place."
-    ),
+    "expression_syntax": Prose("This is not valid Spark SQL: {reason}", "Correct the marked part."),
     "expression_character": Prose("“{found}” is not allowed in SQL.", "Replace it with {plain}."),
-    "expression_unclosed": Prose("“{needed}” is missing.", "Close what was opened."),
+    "expression_unclosed": Prose("“{needed}” is missing.", "Add the missing “{needed}”."),
     "expression_open_quote": Prose(
         "A string starts with {quote} but is not closed.", "Add {quote} at its end."
     ),
@@ -260,8 +258,8 @@ PROSE: dict[str, Prose] = {
         "Use the timestamp column.",
     ),
     "expression_random": Prose(
-        "{found} returns another value each time; a record that is processed again must give the "
-        "same result.",
+        "{found} returns a different value each time; a record that is processed again must give "
+        "the same result.",
         "Derive the value from the record, for instance with xxhash64(key, value).",
     ),
     "expression_star": Prose(
@@ -283,7 +281,7 @@ PROSE: dict[str, Prose] = {
     "expression_deep": Prose(
         "The expression is nested too deeply.", "Split it into several nodes."
     ),
-    "expression": Prose("Spark rejects the expression: {reason}", "Correct the marked place."),
+    "expression": Prose("Spark rejects the expression: {reason}", "Correct the marked part."),
     "expression_type": Prose(
         "The expression returns {found}, but {needed} is expected.",
         "Convert it, for instance with CAST(… AS …).",
@@ -355,27 +353,28 @@ PROSE: dict[str, Prose] = {
         "Use the same timestamp, invalid_timestamp, start and reader in both.",
     ),
     "reader_missing": Prose(
-        "There is no reader, so nothing uses it.", "Set reader, or remove this parameter."
+        "This parameter has no effect without a reader.", "Set reader, or remove this parameter."
     ),
     "reader_topics": Prose(
-        "The records of a reader have one topic name.", "Give one name as the list of topics."
+        "A source with a reader has exactly one topic name.",
+        "Enter one name as the list of topics.",
     ),
     "reader_start": Prose(
-        "A reader begins where its own options say.",
-        "Remove start, and set what the format has for it, such as startingVersion.",
+        "The start position of a reader is set by its options.",
+        "Remove start, and set an option of the format, such as startingVersion.",
     ),
     "reader_schema": Prose(
         "The reader's schema is {found}, which has no columns.",
-        "Give columns with their types: id STRING, at TIMESTAMP.",
+        "Enter columns with their types, such as id STRING, at TIMESTAMP.",
     ),
-    "reader_column": Prose("A record has no column {name}.", "It has: {known}."),
+    "reader_column": Prose("A record has no column {name}.", "Available columns: {known}."),
     "reader_written": Prose(
-        "Topic {topic} is written here, but {other} reads it from elsewhere: nothing would "
-        "come back.",
-        "Give the records of the reader another name.",
+        "Topic {topic} is written here, but {other} reads its records with a reader, not from the "
+        "broker.",
+        "Choose another topic name for the reader.",
     ),
     "real_time_reader": Prose(
-        "Real time reads Kafka only; this source has a reader.",
+        "Real-time mode reads only from Kafka, but this source has a reader.",
         "Run the topology in micro-batches, or read a topic.",
     ),
     "topic_overlap": Prose(

@@ -1,103 +1,114 @@
-"""The rules of Kafka Streams that operators keep, by the ids that code and tests name."""
+"""The rules of Kafka Streams that operators follow, by the ids used in code and tests."""
 
 from __future__ import annotations
 
 RULES: dict[str, str] = {
-    "PL1": "Of several partitions a task takes the record whose head has the smallest timestamp; "
-    "within a partition records stay in the order of their offsets.",
-    "PL8": "A record goes to the partition that murmur2 of its key's bytes gives, a windowed key "
-    "by its inner key.",
-    "EH1": "Bytes that cannot be read go to the deserialization handler: stop, drop and count, or "
-    "dead letter.",
-    "ST1": "A filter forwards the record as it is, or nothing.",
-    "ST2": "Timestamp and headers stay; a new key marks the stream for a shuffle.",
-    "ST10": "Two sources of the same topics are one source; topics that overlap without being "
-    "equal are refused.",
-    "NU1": "An aggregate that becomes null deletes the row and forwards null; the next record "
-    "starts anew.",
-    "NU2": "A null list of records is a processing error, an empty one gives nothing.",
-    "RP1": "A stream whose key has changed is shuffled before it is grouped or joined, and not "
-    "before.",
-    "RP2": "The shuffle goes through a topic of its own, called after the node.",
-    "RP3": "That topic has the partitions that are asked for, else as many as the widest topic "
-    "above it.",
-    "RP4": "Topics whose records meet by key must have the same number of partitions.",
-    "AG1": "Each record makes one update: the first from the initializer (or the first value), "
-    "every other from the row so far; it is forwarded at once.",
-    "AG2": "An update has the highest timestamp among the records that are in it.",
-    "AG3": "Without a window every record counts, however late it comes.",
-    "AG5": "All inputs of a cogroup feed one row, in the order of the records.",
-    "SE2": "Sessions that a record joins are merged, oldest first, and the record is added last.",
-    "GT1": "A changed row of a table is taken out of its old group before it is put into its new "
-    "one; in the same group both happen at once.",
-    "GT2": "The subtractor is asked for the old value, then the adder for the new one; a result "
-    "that did not change is forwarded too.",
-    "TW1": "Windows begin at multiples of the advance from 1970 on, never before; the end is "
-    "exclusive.",
-    "TW2": "A window takes records until stream time has passed its end and grace; later ones are "
-    "dropped and counted.",
-    "TW3": "A record updates its windows in the order of their starts.",
-    "KT1": "Every record of the topic is an update, also one that is older than the row or equal "
-    "to it.",
-    "KT2": "A table keeps rows only where something needs them.",
-    "KT3": "A row that the predicate rejects is a delete downstream; one that was never there is "
-    "not forwarded a second time where the old row is known.",
-    "KT4": "The value of an update is mapped; a delete stays a delete, without asking the "
-    "expression.",
-    "KT5": "With a time limit an update waits from the first one held back for its key; the "
-    "latest one goes out.",
-    "KT6": "A full buffer lets the oldest go early, or stops the job.",
-    "KT7": "Held until windows close, each window gives one result, when stream time has passed "
-    "its end and grace; deletes are left out.",
-    "KT8": "For sliding and session windows a second result is possible on exactly the closing "
-    "millisecond.",
-    "KT9": "A join or grouping behind it sees the updates that were let out.",
-    "GK1": "A record joins by the key that the expression gives; null never matches, and in a "
-    "left join the joiner sees null.",
-    "GK2": "A global table is complete before the first record, and then follows its topic "
-    "without regard to stream time.",
-    "GK3": "Its updates go nowhere else: it is there to be looked up.",
-    "ST-1": "Only records of the stream give results; changes of the table count from then on.",
-    "ST-2": "What counts is the row when the record is processed, whatever the timestamps.",
-    "ST-3": "With a versioned table and grace, records wait until stream time has passed them by "
-    "the grace, and join the row of their own time.",
-    "ST-4": "Without a row an inner join gives nothing, a left join asks the joiner with null.",
-    "TT1": "An update of either side meets the other side's row; the result has the later of "
-    "their timestamps.",
-    "TT2": "Inner: nothing while the other side has no row; a delete where one side goes.",
-    "TT3": "Left: the left row decides; the right one may be null.",
-    "TT4": "Outer: a result while either side has a row, a delete when the last one goes.",
-    "TT5": "Results that are equal to the last one are forwarded too.",
+    "PL1": "A task processes the record with the smallest timestamp among the next records of its "
+    "partitions; records of one partition are processed in offset order.",
+    "PL8": "The partition is computed by murmur2 from the bytes of the key; a windowed key is "
+    "partitioned by its inner key.",
+    "EH1": "Records that cannot be deserialized go to the deserialization handler: fail, drop and "
+    "count, or dead letter.",
+    "ST1": "A filter forwards a record unchanged or drops it.",
+    "ST2": "Timestamp and headers are kept; a changed key marks the stream for repartitioning.",
+    "ST10": "Two sources with the same topics are one source; lists of topics that overlap without "
+    "being equal are refused.",
+    "NU1": "If an aggregate becomes null, the row is deleted and null is forwarded; the next "
+    "record starts with the initializer again.",
+    "NU2": "A null array is a processing error; an empty array produces no record.",
+    "RP1": "A stream whose key has changed is repartitioned before the next grouping or join, and "
+    "only there.",
+    "RP2": "Repartitioning uses an internal topic, named after the node.",
+    "RP3": "The internal topic has the configured number of partitions, or else the largest number "
+    "among its upstream topics.",
+    "RP4": "Topics that are joined by key must have the same number of partitions.",
+    "AG1": "Each record updates the aggregate of its key, starting with the initializer (or the "
+    "first value), and the new result is forwarded immediately.",
+    "AG2": "The timestamp of an aggregate is the highest timestamp of its records.",
+    "AG3": "Without a window, no record is late.",
+    "AG5": "All inputs of a cogroup update the same aggregate, in the order in which records are "
+    "processed.",
+    "SE2": "All sessions that a record connects are merged, oldest first; then the record is "
+    "added.",
+    "GT1": "When a table row changes, the old value is removed from its group before the new value "
+    "is added to its group; within one group, both are a single update.",
+    "GT2": "The subtractor is applied to the old value, then the adder to the new value; unchanged "
+    "results are forwarded as well.",
+    "TW1": "Windows start at multiples of the advance since the epoch, never before it; the end of "
+    "a window is exclusive.",
+    "TW2": "A window accepts records until stream time passes its end plus grace period; later "
+    "records are dropped and counted.",
+    "TW3": "A record updates its windows in the order of their start times.",
+    "KT1": "Every record of the topic is an update, even if it is older than the row or equal to "
+    "it.",
+    "KT2": "A table is materialized only if an operator needs its rows.",
+    "KT3": "A row that no longer matches the predicate is forwarded as a delete; if the old row is "
+    "known not to match either, nothing is forwarded.",
+    "KT4": "The expression is applied to the value of an update; deletes are forwarded without "
+    "evaluating it.",
+    "KT5": "With a time limit, updates of a key are held back until the limit has passed since the "
+    "first of them; then the latest is forwarded.",
+    "KT6": "A full buffer emits its oldest record early, or stops the job.",
+    "KT7": "With “window_closes”, each window emits one result when stream time passes its end "
+    "plus grace period; deletes are omitted.",
+    "KT8": "Sliding and session windows can emit a second result in exactly the millisecond in "
+    "which they close.",
+    "KT9": "Downstream joins and aggregations see only the updates that were emitted.",
+    "GK1": "A record is joined with the row of the key that the expression returns; a null key "
+    "never matches, and in a left join the joiner gets null.",
+    "GK2": "A global table is loaded completely before the first record is processed; after that, "
+    "it follows its topic independently of stream time.",
+    "GK3": "Updates of a global table are not forwarded; the table is used for lookups only.",
+    "ST-1": "Only records of the stream produce results; changes of the table affect later "
+    "records.",
+    "ST-2": "A record is joined with the row at the time of processing, whatever the timestamps "
+    "are.",
+    "ST-3": "With a versioned table and a grace period, a record waits until stream time passes "
+    "its timestamp plus the grace period, and is joined with the row as of its timestamp.",
+    "ST-4": "If there is no row, an inner join produces no result, and a left join calls the "
+    "joiner with null.",
+    "TT1": "An update of either side is joined with the current row of the other side; the result "
+    "has the later of both timestamps.",
+    "TT2": "Inner join: there is no result while one side has no row, and a delete when one side "
+    "is deleted.",
+    "TT3": "Left join: there is a result for each left row; the right row may be null.",
+    "TT4": "Outer join: there is a result while either side has a row, and a delete when both are "
+    "deleted.",
+    "TT5": "A result that is equal to the previous one is forwarded as well.",
     "TT6": "Both tables must have the same number of partitions.",
-    "SJ1": "Two records match with equal keys and the right one's time within before and after "
-    "of the left one's, both ends included.",
-    "SJ2": "A record meets the matches that came before it, in the order of their timestamps; the "
-    "result has the later timestamp.",
-    "SJ3": "Records are pairs one by one: two equal records match twice.",
-    "SJ4": "Left and outer: a record without a match goes out alone when its window and grace "
-    "have passed, with its own timestamp.",
-    "SJ5": "A record that is already too late to be matched goes out alone at once.",
-    "SJ6": "An inner join does not ask whether a record is late: what the other side still keeps "
-    "is found.",
-    "FK1": "An insert on the left gives a result if the right row exists, in a left join always.",
-    "FK2": "An update on the left whose right row is missing gives a delete in an inner join.",
-    "FK3": "A delete on the left gives a delete; one of a row that was not there gives nothing.",
-    "FK4": "A change on the right gives one result for each left row that refers to it, in the "
-    "order of their keys' bytes.",
-    "FK5": "A left row whose foreign key becomes null gives a delete in an inner join.",
-    "FK6": "A right row to which nobody refers gives nothing.",
-    "FK7": "A result that comes of the right side has the right record's timestamp.",
-    "FK8": "Updates of a versioned table that are not the latest are left out.",
-    "VS1": "A version older than the history allows is refused and counted.",
-    "VS2": "A stream joins the version that was valid at the record's own time.",
-    "VS3": "Joins and groupings of tables leave out updates that are not the latest.",
-    "SS2": "Iteration is in the order of the serialized key's bytes, unsigned; both ends of a "
-    "range are included.",
-    "SS3": "Null deletes; what is older than the retention is not kept and not found.",
-    "PA2": "One instance for each task: init, then the records one by one, then close.",
-    "PA3": "forward goes to all ports in the order of the edges, or to the one that is named.",
-    "PA4": "Stream-time punctuation first fires with the first record, then at multiples of the "
-    "interval; one call, however many were passed.",
-    "PA5": "Punctuation follows the record that moved the time; in it there is no topic, "
-    "partition or offset.",
+    "SJ1": "Two records match if their keys are equal and the timestamp of the right record is "
+    "between left - before and left + after, inclusive.",
+    "SJ2": "A record is joined with the earlier records of the other side in the order of their "
+    "timestamps; a result has the later of both timestamps.",
+    "SJ3": "Each pair of records produces a result: two equal records match twice.",
+    "SJ4": "Left and outer joins: a record without a match is forwarded with its own timestamp "
+    "when its window and grace period have passed.",
+    "SJ5": "Left and outer joins: a record that is already too late for a match is forwarded "
+    "immediately.",
+    "SJ6": "An inner join also joins late records with all records that the other side still "
+    "stores.",
+    "FK1": "An insert on the left produces a result if the right row exists; in a left join, "
+    "always.",
+    "FK2": "If the right row of a left update is missing, an inner join produces a delete.",
+    "FK3": "A delete on the left produces a delete, or nothing if the row did not exist.",
+    "FK4": "A change on the right produces one result for each left row that refers to it, in the "
+    "order of the bytes of their keys.",
+    "FK5": "If the foreign key of a left row becomes null, an inner join produces a delete.",
+    "FK6": "A change of a right row without references produces no result.",
+    "FK7": "A result caused by the right side has the timestamp of the right record.",
+    "FK8": "Updates of a versioned table that are not the latest are omitted.",
+    "VS1": "A version older than the history retention is dropped and counted.",
+    "VS2": "A stream record is joined with the version that was valid at its timestamp.",
+    "VS3": "Table joins and aggregations ignore updates that are not the latest.",
+    "SS2": "Iteration is in the order of the serialized keys, as unsigned bytes; both ends of a "
+    "range are inclusive.",
+    "SS3": "A null value deletes the row; rows older than the retention are removed and not "
+    "returned.",
+    "PA2": "There is one instance for each task: init is called first, then process for each "
+    "record, then close.",
+    "PA3": "forward sends a record to all ports in the order of the edges, or to the named port.",
+    "PA4": "A stream-time punctuation first fires with the first record, then at multiples of the "
+    "interval; it fires once even if several intervals have passed.",
+    "PA5": "A punctuation runs after the record that advanced the time; it has no topic, partition "
+    "or offset.",
 }

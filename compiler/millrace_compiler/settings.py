@@ -17,26 +17,26 @@ class _Settings:
 
     processing_guarantee = Choice(
         "Guarantee",
-        "At least once: after a failure a result may appear again. Exactly once: results and "
+        "At least once: after a failure, results may be written again. Exactly once: results and "
         "progress are written in one transaction [EO1].",
         ("at_least_once", "exactly_once"),
         default="at_least_once",
     )
     deserialization_handler = Choice(
-        "Bytes that cannot be read",
-        "Stop, drop and count, or write to the topic of dead letters [EH1].",
+        "Deserialization errors",
+        "Fail, drop and count, or write to the dead letter topic [EH1].",
         _HANDLERS,
         default="fail",
     )
     processing_handler = Choice(
-        "Errors while processing",
-        "Stop, drop and count, or write to the topic of dead letters [EH2].",
+        "Processing errors",
+        "Fail, drop and count, or write to the dead letter topic [EH2].",
         _HANDLERS,
         default="fail",
     )
     dead_letter_topic = Topic(
-        "Topic of dead letters",
-        "Gets the source record's own bytes and headers that tell the error [EH4].",
+        "Dead letter topic",
+        "Receives the source record's original bytes, with headers that describe the error [EH4].",
         required=False,
     )
 

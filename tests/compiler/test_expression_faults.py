@@ -76,7 +76,7 @@ FAULTS = [
     ("key IN (SELECT 'a')", "expression_subquery", "SELECT", "Subqueries Join"),
     ("unix_timestamp()", "expression_present_time", "unix_timestamp()", "timestamp column"),
     ("key || uuid()", "expression_random", "uuid()", "uuid() each time; xxhash64(key, value)"),
-    ("rand(5)", "expression_random", "rand(5)", "another value each time"),
+    ("rand(5)", "expression_random", "rand(5)", "a different value each time"),
     ("value.*", "expression_star", "value.*", "“value.*” struct(…)"),
     ("key = :name", "expression_parameter", ":name", "“:name” the value itself"),
     ("+".join(["1"] * 20_000), "expression_deep", None, "nested too deeply several nodes"),

@@ -324,7 +324,7 @@ def test_the_code_is_shown_and_exported_in_plain_spark_with_its_differences(
     expect(code).to_contain_text("from pyspark.sql import DataFrame, SparkSession")
     differences = page.get_by_test_id("differences")
     expect(differences).to_contain_text("differences from Kafka Streams")
-    updates = differences.get_by_text("Each micro-batch gives the last result of a key")
+    updates = differences.get_by_text("Each micro-batch emits the last result of a key")
     updates.click()
     expect(page.locator(".react-flow__node.selected")).to_contain_text("Count per word")
 

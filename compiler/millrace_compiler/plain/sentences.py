@@ -1,7 +1,7 @@
 """Messages of the plain dialect: refusals, and how results differ.
 
-A *difference* names one way in which ordinary Structured Streaming gives other results than Kafka
-Streams. docs/plain.md lists each code with a scenario that shows it.
+A *difference* describes one way in which the results of ordinary Structured Streaming differ from
+those of Kafka Streams. docs/plain.md lists each code with a scenario that shows it.
 """
 
 from __future__ import annotations
@@ -16,70 +16,70 @@ def _difference(message: str, hint: str = "") -> Prose:
 PLAIN: dict[str, Prose] = {
     # ---- differences ------------------------------------------------------------------------
     "plain_sink_timestamp": _difference(
-        "Records on the topic have the time of writing; Kafka Streams writes the record's own.",
-        "Spark's Kafka sink cannot set a timestamp. Put the time into the value if readers need "
-        "it.",
+        "Records on the topic have the time of writing; Kafka Streams keeps the record's own.",
+        "Spark's Kafka sink cannot set a timestamp. Put it into the value if consumers need it.",
     ),
     "plain_updates": _difference(
-        "Each micro-batch gives the last result of a key; Kafka Streams gives every update.",
-        "Shorter micro-batches give more updates.",
+        "Each micro-batch emits the last result of a key; Kafka Streams emits every update.",
+        "Shorter micro-batches emit more updates.",
     ),
     "plain_order": _difference(
-        "Rows of one micro-batch reach the topic in no fixed order across {what}.",
-        "Order by the timestamp in what reads the topic, or keep one record per micro-batch.",
+        "Records of one micro-batch are written in no fixed order across {what}.",
+        "Sort by timestamp in the consumer, or process one record per micro-batch.",
     ),
     "plain_late": _difference(
-        "Late records are judged by the watermark of the whole query, set between micro-batches; "
-        "Kafka Streams judges each record by the stream time of its task.",
-        "A longer grace makes late records rarer on both sides.",
+        "Late records are detected by the watermark of the whole query, which is set between "
+        "micro-batches; Kafka Streams compares each record with the stream time of its task.",
+        "With a longer grace period, fewer records are late in either case.",
     ),
     "plain_session_final": _difference(
-        "A session gives one result, when it is closed; Kafka Streams also gives its updates, and "
+        "A session emits one result, when it is closed; Kafka Streams also emits its updates, and "
         "a null for each session that is merged into another.",
         "Spark has no session windows in update mode.",
     ),
     "plain_outer_results": _difference(
-        "A result without partner comes when the watermark of both inputs has passed the window; "
-        "Kafka Streams gives it as soon as stream time has.",
+        "A record without a match is emitted when the watermark of both inputs passes the window; "
+        "Kafka Streams emits it as soon as stream time does.",
         "Spark waits for the slower input, and for the next micro-batch.",
     ),
     "plain_headers": _difference(
-        "Results have no headers; Kafka Streams passes on those of the record that caused them.",
-        "Put what is needed of the headers into the value before this node.",
+        "Results have no headers; Kafka Streams keeps those of the record that caused them.",
+        "Copy the headers that you need into the value before this node.",
     ),
     "plain_drops": _difference(
-        "Records with {what} are left out, and nothing counts them; Kafka Streams does.",
+        "Records with {what} are dropped without being counted; Kafka Streams counts them.",
         "Count them with DataFrame.observe if their number is needed.",
     ),
     "plain_aggregate_null": _difference(
-        "A null result is one value among others; in Kafka Streams it deletes the aggregate, and "
-        "the next record starts anew.",
-        "Use coalesce in the expression so that it never gives null.",
+        "A null result is kept as a value; in Kafka Streams it deletes the aggregate, and the next "
+        "record starts with the initializer again.",
+        "Use coalesce in the expression so that it never returns null.",
     ),
     "plain_table_now": _difference(
-        "The table is read when a micro-batch runs, with all that is on the topic by then; Kafka "
-        "Streams takes the row as of the record's turn.",
+        "The table is read once for each micro-batch, with everything on the topic by then; Kafka "
+        "Streams uses the row at the time when it processes the record.",
     ),
     "plain_null_array": _difference(
         "explode drops a null array; in Kafka Streams it is a processing error.",
         "Use coalesce in the expression.",
     ),
     "plain_failed_batch": _difference(
-        "A record that fails stops its query with nothing of the micro-batch written, and other "
-        "queries go on; Kafka Streams stops as a whole, and what came before is written.",
+        "A record that fails stops its query, and nothing of the micro-batch is written; other "
+        "queries continue. Kafka Streams stops the whole topology after writing all earlier "
+        "results.",
     ),
     "plain_processing_handler": _difference(
         "An expression that fails stops the query; Kafka Streams drops the record here.",
-        "Use try_cast, try_divide and the like in the expressions.",
+        "Use try_cast, try_divide and similar functions in the expressions.",
     ),
     "plain_peek": Prose(
-        "Messages are not logged: plain Spark has no step for it.",
-        "The records pass unchanged.",
+        "Messages are not logged: plain Spark has no operator for this.",
+        "Records are forwarded unchanged.",
         "warning",
     ),
     "plain_at_least_once": Prose(
-        "Spark's Kafka sink gives each record at least once, the guarantee is exactly once.",
-        "After a failure a result may appear again.",
+        "Spark's Kafka sink writes records at least once, but the guarantee is exactly_once.",
+        "After a failure, results may be written again.",
         "warning",
     ),
     # ---- refusals ---------------------------------------------------------------------------
@@ -87,18 +87,18 @@ PLAIN: dict[str, Prose] = {
         "Plain Spark has no operator for this: {reason}.", "Use the exact dialect, or {instead}."
     ),
     "plain_format": Prose(
-        "The format {format} needs a package beside pyspark or a registry.",
+        "The format {format} needs a package in addition to pyspark, or a registry.",
         "Use the exact dialect, or another format.",
     ),
     "plain_source": Prose(
-        "Plain Spark cannot read a source so: {reason}.", "Use the exact dialect, or {instead}."
+        "Plain Spark cannot read this source: {reason}.", "Use the exact dialect, or {instead}."
     ),
     "plain_handler": Prose(
-        "Plain Spark cannot do this with a record that fails: {reason}.",
+        "Plain Spark does not support this handler: {reason}.",
         "Choose fail, or use the exact dialect.",
     ),
     "plain_column": Prose(
         "The expression reads {column}, which a result of {kind} does not have in plain Spark.",
-        "Put it into the value before, or use the exact dialect.",
+        "Copy it into the value before, or use the exact dialect.",
     ),
 }
