@@ -4,21 +4,38 @@ import { canvas } from "../designer/canvasApi";
 import { type NodeFigures, useRuntime } from "../designer/runtime";
 import { type Phrase, phrase, t } from "../ui/i18n";
 
-type Figure = "none" | "rate" | "lag" | "dropped" | "rows";
+type Figure =
+  | "none"
+  | "rate"
+  | "lag"
+  | "latency"
+  | "arrival"
+  | "dropped"
+  | "dead_letters"
+  | "rows"
+  | "bytes";
 
 const FIGURES: readonly { value: Figure; label: Phrase }[] = [
   { value: "none", label: phrase("No heat") },
   { value: "rate", label: phrase("Heat: rate") },
   { value: "lag", label: phrase("Heat: lag") },
+  { value: "latency", label: phrase("Heat: latency") },
+  { value: "arrival", label: phrase("Heat: latency from arrival") },
   { value: "dropped", label: phrase("Heat: dropped") },
+  { value: "dead_letters", label: phrase("Heat: dead letters") },
   { value: "rows", label: phrase("Heat: state") },
+  { value: "bytes", label: phrase("Heat: bytes of state") },
 ];
 
 /** The figure that heat is about; null where a node has none. */
 export function heatOf(figures: NodeFigures, figure: Figure): number | null {
   if (figure === "rate") return Math.max(figures.inRate, figures.outRate);
   if (figure === "lag") return figures.lag;
+  if (figure === "latency") return figures.latency?.event.p99 ?? null;
+  if (figure === "arrival") return figures.latency?.arrival.p99 ?? null;
+  if (figure === "dead_letters") return figures.deadLetters;
   if (figure === "rows") return figures.storeRows;
+  if (figure === "bytes") return figures.storeBytes;
   if (figure === "dropped")
     return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
   return null;
@@ -66,7 +83,7 @@ export function HeatSwitch() {
       value={figure}
       onChange={(next) => setFigure((next ?? "none") as Figure)}
       data={FIGURES.map(({ value, label }) => ({ value, label: t(label) }))}
-      w={148}
+      w={190}
     />
   );
 }

@@ -33,3 +33,15 @@ test("heat is in proportion to the highest, and absent where there is no figure"
   expect(heats({ a: QUIET }, "rate").get("a")).toBe(0);
   expect(heats(nodes, "none").size).toBe(0);
 });
+
+test("heat is by latency, dead letters and bytes as well", () => {
+  const latency = { event: { p50: 1, p99: 50 }, arrival: { p50: 1, p99: null } };
+  const nodes = {
+    a: { ...QUIET, latency, deadLetters: 2, storeBytes: 10 },
+    b: { ...QUIET, latency: { ...latency, event: { p50: 90, p99: 100 } }, storeBytes: 40 },
+  };
+  expect([...heats(nodes, "latency").values()]).toEqual([0.5, 1]);
+  expect(heats(nodes, "arrival").size).toBe(0);
+  expect([...heats(nodes, "dead_letters").values()]).toEqual([1, 0]);
+  expect([...heats(nodes, "bytes").values()]).toEqual([0.25, 1]);
+});
