@@ -12,6 +12,7 @@ from collections import defaultdict
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.graph import Graph
 from millrace_compiler.lowering import Physical
+from millrace_compiler.union_find import UnionFind
 
 _Edges = dict[str, list[tuple[str, int]]]
 
@@ -100,16 +101,10 @@ def _solve(
     steps: list[str], edges: list[tuple[str, str, int]], equal: list[tuple[str, str]]
 ) -> dict[str, int] | None:
     """Least levels that respect edges and equalities; ``None`` where there are none."""
-    parent = {id_: id_ for id_ in steps}
-
-    def find(id_: str) -> str:
-        while parent[id_] != id_:
-            parent[id_] = parent[parent[id_]]
-            id_ = parent[id_]
-        return id_
-
+    groups = UnionFind(steps)
     for a, b in equal:
-        parent[find(b)] = find(a)
+        groups.unite(a, b)
+    find = groups.find
     following: _Edges = defaultdict(list)
     for source, target, hop in edges:
         following[find(source)].append((find(target), hop))

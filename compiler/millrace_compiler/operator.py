@@ -109,6 +109,10 @@ class Operator:
     stateful: ClassVar[bool] = False
     changes_key: ClassVar[bool] = False
     reads_clock: ClassVar[bool] = False
+    #: Input ports whose records lead to results, and not only to rows; None: all of them.
+    driving_ports: ClassVar[tuple[str, ...] | None] = None
+    #: A left or outer join of this kind keeps records with a null key, so nodes before it do.
+    keeps_null_keys: ClassVar[bool] = False
     #: Runs the user's own Python.
     runs_python: ClassVar[bool] = False
     #: Parameters that stand without their name in the program's call.

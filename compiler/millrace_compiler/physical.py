@@ -10,9 +10,6 @@ from millrace_compiler.lowering import Handle, NodeLowering, Physical
 from millrace_compiler.operator import Operator
 from millrace_compiler.ports import Port
 
-_RELAXED = ("join.stream_stream", "join.stream_table", "join.stream_global_table")
-_BESIDE_TABLE = ("join.stream_table", "join.stream_global_table")
-
 
 class _Ids:
     """Physical ids: the node's own id, or one made from it that nothing else has."""
@@ -83,10 +80,9 @@ def _relaxed(graph: Graph) -> set[str]:
     below: dict[str, list[str]] = defaultdict(list)
     found = set()
     for id_, operator in graph.operators.items():
-        # The join of a stream with a table is below the stream only: the table is not relaxed.
-        ports = ("left",) if operator.kind in _BESIDE_TABLE else tuple(graph.inputs[id_])
+        ports = operator.driving_ports or tuple(graph.inputs[id_])
         below[id_] = [edge.source for port in ports for edge in graph.inputs[id_].get(port, [])]
-        if operator.kind in _RELAXED and operator.values.get("type") in ("left", "outer"):
+        if operator.keeps_null_keys and operator.values.get("type") in ("left", "outer"):
             found.add(id_)
     stack = list(found)
     while stack:

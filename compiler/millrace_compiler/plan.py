@@ -8,7 +8,6 @@ query can run them one after the other.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from millrace_compiler.diagnostics import Report
@@ -16,8 +15,9 @@ from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
 from millrace_compiler.lowering import Physical, Step
-from millrace_compiler.operator import Operator
+from millrace_compiler.operator import Operator, Store
 from millrace_compiler.topic_patterns import NoPattern, topic_pattern
+from millrace_compiler.union_find import UnionFind
 
 GLOBAL = "global_table"
 
@@ -110,24 +110,10 @@ def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
 # ---- sub-topologies -----------------------------------------------------------------------
 
 
-class _Union:
-    def __init__(self, items: Iterable[str]) -> None:
-        self.parent = {item: item for item in items}
-
-    def find(self, item: str) -> str:
-        while self.parent[item] != item:
-            self.parent[item] = self.parent[self.parent[item]]
-            item = self.parent[item]
-        return item
-
-    def unite(self, a: str, b: str) -> None:
-        self.parent[self.find(b)] = self.find(a)
-
-
 def _group(physical: Physical) -> dict[str, list[Step]]:
     """Steps that belong together: by edges other than repartitions, and by shared stores [SB1]."""
     steps = {id_: step for id_, step in physical.steps.items() if step.op != GLOBAL}
-    union = _Union(steps)
+    union = UnionFind(steps)
     users: dict[str, str] = {}
     for step in steps.values():
         for handle, link in step.links:
@@ -262,7 +248,7 @@ def _changelogs(graph: Graph, subs: list[Subtopology]) -> list[str]:
     silent = {
         operator.values["name"]
         for operator in graph.operators.values()
-        if operator.kind.startswith("store.") and operator.values.get("logging") is False
+        if isinstance(operator, Store) and operator.values.get("logging") is False
     }
     names = dict.fromkeys(name for sub in subs for name in sub.stores)
     return sorted(name for name in names if name not in silent)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from millrace_runtime import topics
+from millrace_runtime.checkpoint_files import Places, places_in
 from millrace_runtime.errors import MillraceError
 
 #: Offset of the record to come, by topic and partition.
-Places = dict[str, dict[str, int]]
 
 #: `stopped`: where the last run stopped; `sources`: as each source says, like a first run.
 FROM = ("stopped", "sources", "earliest", "latest", "time", "offsets")
@@ -96,8 +96,6 @@ def due(beginning: Beginning | None, notes: Mapping[str, Any]) -> bool:
 
 def stopped_at(stream: Path, batch: int | None) -> Places:
     """Where a query stopped: after its last batch, or where it began if it has done none."""
-    from millrace_runtime.state_moving import places_in
-
     if batch is not None:
         return places_in(stream / "offsets" / str(batch))
     found: Places = {}

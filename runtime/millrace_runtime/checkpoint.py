@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from millrace_runtime import state_moving
 from millrace_runtime.beginnings import Beginning, due
+from millrace_runtime.checkpoint_files import write_notes
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_opening import StateOpening
 
@@ -125,15 +125,6 @@ def _same_readers(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> 
             f"{', '.join(known) or 'no node'}, this one does for "
             f"{', '.join(readers) or 'no node'}. Start it with a new checkpoint folder.",
         )
-
-
-def write_notes(file: Path, notes: dict[str, Any]) -> None:
-    """Replace the notes at once: a reader finds the old ones or the new ones."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=file.parent, delete=False, encoding="utf-8", suffix=".json"
-    ) as partial:
-        json.dump(notes, partial, indent=1)
-    Path(partial.name).replace(file)
 
 
 def note_arrival(location: str, run: str) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from millrace_runtime import columns
+from millrace_runtime import columns, topics
 from millrace_runtime.dsl.readers import Outside
 from millrace_runtime.envelope import union
 from millrace_runtime.environment import Environment
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.formats import Format
 from millrace_runtime.frames import records
+from millrace_runtime.kafka import Kafka
 from millrace_runtime.readings import Reading, addressed, addressed_to, ticks, timed
 from millrace_runtime.state_opening import StateOpening
 
@@ -130,6 +131,19 @@ class Job:
     def reads_patterns(self) -> bool:
         """Whether it reads topics that no name says."""
         return any(reading.pattern for reading in self._readings)
+
+    def found_topics(self, kafka: Kafka) -> dict[str, int]:
+        """The number of partitions of each topic that it reads by name; see `topics.prepare`.
+
+        Raises MillraceError `option_missing` for a job that has topics, and no broker.
+        """
+        if kafka.bootstrap_servers:
+            return topics.prepare(kafka.session, kafka.client, self.source_topics, self.sink_topics)
+        if self.has_topics:
+            raise MillraceError(
+                "option_missing", "No broker was given, and the topology reads or writes topics."
+            )
+        return {}
 
     @property
     def has_topics(self) -> bool:

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from millrace_runtime import topics
+from millrace_runtime.checkpoint_files import Places
 from millrace_runtime.errors import MillraceError
-from millrace_runtime.state_moving import Places, Read, last_batch
+from millrace_runtime.state_moving import Read, last_batch
 
 CHOICES = ("fail", "earliest", "latest")
 #: ids of the topics for which the offsets of the checkpoint hold

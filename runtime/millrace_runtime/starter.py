@@ -238,9 +238,8 @@ class Starter:
 
 
 def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:
-    from millrace_runtime import topics
 
-    found = topics.found(kafka, job)
+    found: dict[str, int] = job.found_topics(kafka)
     for name, partitions in sorted(found.items()):
         if partitions > job.tasks:
             report.log(

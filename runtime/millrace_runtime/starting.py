@@ -13,7 +13,7 @@ from millrace_compiler.state_schema import state_schema
 from pyspark.sql import DataFrame, SparkSession
 
 from millrace_runtime import checkpoint as checkpoints
-from millrace_runtime import columns, outputs, topics
+from millrace_runtime import columns, outputs
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job import Job, Query
@@ -122,7 +122,7 @@ def _planned(spark: SparkSession, kafka: Kafka, job: Job) -> Query:
     """The query of a job, whose topics are there or have been made."""
     kafka.wall_clock = job.uses_wall_clock
     spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-    kafka.read_whole(job.global_topics, topics.found(kafka, job))
+    kafka.read_whole(job.global_topics, job.found_topics(kafka))
     return job.query()
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import re
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from millrace_runtime.checkpoint_files import Places, places_in, write_notes
 from millrace_runtime.errors import MillraceError
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ PROGRESS_SECONDS = 1.0
 SOURCES = ("stream", "table", "global_table")
 #: Steps whose children are on a later level because a topic lies between.
 _HOPS = ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
-
-Places = dict[str, dict[str, int]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,8 +195,6 @@ def empty_stream(folder: Path, before: Mapping[str, Any], now: Mapping[str, Any]
         return str(again["stream"])
     forget_unfinished(folder, before, again)
     name = new_name()
-    from millrace_runtime.checkpoint import write_notes
-
     kept = kept_with(folder, before, base, name)
     write_notes(folder / WAITING, {**now, "stream": name, "kept": kept, "base": base})
     return name
@@ -298,8 +294,6 @@ class Move:
         forget_unfinished(self.folder, self.before, again)
         rows = self._write(source, batch, self.folder / name)
         self._begin_at(self.folder / name, places_in(source / "offsets" / str(batch)))
-        from millrace_runtime.checkpoint import write_notes
-
         kept = kept_with(self.folder, self.before, base, name)
         noted = {**self.now, "stream": name, "kept": kept, "base": base}
         write_notes(self.folder / WAITING, noted)
@@ -365,20 +359,3 @@ class Move:
         if (self.start or read.start) == "latest" and late:
             known |= topics.ends(self.spark, dict(self.client), late)
         return known
-
-
-def places_in(offsets: Path, *, head: int = 2) -> Places:
-    """The offsets of the record to come in a file of Spark's offset log: by topic and partition.
-
-    Of a topic that two sources read the lower offset counts. `head`: lines before the first source.
-    """
-    found: Places = {}
-    for line in offsets.read_text(encoding="utf-8").splitlines()[head:]:
-        read = json.loads(line) if re.match(r"\s*\{", line) else {}
-        for topic, partitions in read.items():
-            if not isinstance(partitions, dict):
-                continue
-            mine = found.setdefault(topic, {})
-            for partition, offset in partitions.items():
-                mine[partition] = min(mine.get(partition, offset), offset)
-    return found

@@ -5,30 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from millrace_runtime.errors import MillraceError
 
-if TYPE_CHECKING:
-    from millrace_runtime.job import Job
-    from millrace_runtime.kafka import Kafka
-
 PATIENCE_SECONDS = 30
-
-
-def found(kafka: Kafka, job: Job) -> dict[str, int]:
-    """The number of partitions of each topic that a job reads by name; see `prepare`.
-
-    Raises MillraceError `option_missing` for a job that has topics, and no broker.
-    """
-    sources, sinks = job.source_topics, job.sink_topics
-    if kafka.bootstrap_servers:
-        return prepare(kafka.session, kafka.client, sources, sinks)
-    if job.has_topics:
-        raise MillraceError(
-            "option_missing", "No broker was given, and the topology reads or writes topics."
-        )
-    return {}
 
 
 def prepare(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import keyword
 import subprocess
 import sys
 from pathlib import Path
@@ -338,7 +339,14 @@ def test_names_of_variables_hide_nothing_that_is_imported() -> None:
     for item, label in zip(raw["nodes"], ("string", "import", "list", "json"), strict=True):
         item["label"] = label
     raw["nodes"][0]["params"]["key"] = STRING
-    compile(program(raw), "job.py", "exec")
+    body = ast.parse(program(raw)).body
+    imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
+    imported = {alias.asname or alias.name for each in imports for alias in each.names}
+    targets = [t for each in body if isinstance(each, ast.Assign) for t in each.targets]
+    assigned = {target.id for target in targets if isinstance(target, ast.Name)}
+    assert "string" in imported
+    assert assigned
+    assert not assigned & {*imported, *keyword.kwlist, "list"}
 
 
 def test_a_local_variable_of_a_processor_takes_nothing_of_the_program_along() -> None:

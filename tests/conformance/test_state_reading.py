@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from millrace_runtime.checkpoint_files import write_notes
 from millrace_runtime.comparing import differences
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -50,7 +51,7 @@ class Kept:
                 state = StateOpening(state_schema(compilation), {}, {})
                 tasks = self._job.shuffle_partitions
                 notes = checkpoint.metadata_of(self._job.graph, tasks, state=state)
-                checkpoint.write_notes(self.kept / checkpoint.NOTES, notes)
+                write_notes(self.kept / checkpoint.NOTES, notes)
                 return super().close()
 
         compilation = self.warm.compile(document).require()

@@ -39,7 +39,14 @@ def test_a_new_checkpoint_notes_the_stores_by_their_identity(tmp_path: Path) -> 
 
 def test_the_same_job_opens_its_checkpoint_again(tmp_path: Path) -> None:
     open_checkpoint(str(tmp_path), graph(), 4)
+    written = contents(tmp_path)
+    assert written
     open_checkpoint(str(tmp_path), graph(), 4)
+    assert contents(tmp_path) == written
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(("level", "tasks", "what"), [(1, 8, "tasks"), (2, 4, "levels")])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import checkpoint, state_moving
+from millrace_runtime.checkpoint_files import write_notes
 from millrace_runtime.state_moving import WAITING, Read, arrived, must_move, reads_of, waiting
 from millrace_runtime.state_opening import StateOpening
 
@@ -84,7 +85,7 @@ def start(folder: Path, *nodes: Raw, tasks: int = 4) -> tuple[str, StateOpening]
 
     def move(before: Raw, now: Raw) -> str:
         moved = {**now, "stream": "stream-2", "base": {"stream": "stream", "batch": 3}}
-        checkpoint.write_notes(folder / WAITING, moved)
+        write_notes(folder / WAITING, moved)
         return "stream-2"
 
     graph = {"nodes": list(nodes), "subtopologies": {"0": tasks}}

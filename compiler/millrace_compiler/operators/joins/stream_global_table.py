@@ -29,6 +29,8 @@ class JoinStreamGlobalTable(Join):
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "key", "joiner")
     stateful = True
+    driving_ports = ("left",)
+    keeps_null_keys = True
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     key = Expression("Key", "The key of the table row, an expression over the stream record.")

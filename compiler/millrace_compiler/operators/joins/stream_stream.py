@@ -33,6 +33,7 @@ class JoinStreamStream(Join):
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "before", "after", "grace", "joiner")
     stateful = True
+    keeps_null_keys = True
     reads_clock = True
 
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")

@@ -32,6 +32,8 @@ class JoinStreamTable(Join):
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "joiner", "grace")
     stateful = True
+    driving_ports = ("left",)
+    keeps_null_keys = True
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     grace = optional(

@@ -1,0 +1,38 @@
+"""Files of a checkpoint: Spark's offset log, and the notes of a job."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+#: offsets by topic and partition
+Places = dict[str, dict[str, int]]
+
+
+def places_in(offsets: Path, *, head: int = 2) -> Places:
+    """The offsets of the record to come in a file of Spark's offset log: by topic and partition.
+
+    Of a topic that two sources read the lower offset counts. `head`: lines before the first source.
+    """
+    found: Places = {}
+    for line in offsets.read_text(encoding="utf-8").splitlines()[head:]:
+        read = json.loads(line) if re.match(r"\s*\{", line) else {}
+        for topic, partitions in read.items():
+            if not isinstance(partitions, dict):
+                continue
+            mine = found.setdefault(topic, {})
+            for partition, offset in partitions.items():
+                mine[partition] = min(mine.get(partition, offset), offset)
+    return found
+
+
+def write_notes(file: Path, notes: dict[str, Any]) -> None:
+    """Replace the notes at once: a reader finds the old ones or the new ones."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=file.parent, delete=False, encoding="utf-8", suffix=".json"
+    ) as partial:
+        json.dump(notes, partial, indent=1)
+    Path(partial.name).replace(file)
