@@ -47,8 +47,8 @@ GivenUp = tuple[Place, int, int]
 LOOK_AT_BROKER_SECONDS = 1.0
 
 
-class Report(Protocol):
-    """Reports of a job."""
+class Reporter(Protocol):
+    """Sends reports of a job."""
 
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
         """starting, running, stopping, stopped or failed."""
@@ -114,7 +114,7 @@ class Silence:
             self._thread.start()
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
-        """See Report."""
+        """See Reporter."""
         if self._progress is not None:
             self._progress.give_up(losses)
 
@@ -145,12 +145,12 @@ class Silence:
                     )
 
 
-def reporter(url: str | None, run: str) -> Report:
-    """Reports to the Redis of that URL, or none."""
-    return RedisReport(url, run) if url else Silence(run)
+def reporter(url: str | None, run: str) -> Reporter:
+    """A reporter to the Redis of that URL, or one that is silent."""
+    return RedisReporter(url, run) if url else Silence(run)
 
 
-class RedisReport:
+class RedisReporter:
     """Sends events from a thread of its own, so that a slow Redis never slows the job."""
 
     def __init__(self, url: str, run: str) -> None:
@@ -175,36 +175,36 @@ class RedisReport:
         self._thread.start()
 
     def state(self, state: str, error: dict[str, Any] | None = None) -> None:
-        """See Report."""
+        """See Reporter."""
         self._state = state
         self._send({"event": "state", "at": _now(), "state": state, "error": error})
 
     def step(self, detail: str) -> None:
-        """See Report."""
+        """See Reporter."""
         self._send({"event": "step", "at": _now(), "detail": detail})
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
-        """See Report."""
+        """See Reporter."""
         self._send({"event": "log", "at": _now(), "level": level, "node": node, "message": message})
 
     def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
-        """See Report."""
+        """See Reporter."""
         self._sampling.describe(document, graph)
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
-        """See Report."""
+        """See Reporter."""
         if self._progress is None:
             self._progress = Progress(spark, query, self.run, client)
         else:
             self._progress.follow(query)
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
-        """See Report."""
+        """See Reporter."""
         if self._progress is not None:
             self._progress.give_up(losses)
 
     def detach(self) -> None:
-        """See Report."""
+        """See Reporter."""
         progress, self._progress = self._progress, None
         if progress is not None:
             with contextlib.suppress(Exception):
@@ -213,7 +213,7 @@ class RedisReport:
             self._wake.set()
 
     def close(self) -> None:
-        """See Report."""
+        """See Reporter."""
         self._closed = True
         self._wake.set()
         self._thread.join(timeout=3)

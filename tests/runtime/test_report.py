@@ -11,7 +11,7 @@ import pytest
 import redis
 from millrace_runtime import report as reports
 from millrace_runtime.offsets import Held, Offsets, Place, bounds
-from millrace_runtime.report import RedisReport, Silence, reporter
+from millrace_runtime.report import RedisReporter, Silence, reporter
 
 
 def test_without_an_address_nobody_is_told() -> None:
@@ -19,7 +19,7 @@ def test_without_an_address_nobody_is_told() -> None:
 
 
 def test_a_redis_that_is_away_neither_fails_nor_holds_up_the_job() -> None:
-    report = RedisReport("redis://127.0.0.1:1/0", "r")
+    report = RedisReporter("redis://127.0.0.1:1/0", "r")
     began = time.monotonic()
     for _ in range(2000):
         report.state("running")
@@ -30,7 +30,7 @@ def test_a_redis_that_is_away_neither_fails_nor_holds_up_the_job() -> None:
 
 @pytest.mark.services
 def test_states_and_logs_arrive_in_their_order(redis_url: str) -> None:
-    report = RedisReport(redis_url, "order")
+    report = RedisReporter(redis_url, "order")
     report.state("starting")
     report.log("info", "hello", "node")
     report.state("failed", {"code": "processing", "node": "n", "message": "m"})
@@ -107,7 +107,7 @@ def test_a_runs_stream_is_bounded_and_gone_some_days_after_its_last_word(
 ) -> None:
     monkeypatch.setenv("MILLRACE_REPORT_EVENTS", "100")
     monkeypatch.setenv("MILLRACE_REPORT_DAYS", "2")
-    report = RedisReport(redis_url, "bounded")
+    report = RedisReporter(redis_url, "bounded")
     for number in range(900):
         report.log("info", str(number))
     report.close()
@@ -153,7 +153,7 @@ def test_with_no_page_open_little_is_reported_and_a_page_that_opens_has_every_ba
                 assert time.monotonic() < deadline, told()
                 time.sleep(0.05)
 
-        report = RedisReport(redis_url, "quiet")
+        report = RedisReporter(redis_url, "quiet")
         report._progress = cast("Any", Busy())
         until(3)
         quiet = told()

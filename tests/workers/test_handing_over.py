@@ -6,7 +6,7 @@ import pytest
 from millrace_workers.doubles import Bench
 from millrace_workers.launchers import Ended
 from millrace_workers.model import Failure
-from millrace_workers.monitors import Report
+from millrace_workers.monitors import StateReport
 from millrace_workers.states.handing_over import PREPARE_PATIENCE_SECONDS
 
 from tests.workers.kit import driver, running
@@ -51,7 +51,7 @@ def test_a_new_driver_that_ends_while_it_is_prepared_stops_nothing(
     assert waits is not None
     changing.launcher.waits = replace(waits, ended=Ended(code))
     cause = Failure("import_failed", "no module", "step")
-    changing.reports.states["7-2"] = Report("failed", changing.now, cause)
+    changing.reports.states["7-2"] = StateReport("failed", changing.now, cause)
     assert changing.tick() == "running"
     assert driver(changing) == old
     assert changing.deployment.version == 1
@@ -67,7 +67,7 @@ def test_a_new_driver_that_finds_the_broker_away_is_prepared_again_later(changin
     assert waits is not None
     changing.launcher.waits = replace(waits, ended=Ended(1))
     away = Failure("broker_unreachable", "Kafka does not answer")
-    changing.reports.states["7-2"] = Report("failed", changing.now, away)
+    changing.reports.states["7-2"] = StateReport("failed", changing.now, away)
     assert changing.tick() == "staging"
     assert changing.deployment.outage is not None
     changing.now += 2

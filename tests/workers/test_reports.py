@@ -6,7 +6,7 @@ import time
 
 import pytest
 import redis
-from millrace_runtime.report import RedisReport
+from millrace_runtime.report import RedisReporter
 from millrace_workers.monitors import Reports
 
 pytestmark = pytest.mark.services
@@ -61,17 +61,17 @@ def test_a_server_that_lets_in_everybody_needs_no_users() -> None:
 def test_a_start_that_takes_long_tells_how_far_it_is_until_it_runs(redis_url: str) -> None:
     reports = Reports(redis_url)
     address = reports.grant("7-3")
-    told = RedisReport(address, "7-3")
-    told.state("starting")
+    reporter = RedisReporter(address, "7-3")
+    reporter.state("starting")
     for rows in (10, 20):
-        told.step(f"Moving the state: {rows} rows written.")
+        reporter.step(f"Moving the state: {rows} rows written.")
     deadline = time.monotonic() + 30
     while (found := reports.last_state("7-3")) is None or not (found.detail or "").count("20"):
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
     assert (found.state, found.detail) == ("starting", "Moving the state: 20 rows written.")
-    told.state("running")
-    told.close()
+    reporter.state("running")
+    reporter.close()
     found = reports.last_state("7-3")
     assert found is not None
     assert (found.state, found.detail) == ("running", None)

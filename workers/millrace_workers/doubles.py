@@ -10,7 +10,7 @@ from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, Ended, JobSpec, Standby
 from millrace_workers.model import Deployment, Failure, Outage, Process, Run
-from millrace_workers.monitors import Pulse, Report
+from millrace_workers.monitors import Pulse, StateReport
 from millrace_workers.states import TRANSITIONS, step
 from millrace_workers.states.tools import Tools
 
@@ -126,10 +126,10 @@ class ScriptedLauncher:
 class ScriptedReports:
     """Returns the configured reports for each run."""
 
-    states: dict[str, Report] = field(default_factory=dict)
+    states: dict[str, StateReport] = field(default_factory=dict)
     pulses: dict[str, Pulse] = field(default_factory=dict)
 
-    def last_state(self, report_id: str) -> Report | None:
+    def last_state(self, report_id: str) -> StateReport | None:
         """The scripted report."""
         return self.states.get(report_id)
 
@@ -297,6 +297,6 @@ class Bench:
         """The living driver reports this."""
         if self.deployment.run is None:
             raise AssertionError("nothing runs that could report")
-        self.reports.states[self.deployment.run.report_id] = Report(
+        self.reports.states[self.deployment.run.report_id] = StateReport(
             state, self.now, failure, detail
         )

@@ -1,5 +1,5 @@
 """Monitors read what drivers report about themselves."""
 
-from millrace_workers.monitors.reports import Pulse, Report, Reports
+from millrace_workers.monitors.reports import Pulse, Reports, StateReport
 
-__all__ = ["Pulse", "Report", "Reports"]
+__all__ = ["Pulse", "Reports", "StateReport"]

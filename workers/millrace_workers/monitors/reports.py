@@ -27,7 +27,7 @@ REPORTING = [
 
 
 @dataclass(frozen=True)
-class Report:
+class StateReport:
     """The last state a driver reported: starting, running, stopping, stopped or failed.
 
     ``at``: when it was received, in epoch seconds; for a start with progress, the last time.
@@ -58,7 +58,7 @@ class Reports:
         self._url = url
         self._redis: redis.Redis = redis.Redis.from_url(url, socket_timeout=5)
 
-    def last_state(self, report_id: str) -> Report | None:
+    def last_state(self, report_id: str) -> StateReport | None:
         """The newest state event of a run; None where there is none yet.
 
         The event of a driver that has run for long may have been trimmed: then its progress counts.
@@ -74,12 +74,12 @@ class Reports:
             if event.get("event") == "state":
                 last = step or event
                 failure = failure_of(event.get("error"))
-                return Report(event["state"], last["at"] / 1000, failure, last.get("detail"))
+                return StateReport(event["state"], last["at"] / 1000, failure, last.get("detail"))
             if event.get("event") == "step" and step is None:
                 step = event
             if event.get("event") == "progress" and progress is None:
                 progress = event["at"] / 1000
-        return None if progress is None else Report("running", progress, None)
+        return None if progress is None else StateReport("running", progress, None)
 
     def pulse(self, report_id: str) -> Pulse | None:
         """The newest sign of life of a run; None where nothing is known.

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 
 from millrace_workers.launchers import Launcher
 from millrace_workers.model import Deployment, Failure, Outage, Process, Run
-from millrace_workers.monitors import Pulse, Report
+from millrace_workers.monitors import Pulse, StateReport
 
 
 class ReportReader(Protocol):
     """Reads what drivers say."""
 
-    def last_state(self, report_id: str) -> Report | None:
+    def last_state(self, report_id: str) -> StateReport | None:
         """The newest state a driver reported."""
         ...
 

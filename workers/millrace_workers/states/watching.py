@@ -2,7 +2,7 @@
 
 from millrace_workers.launchers import Ended
 from millrace_workers.model import Deployment, Failure
-from millrace_workers.monitors import Pulse, Report
+from millrace_workers.monitors import Pulse, StateReport
 from millrace_workers.outages import CODES, Away, after
 from millrace_workers.states.tools import Tools
 
@@ -69,7 +69,7 @@ def fall_back(deployment: Deployment, tools: Tools, cause: Failure) -> str:
     return "restarting"
 
 
-def reported(report: Report | None) -> Failure | None:
+def reported(report: StateReport | None) -> Failure | None:
     """The failure that a driver reported when it ended."""
     return report.failure if report is not None and report.state == "failed" else None
 
@@ -81,7 +81,7 @@ def lost(ended: Ended) -> Failure:
 
 
 def after_end(
-    deployment: Deployment, tools: Tools, ended: Ended, report: Report | None
+    deployment: Deployment, tools: Tools, ended: Ended, report: StateReport | None
 ) -> str | None:
     """Failed if the driver reports a lasting fault, otherwise restart; an outage is no crash.
 
