@@ -37,11 +37,10 @@ _SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp BIGINT, "
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
+_STATE_STORES = "org.apache.spark.sql.execution.streaming.state."
 # Spark's own defaults, where a session of the exact dialect has others.
 SETTINGS = {
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
-    ),
+    "spark.sql.streaming.stateStore.providerClass": f"{_STATE_STORES}HDFSBackedStateStoreProvider",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "1",
     "spark.sql.streaming.noDataMicroBatches.enabled": "true",
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
@@ -150,6 +149,11 @@ class PlainSimulator:
         self.cut, self.restart_each = cut, restart_each
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
+        if "RocksDBStateStoreProvider" in (compilation.code or {})["job.py"]:
+            spark.conf.set(
+                "spark.sql.streaming.stateStore.providerClass",
+                f"{_STATE_STORES}RocksDBStateStoreProvider",
+            )
         self._folder = Path(tempfile.mkdtemp(prefix="millrace-", dir=session.local_dir()))
         self._files = Files(spark, self._folder, f"plain-{uuid.uuid4().hex[:8]}")
         topology(self._files)

@@ -22,7 +22,8 @@ Scenario = dict[str, Any]
 RECORDS = frozenset(
     {
         "plain_late", "plain_session_final", "plain_outer_results", "plain_aggregate_null",
-        "plain_table_now", "plain_null_array", "plain_processing_handler",
+        "plain_table_now", "plain_null_array", "plain_processing_handler", "plain_processor_fields",
+        "plain_stream_time",
     }
 )  # fmt: skip
 #: Codes behind which records that are left out are not counted.

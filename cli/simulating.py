@@ -225,6 +225,8 @@ def conformance_command(arguments: argparse.Namespace) -> int:
         result = run_scenario(
             warm, scenario, cut, restart_each=arguments.restart_each, dialect=arguments.dialect
         )
+        if (result["error"] or {}).get("code") == "python_packages":
+            raise MillraceError("python_packages", result["error"]["message"])
         target = out / f"{scenario['id']}.json"
         target.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
         if arguments.dialect == "plain" and "outputs" in (scenario.get("expected") or {}):

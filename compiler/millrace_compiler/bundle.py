@@ -9,6 +9,8 @@ from millrace_compiler.compilation import Compilation
 from millrace_compiler.state_schema import state_schema
 
 PYSPARK = "pyspark==4.3.0"
+#: What Spark's transformWithState needs beside pyspark.
+WITH_STATE = ("pandas>=2.2,<3", "pyarrow>=18", "protobuf>=6.33")
 # What the compiler matches topic patterns with.
 RE2 = "google-re2==1.1.20251105"
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
@@ -35,7 +37,9 @@ def bundle_files(
     files["topology.json"] = _json(compilation.document.raw)
     files["state.json"] = _json(state_schema(compilation))
     plain = compilation.dialect == "plain"
-    files["requirements.txt"] = (f"{PYSPARK}\n" if plain else f"{PYSPARK}\n{RE2}\n").encode()
+    stateful = any(each.code == "plain_packages" for each in compilation.diagnostics)
+    needed = [PYSPARK, *(() if plain else (RE2,)), *(WITH_STATE if stateful else ())]
+    files["requirements.txt"] = "".join(f"{each}\n" for each in needed).encode()
     files["jars.txt"] = _jars(runtime).encode()
     if plain:  # nothing of Millrace is needed to run it
         return files

@@ -71,6 +71,12 @@ _CAUSES = (
         "Java, the memory that is asked for and --spark-config.",
     ),
     (
+        "PACKAGE_NOT_INSTALLED",
+        "python_packages",
+        "Spark's transformWithState needs pandas and pyarrow, which are not installed. Install "
+        'them with: pip install "pandas<3" pyarrow',
+    ),
+    (
         "No space left on device",
         "disk_full",
         "The disk that holds the checkpoint is full. Free some space and start again.",

@@ -122,3 +122,4 @@ def test_what_kafkas_client_refuses_is_told_in_its_words() -> None:
     assert error.code == "kafka_refused"
     assert error.message.endswith("security.protocol: must be upper case.")
     assert explain(RuntimeError("[JAVA_GATEWAY_EXITED] gone")).code == "spark_not_started"
+    assert explain(RuntimeError("[PACKAGE_NOT_INSTALLED] Pandas")).code == "python_packages"

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from millrace_compiler.formats import Format
 from millrace_compiler.operator import Operator
-from millrace_compiler.plain.formats import decode, json_text
-from millrace_compiler.plain.program import HEADERS, Frame, Program, known
-from millrace_compiler.plain.text import Chain, Name, call
+from millrace_compiler.plain.formats import (
+    as_numbers,
+    decode,
+    has_time,
+    json_text,
+    to_numbers,
+    to_times,
+)
+from millrace_compiler.plain.program import HEADERS, PLACE, Frame, Program, known
+from millrace_compiler.plain.text import Chain, Columns, Expr, Name, call
 from millrace_compiler.types import BIGINT, INT, STRING, TIMESTAMP, DataType, parse_type, struct
 from millrace_compiler.types import HEADERS as HEADER_MAP
 
@@ -15,30 +24,64 @@ _METADATA = {"topic": STRING, "partition": INT, "offset": BIGINT}
 
 def stateless(program: Program, node: Operator, frame: Frame) -> Frame:
     """A frame after which a step with state may follow: itself, or what it wrote to a topic."""
-    return through_topic(program, node, frame) if frame.stateful else frame
+    return through_topic(program, node, frame)
 
 
 def through_topic(program: Program, node: Operator, frame: Frame) -> Frame:
     """Writes a frame to a topic of the program's own and reads it again, times included."""
     if not frame.stateful:
         return frame
-    program.differs("plain_updates", node)
+    wanted = (name for name in frame.columns if name == "headers" or name in program.metadata)
+    return _written(program, node, replace(frame, columns=tuple(wanted)))
+
+
+def in_tasks(program: Program, node: Operator, frame: Frame) -> Frame:
+    """A frame whose columns contain the partition that is the record's task, and its place there.
+
+    A frame that Kafka Streams repartitions is written to a topic of the program's own.
+    """
+    if not frame.moved and set(PLACE) <= set(frame.columns):
+        return frame
+    kept = replace(frame, columns=tuple(name for name in frame.columns if name not in PLACE))
+    return _written(program, node, kept, *PLACE)
+
+
+def _written(program: Program, node: Operator, frame: Frame, *place: str) -> Frame:
+    if frame.mode == "update":
+        program.differs("plain_updates", node)
     name = f"{program.graph.document.name}-{frame.variable}".replace("_", "-")
+    if place and program.metadata & set(PLACE):
+        name += "-tasks"  # beside one whose rows contain their first place
     name = "".join(c if c.isalnum() or c in "-." else "-" for c in name)
     row = _row(program, frame)
-    fields = ", ".join(row.fields)
+    numbers = as_numbers(row)
+    columns = list(zip(row.fields, row.inner, strict=True))
     if name not in program.between:
         program.between.append(name)
+        timed = [
+            f"{to_numbers(column, type_)} AS {column}" if has_time(type_) else column
+            for column, type_ in columns
+        ]
+        whole = ", ".join(timed)
         written = (
-            f"{json_text('struct(key)', struct(key=row.inner[0]))} AS key",
-            f"{json_text(f'struct({fields})', row)} AS value",
+            f"{json_text(f'struct({timed[0]})', struct(key=numbers.inner[0]))} AS key",
+            f"{json_text(f'struct({whole})', numbers)} AS value",
         )
         rows = Chain(Name(frame.variable), (call("selectExpr", *written),))
-        program.say(node, call("kafka.write", rows, name, topic=name, mode=frame.mode))
-    row_text = decode("value", Format("json", row))
-    steps = (call("selectExpr", f"{row_text} AS row"), call("select", "row.*"))
+        mode: dict[str, Expr] = {} if frame.mode == "append" else {"mode": frame.mode}
+        program.say(node, call("kafka.write", rows, name, topic=name, **mode))
+    times = [
+        (column, call("F.expr", to_times(column, type_)))
+        for column, type_ in columns
+        if has_time(type_)
+    ]
+    steps = (
+        call("selectExpr", f"{decode('value', Format('json', numbers))} AS row", *place),
+        call("select", "row.*", *place),
+        call("withColumns", Columns(tuple(times))),
+    )
     variable = program.assign(node, Chain(call("kafka.read", name), steps), "changes")
-    return Frame(variable, frame.port, frame.columns)
+    return Frame(variable, frame.port, (*frame.columns, *place))
 
 
 def _row(program: Program, frame: Frame) -> DataType:

@@ -12,10 +12,13 @@ from millrace_compiler.infer import Ports
 from millrace_compiler.layout import WIDTH
 from millrace_compiler.names import Names
 from millrace_compiler.operator import Store
+from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.plain.nodes import WITHOUT, WRITERS
+from millrace_compiler.plain.processor_template import PROCESSOR, PROCESSOR_IMPORTS
 from millrace_compiler.plain.program import CannotSay, Program, mentioned
-from millrace_compiler.plain.template import HEAD, TAIL
-from millrace_compiler.plain.text import flat, statement
+from millrace_compiler.plain.template import IMPORTS, KAFKA, SESSION, SESSION_WITH_STATE, TAIL
+from millrace_compiler.plain.text import statement
+from millrace_compiler.program.classes import bound_names
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import PROGRAM, Written
 
@@ -30,6 +33,17 @@ _RESERVED = {
     "main",
     "argparse",
 }
+#: Parts of a program beside the topology: their text, and what they import.
+_PARTS = {"processor": (PROCESSOR, PROCESSOR_IMPORTS)}
+
+
+def _reserved(graph: Graph) -> set[str]:
+    """Names of the program itself, which neither a variable nor a class may have."""
+    found = set(_RESERVED)
+    if any(isinstance(node, ProcessorNode) for node in graph.operators.values()):
+        found |= bound_names(PROCESSOR)
+        found.update(name for names in PROCESSOR_IMPORTS.values() for name in names)
+    return found
 
 
 def emit_plain(
@@ -44,10 +58,21 @@ def emit_plain(
     Notes in the report what differs from Kafka Streams, for a program that comes out and for one
     that does not.
     """
+    reserved = _reserved(graph)
     program = Program(
-        graph, ports, settings, report, analyzer, Names(set(_RESERVED)), mentioned(graph)
+        graph,
+        ports,
+        settings,
+        report,
+        analyzer,
+        Names(set(reserved)),
+        frozenset(reserved),
+        mentioned(graph),
     )
     _check_settings(program)
+    for node in graph.operators.values():
+        if isinstance(node, ProcessorNode) and node.code:
+            program.names.taken |= bound_names(node.code)
     for id_ in graph.order:
         _write(program, id_)
     return None if report.failed else _text(program)
@@ -83,7 +108,7 @@ def _write(program: Program, id_: str) -> None:
 _FAILING = {
     "filter", "filter_not", "map", "map_values", "select_key", "flat_map", "flat_map_values",
     "split", "reduce", "aggregate", "cogroup", "count", "join.stream_stream", "join.stream_table",
-    "join.stream_global_table", "sink.topic",
+    "join.stream_global_table", "sink.topic", "process", "process_values",
 }  # fmt: skip
 
 
@@ -92,10 +117,21 @@ def _text(program: Program) -> Written:
     about = document.name.strip() or "A topology"
     description = (document.description or "").strip()
     lines = _docstring(about, description, program.between)
-    lines += HEAD.replace("APP_NAME", flat(document.name)).split("\n")
+    lines += ["", *_imports(program), *KAFKA.rstrip("\n").split("\n")]
+    for part in program.parts:
+        lines += _PARTS[part][0].rstrip("\n").split("\n")
+    spans: list[Span] = []
+    for code, _ in program.code:
+        written = [line.rstrip() for line in code.strip("\n").split("\n")]
+        lines += ["", ""]
+        spans += [
+            Span(node, PROGRAM, len(lines) + 1, len(lines) + len(written))
+            for node in _owners(program, code)
+        ]
+        lines += written
+    lines += ["", ""]
     lines += ["def topology(kafka: Kafka) -> None:"]
     lines += [f'    """{_plain(about)}."""' if about else ""]
-    spans: list[Span] = []
     previous = ""
     needed = program.needed()
     for each in needed:
@@ -107,8 +143,45 @@ def _text(program: Program) -> Written:
         spans.append(Span(each.node, PROGRAM, start, len(lines)))
     if not needed:
         lines += ["    return"]
-    lines += TAIL.split("\n")
+    session = SESSION_WITH_STATE if program.parts else SESSION
+    lines += TAIL.replace("SESSION", session).split("\n")
     return Written({PROGRAM: "\n".join(lines)}, spans)
+
+
+def _owners(program: Program, code: str) -> list[str]:
+    return [id_ for id_ in program.graph.order
+            if program.graph.operators[id_].node.params.get("code") == code]  # fmt: skip
+
+
+def _imports(program: Program) -> list[str]:
+    """Import statements of the standard library and of pyspark, in ruff's order."""
+    names: dict[str, set[str]] = {module: set(found) for module, found in IMPORTS.items()}
+    for part in program.parts:
+        for module, found in _PARTS[part][1].items():
+            names.setdefault(module, set()).update(found)
+    first, *spark = (module for module in sorted(names) if module.startswith("pyspark"))
+    standard = (module for module in sorted(names) if not module.startswith("pyspark"))
+    return [
+        "import argparse",
+        *(line for module in standard for line in _import(module, names[module])),
+        "",
+        *_import(first, names[first]),
+        "from pyspark.sql import functions as F",
+        *(line for module in spark for line in _import(module, names[module])),
+    ]
+
+
+def _import(module: str, names: set[str]) -> list[str]:
+    found = sorted(names, key=_place)
+    whole = f"from {module} import {', '.join(found)}"
+    if len(whole) <= WIDTH:
+        return [whole]
+    return [f"from {module} import (", *(f"    {name}," for name in found), ")"]
+
+
+def _place(name: str) -> tuple[bool, str]:
+    """Classes before functions, as ruff orders them."""
+    return name[0].islower(), name
 
 
 def _plain(text: str) -> str:

@@ -103,17 +103,28 @@ def _convert(
     return leaf(value)
 
 
-def _time_as_number(type_: DataType) -> DataType:
+def as_numbers(type_: DataType) -> DataType:
+    """A type with milliseconds in place of times."""
     if type_.name == "TIMESTAMP":
         return BIGINT
-    inner = tuple(_time_as_number(each) for each in type_.inner)
+    inner = tuple(as_numbers(each) for each in type_.inner)
     return DataType(type_.name, type_.numbers, inner, type_.fields)
+
+
+def to_numbers(value: str, type_: DataType) -> str:
+    """Expression that puts milliseconds in place of times."""
+    return _convert(value, type_, as_numbers(type_), lambda each: f"unix_millis({each})")
+
+
+def to_times(value: str, type_: DataType) -> str:
+    """The other way round: a value whose times are milliseconds, as its type."""
+    return _convert(value, as_numbers(type_), type_, lambda each: f"timestamp_millis({each})")
 
 
 def json_text(value: str, type_: DataType) -> str:
     """Expression for the JSON text of a value: null fields are kept, times are milliseconds."""
-    plain = _time_as_number(type_)
-    prepared = _convert(value, type_, plain, lambda each: f"unix_millis({each})")
+    plain = as_numbers(type_)
+    prepared = to_numbers(value, type_)
     if type_.name in ("STRUCT", "ARRAY", "MAP"):
         return f"to_json({prepared}, {_KEEP_NULLS})"
     if plain.name in ("TINYINT", "SMALLINT", "INT", "BIGINT", "BOOLEAN"):
@@ -123,7 +134,7 @@ def json_text(value: str, type_: DataType) -> str:
 
 def windowed_text(value: str, key: DataType) -> str:
     """Expression for the JSON text of the key of a windowed table; ``key`` is the type within."""
-    inner = _convert(f"{value}.key", key, _time_as_number(key), lambda each: f"unix_millis({each})")
+    inner = to_numbers(f"{value}.key", key)
     times = ", ".join(f"'{end}', unix_millis({value}.window.{end})" for end in ("start", "end"))
     return f"to_json(named_struct('key', {inner}, 'window', named_struct({times})), {_KEEP_NULLS})"
 

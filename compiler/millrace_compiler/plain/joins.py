@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 from millrace_compiler.operator import Operator
@@ -119,7 +120,9 @@ def _looked_up(
     variable = program.step(node, frame, *steps, *after)
     program.differs("plain_table_now", node)
     program.drops_nulls(node, "a null key or value")
-    return {"out": frame.to(variable, program.port(node))}
+    by_key = node.kind == "join.stream_table" and frame.port.key_changed
+    moved = frame.moved or by_key
+    return {"out": replace(frame.to(variable, program.port(node)), moved=moved)}
 
 
 def _table(program: Program, node: JoinStreamTable) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from millrace_compiler.plain import aggregates, joins, sinks, sources, stateless, tables
+from millrace_compiler.plain import aggregates, joins, processors, sinks, sources, stateless, tables
 from millrace_compiler.plain.program import Frame, Program
 
 Writer = Callable[[Program, Any], Mapping[str, Frame]]
@@ -35,6 +35,8 @@ WRITERS: dict[str, Writer] = {
     "join.stream_stream": joins.stream_stream,
     "join.stream_table": joins.stream_table,
     "join.stream_global_table": joins.stream_global_table,
+    "process": processors.process,
+    "process_values": processors.process,
     "sink.topic": sinks.topic,
     "sink.print": sinks.print_,
 }
@@ -48,13 +50,5 @@ WITHOUT: dict[str, tuple[str, str]] = {
     "join.foreign_key": (
         "a streaming query joins streams; it has no changing table whose rows could be joined",
         "join the right table as a topic that a stream looks into",
-    ),
-    "process": (
-        "the Processor API's stores, clocks and forwards belong to a task, and Spark has none",
-        "rewrite it with transformWithState",
-    ),
-    "process_values": (
-        "the Processor API's stores, clocks and forwards belong to a task, and Spark has none",
-        "rewrite it with transformWithState",
     ),
 }

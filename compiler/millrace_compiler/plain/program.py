@@ -20,6 +20,8 @@ from millrace_compiler.types import DataType, parse_type
 
 Mode = Literal["append", "update"]
 METADATA = ("headers", "topic", "partition", "offset")
+#: Where a record stands: its task, and its place in it.
+PLACE = ("offset", "partition", "topic")
 HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
@@ -32,7 +34,8 @@ class Frame:
     """A DataFrame variable with the columns key, value, timestamp, and those of `columns`.
 
     ``mode`` is the output mode that its query needs. ``stateful``: one of its steps keeps state,
-    so that no second one may follow in the same query.
+    so that no second one may follow in the same query. ``moved``: Kafka Streams repartitions here,
+    so that the partition of the source is not the task any more.
     """
 
     variable: str
@@ -40,6 +43,7 @@ class Frame:
     columns: tuple[str, ...] = ()
     mode: Mode = "append"
     stateful: bool = False
+    moved: bool = False
 
     def to(self, variable: str, port: Port) -> Frame:
         """The same after a stateless step."""
@@ -69,12 +73,18 @@ class Program:
     report: Report
     analyzer: Analyzer
     names: Names
+    #: Names of the program that no class may have.
+    reserved: frozenset[str] = frozenset()
     metadata: frozenset[str] = frozenset()
     statements: list[Statement] = field(default_factory=list)
     frames: dict[tuple[str, str], Frame] = field(default_factory=dict)
     between: list[str] = field(default_factory=list)
     #: Variables of tables that joins look into, by the node.
     tables: dict[str, str] = field(default_factory=dict)
+    #: Parts of the program beside the topology, by their names, in the order of their text.
+    parts: list[str] = field(default_factory=list)
+    #: Code of processors, as people wrote it.
+    code: list[tuple[str, str]] = field(default_factory=list)
 
     # ---- frames -----------------------------------------------------------------------------
 
@@ -102,13 +112,13 @@ class Program:
         [found] = self.analyzer.analyze([ExpressionRequest(text, columns)])
         return parse_type(found.type or "BIGINT")
 
-    def writes_headers(self, source: Operator) -> bool:
-        """Whether records of a source reach a topic with their headers."""
+    def reaches(self, source: Operator, *kinds: str) -> bool:
+        """Whether records of a source reach a node of one of the kinds with their metadata."""
         found, waiting = {source.id}, [source.id]
         while waiting:
             for edge in self.graph.outgoing[waiting.pop()]:
                 target = self.graph.operators[edge.target]
-                if target.kind == "sink.topic":
+                if target.kind in kinds:
                     return True
                 others = target.family == "aggregations" or target.kind == "join.stream_stream"
                 looked_up = target.family == "joins" and edge.target_port == "right"

@@ -72,6 +72,22 @@ PLAIN: dict[str, Prose] = {
         "An expression that fails stops the query; Kafka Streams drops the record here.",
         "Use try_cast, try_divide and similar functions in the expressions.",
     ),
+    "plain_processor_fields": _difference(
+        "The processor's object lives for one micro-batch: init runs in each of them, and fields "
+        "and schedules that other methods set are gone; Kafka Streams keeps them with the task.",
+        "Keep them in a store.",
+    ),
+    "plain_stream_time": _difference(
+        "Stream time is that of the records that reach this node; Kafka Streams takes every record "
+        "that the task reads.",
+        "Put the processor before steps that drop records.",
+    ),
+    "plain_packages": Prose(
+        "Spark's transformWithState needs the Python packages pandas, pyarrow and protobuf, on "
+        "executors too.",
+        'Install them with: pip install "pandas<3" pyarrow protobuf',
+        "warning",
+    ),
     "plain_peek": Prose(
         "Messages are not logged: plain Spark has no operator for this.",
         "Records are forwarded unchanged.",
@@ -85,6 +101,10 @@ PLAIN: dict[str, Prose] = {
     # ---- refusals ---------------------------------------------------------------------------
     "plain_kind": Prose(
         "Plain Spark has no operator for this: {reason}.", "Use the exact dialect, or {instead}."
+    ),
+    "plain_processor": Prose(
+        "transformWithState cannot run this processor: {reason}.",
+        "Use the exact dialect, or change the processor.",
     ),
     "plain_format": Prose(
         "The format {format} needs a package in addition to pyspark, or a registry.",

@@ -9,7 +9,7 @@ from millrace_compiler.operators.sources.base import Source, TimedSource
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
 from millrace_compiler.plain.formats import CORRUPT, FOREIGN, decode
-from millrace_compiler.plain.program import Frame, Program
+from millrace_compiler.plain.program import PLACE, Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Expr, call
 from millrace_compiler.types import TIMESTAMP
 
@@ -19,7 +19,11 @@ _PARTS = ("key", "value")
 def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
     """``source.stream`` and ``source.table``: the records of topics, a table's as its changes."""
     _check(program, node)
-    kept = program.metadata | ({"headers"} if program.writes_headers(node) else set())
+    kept = set(program.metadata)
+    if program.reaches(node, "sink.topic"):
+        kept.add("headers")
+    if program.reaches(node, "process", "process_values"):
+        kept |= {"headers", *PLACE}
     columns = tuple(sorted(kept, key=lambda name: (name != "headers", name)))
     steps = [
         _decoded(program, node, ("timestamp", *columns)),

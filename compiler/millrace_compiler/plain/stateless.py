@@ -124,10 +124,12 @@ def merge(program: Program, node: Operator) -> Made:
     stateful = next((frame for frame in frames if frame.stateful), first)
     columns = tuple(dict.fromkeys(name for frame in frames for name in frame.columns))
     variable = program.assign(node, Chain(Name(first.variable), unions))
-    made = Frame(variable, program.port(node), columns, stateful.mode, stateful.stateful)
+    moved = any(frame.moved for frame in frames)
+    made = Frame(variable, program.port(node), columns, stateful.mode, stateful.stateful, moved)
     return {"out": made}
 
 
 def repartition(program: Program, node: Operator) -> Made:
     """``repartition``: Spark shuffles where it needs to; null keys are dropped all the same."""
-    return _then(program, node, call("where", "key IS NOT NULL"))
+    [made] = _then(program, node, call("where", "key IS NOT NULL")).values()
+    return {"out": replace(made, moved=True)}

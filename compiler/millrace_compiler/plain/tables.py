@@ -17,7 +17,8 @@ def to_table(program: Program, node: Suppress) -> Mapping[str, Frame]:
     frame = program.input(node)
     program.drops_nulls(node, "a null key")
     variable = program.step(node, frame, call("where", "key IS NOT NULL"))
-    return {"out": frame.to(variable, program.port(node))}
+    moved = frame.moved or frame.port.key_changed
+    return {"out": replace(frame.to(variable, program.port(node)), moved=moved)}
 
 
 def to_stream(program: Program, node: Operator) -> Mapping[str, Frame]:

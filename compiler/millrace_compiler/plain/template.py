@@ -1,12 +1,26 @@
 """What every plain program has: imports, Kafka's sources and sinks, the command line."""
 
-HEAD = '''
-import argparse
+#: Names that a program uses, by the module that has them.
+IMPORTS = {
+    "pyspark.sql": ("DataFrame", "SparkSession"),
+    "pyspark.sql.streaming.readwriter": ("DataStreamWriter",),
+}
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.streaming.readwriter import DataStreamWriter
+SESSION = (
+    """spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()"""
+)
 
+#: transformWithState keeps its state in RocksDB.
+SESSION_WITH_STATE = """spark = (
+        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .getOrCreate()
+    )"""
+
+KAFKA = '''
 
 class Kafka:
     """Topics as streaming DataFrames, and streaming DataFrames to topics."""
@@ -64,7 +78,6 @@ class Kafka:
             query.trigger(availableNow=True).start().awaitTermination()
         else:
             query.start()
-
 '''
 
 TAIL = '''
@@ -76,7 +89,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
     parser.add_argument("--available-now", action="store_true", help="what is there, then end")
     options = parser.parse_args()
-    spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    SESSION
     kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
     topology(kafka)
     if not options.available_now:

@@ -146,7 +146,8 @@ def _long_text(text: str, indent: int, before: str, after: str) -> str:
         if pieces[-1] and len(literal(pieces[-1] + word)) > room:
             pieces.append("")
         pieces[-1] += word
-    joined = ("\n" + " " * (indent + len(before))).join(literal(piece) for piece in pieces)
+    hang = 0 if before.endswith("=") else len(before)
+    joined = ("\n" + " " * (indent + hang)).join(literal(piece) for piece in pieces)
     return f"{before}{joined}{after}"
 
 

@@ -1,0 +1,420 @@
+r"""trimmed, as Spark Structured Streaming.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+
+A streaming query keeps state in one step; between its queries the program writes and reads topics
+of its own, which must be there: trimmed-trim.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from heapq import merge
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.streaming.stateful_processor import (
+    MapState,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+)
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+STREAM_TIME = "STREAM_TIME"
+
+
+@dataclass
+class Record:
+    """A record as a processor sees it, its timestamp in milliseconds."""
+
+    key: Any
+    value: Any
+    timestamp: int
+    headers: Any = ()
+
+    def replace(self, **changes: Any) -> "Record":
+        """A copy with other fields."""
+        return replace(self, **changes)
+
+
+class Processor:
+    """What a processor extends. An object lives for one task and one micro-batch."""
+
+    def init(self, context: "Context") -> None:
+        """Called before the first record."""
+
+    def process(self, record: Record) -> None:
+        """Called for each record."""
+
+    def close(self) -> None:
+        """Called after the last record."""
+
+
+class KeyValueStore:
+    """A store of one task. Iteration goes by the keys' bytes, on a copy of the rows."""
+
+    def __init__(self, state: MapState) -> None:
+        self.state = state
+
+    def get(self, key: Any) -> Any:
+        found = self.state.getValue((key,))
+        return None if found is None else _python(found[0])
+
+    def put(self, key: Any, value: Any) -> None:
+        if value is None:
+            self.state.removeKey((key,))
+        else:
+            self.state.updateValue((key,), (value,))
+
+    def put_if_absent(self, key: Any, value: Any) -> Any:
+        found = self.get(key)
+        if found is None:
+            self.put(key, value)
+        return found
+
+    def delete(self, key: Any) -> Any:
+        found = self.get(key)
+        self.state.removeKey((key,))
+        return found
+
+    def all(self) -> Iterator[tuple[Any, Any]]:
+        return self.range(None, None)
+
+    def reverse_all(self) -> Iterator[tuple[Any, Any]]:
+        return self.reverse_range(None, None)
+
+    def range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
+        return iter(self._rows(first, last))
+
+    def reverse_range(self, first: Any, last: Any) -> Iterator[tuple[Any, Any]]:
+        return iter(self._rows(first, last)[::-1])
+
+    def prefix_scan(self, prefix: Any) -> Iterator[tuple[Any, Any]]:
+        return (row for row in self._rows(prefix) if _bytes(row[0]).startswith(_bytes(prefix)))
+
+    def approximate_num_entries(self) -> int:
+        return len(self._rows())
+
+    def _rows(self, first: Any = None, last: Any = None) -> list[tuple[Any, Any]]:
+        rows = {_bytes(key): (key, _python(value)) for (key,), (value,) in self.state.iterator()}
+        return [
+            rows[key]
+            for key in sorted(rows)
+            if (first is None or key >= _bytes(first)) and (last is None or key <= _bytes(last))
+        ]
+
+
+def _bytes(key: Any) -> bytes:
+    """A key as Kafka's serializers write it."""
+    if isinstance(key, int):
+        return key.to_bytes(8, "big", signed=True)
+    return key.encode() if isinstance(key, str) else bytes(key)
+
+
+def _python(value: Any) -> Any:
+    """A value with dictionaries in place of rows."""
+    return Row(value=value).asDict(recursive=True)["value"]
+
+
+@dataclass(eq=False)
+class Schedule:
+    """A punctuation by stream time, every so many milliseconds."""
+
+    every: int
+    callback: Callable[[int], None]
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+@dataclass
+class Context:
+    """What a processor knows and can do."""
+
+    outputs: tuple[str, ...]
+    keeps_key: bool
+    stores: dict[str, KeyValueStore]
+    stream_time: int
+    record: Record | None = None
+    topic: str | None = None
+    partition: int = -1
+    offset: int = -1
+    schedules: list[Schedule] = field(default_factory=list)
+    forwarded: list[tuple[str | None, Record]] = field(default_factory=list)
+
+    def store(self, name: str) -> KeyValueStore:
+        return self.stores[name]
+
+    def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
+        made = Schedule(_milliseconds(interval), callback)
+        self.schedules.append(made)
+        return made
+
+    def forward(self, record: Record, to: str | None = None) -> None:
+        if to is not None and to not in self.outputs:
+            raise ValueError(f"there is no output {to!r}; there are {', '.join(self.outputs)}")
+        if self.keeps_key and (self.record is None or record.key != self.record.key):
+            raise ValueError("process_values must leave the key as it is")
+        self.forwarded.append((to, record.replace()))
+
+    def commit(self) -> None:
+        """A micro-batch commits when it ends."""
+
+    def current_stream_time(self) -> int:
+        return self.stream_time
+
+    def punctuate(self, before: int) -> None:
+        """Runs what is due since stream time was `before`: once, however many were passed."""
+        due = [(_next(before, each.every), each) for each in self.schedules]
+        self.record, self.topic, self.partition, self.offset = None, None, -1, -1
+        for at, schedule in sorted(due, key=lambda pair: pair[0]):
+            if at <= self.stream_time and not schedule.cancelled:
+                schedule.callback(self.stream_time)
+
+
+def _next(before: int, every: int) -> int:
+    """The first punctuation comes with the first record, the others at multiples."""
+    return 0 if before < 0 else (before // every + 1) * every
+
+
+def _milliseconds(interval: int | str) -> int:
+    if isinstance(interval, int):
+        return interval
+    units = {"week": 604_800_000, "day": 86_400_000, "hour": 3_600_000, "minute": 60_000}
+    units |= {"second": 1000, "millisecond": 1, "ms": 1, "m": 1}
+    number, unit = interval.lower().split()
+    return int(number) * units[unit.removesuffix("s")]
+
+
+class Task(StatefulProcessor):
+    """Runs a processor on the records of one partition, as a task of Kafka Streams does.
+
+    After each record come the punctuations that it made due. The stores and the stream time are
+    kept by partition.
+    """
+
+    def __init__(
+        self,
+        processor: type[Processor],
+        outputs: tuple[str, ...] = ("out",),
+        stores: dict[str, tuple[str, str]] | None = None,
+        keeps_key: bool = False,
+    ) -> None:
+        self.processor = processor
+        self.outputs = outputs
+        self.types = stores or {}
+        self.keeps_key = keeps_key
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.time = handle.getValueState("stream_time", "time BIGINT")
+        self.stores = {
+            name: KeyValueStore(handle.getMapState(name, f"key {key}", f"value {value}"))
+            for name, (key, value) in self.types.items()
+        }
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        (time,) = (self.time.get() if self.time.exists() else None) or (-1,)
+        context = Context(self.outputs, self.keeps_key, self.stores, time)
+        processor = self.processor()
+        processor.init(context)
+        for row in _in_order(rows):
+            fields = row.asDict(recursive=True)
+            headers = [(each["key"], each["value"]) for each in fields["headers"] or ()]
+            record = Record(fields["key"], fields["value"], fields["timestamp"], headers)
+            context.record, context.topic = record, row.topic
+            context.partition, context.offset = row.partition, row.offset
+            before = context.stream_time
+            context.stream_time = max(before, record.timestamp)
+            processor.process(record)
+            context.punctuate(before)
+            for port, each in context.forwarded:
+                yield Row(
+                    port=port,
+                    key=each.key,
+                    value=each.value,
+                    timestamp=each.timestamp,
+                    headers=[Row(key=name, value=value) for name, value in each.headers],
+                    offset=row.offset,
+                    partition=row.partition,
+                    topic=row.topic,
+                )
+            context.forwarded = []
+        processor.close()
+        self.time.update((context.stream_time,))
+
+    def close(self) -> None:
+        """Nothing is open between micro-batches."""
+
+
+def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
+    """The records of each topic by their offsets; of several topics the earliest first."""
+    topics: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.offset):
+        topics.setdefault(row.topic, []).append(row)
+    return merge(*topics.values(), key=lambda row: row.timestamp)
+
+
+class Trim(Processor):
+    def init(self, context):
+        self.context = context
+
+    def process(self, record):
+        self.context.forward(record.replace(value=record.value.strip()))
+
+
+def topology(kafka: Kafka) -> None:
+    """trimmed."""
+
+    # Lines
+    lines = kafka.read("lines").selectExpr(
+        "CAST(key AS STRING) AS key",
+        "CAST(value AS STRING) AS value",
+        "timestamp",
+        "headers",
+        "offset",
+        "partition",
+        "topic",
+    )
+
+    # Trim
+    trim = (
+        lines.selectExpr(
+            "key",
+            "value",
+            "unix_millis(timestamp) AS timestamp",
+            "headers",
+            "offset",
+            "partition",
+            "topic",
+        )
+        .groupBy("partition")
+        .transformWithState(
+            Task(Trim, keeps_key=True),
+            outputStructType="port STRING, key STRING, value STRING, timestamp BIGINT, headers "
+            "ARRAY<STRUCT<key: STRING, value: BINARY>>, offset BIGINT, "
+            "partition INT, topic STRING",
+            outputMode="append",
+            timeMode="none",
+        )
+        .withColumns({"timestamp": F.timestamp_millis("timestamp")})
+    )
+
+    kafka.write(
+        trim.selectExpr(
+            "to_json(struct(key), map('ignoreNullFields', 'false')) AS key",
+            "to_json(struct(key, value, unix_millis(timestamp) AS timestamp, headers), "
+            "map('ignoreNullFields', 'false')) AS value",
+        ),
+        "trimmed-trim",
+        topic="trimmed-trim",
+    )
+    changes = (
+        kafka.read("trimmed-trim")
+        .selectExpr(
+            "from_json(CAST(value AS STRING), 'key STRING, value STRING, timestamp BIGINT, "
+            "headers ARRAY<STRUCT<key: STRING, value: BINARY>>', map('mode', 'FAILFAST')) AS row",
+        )
+        .select("row.*")
+        .withColumns({"timestamp": F.expr("timestamp_millis(timestamp)")})
+    )
+    count = (
+        changes.where("key IS NOT NULL AND value IS NOT NULL")
+        .groupBy("key")
+        .agg(F.count("*").alias("value"), F.max("timestamp").alias("timestamp"))
+    )
+
+    kafka.write(
+        count.selectExpr("key", "unhex(lpad(hex(value), 16, '0')) AS value"),
+        "out",
+        topic="lengths",
+        mode="update",
+    )
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = (
+        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .getOrCreate()
+    )
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()
