@@ -199,6 +199,7 @@ def verify_options(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
     _cutting(p)
+    _dialect(p)
     p.set_defaults(command=Lazily("verifying", "verify_command"))
 
 

@@ -319,8 +319,11 @@ class PlainSimulator:
 
 
 def _reason(text: str) -> str:
-    """Spark's own sentence within what came through Python and Java."""
-    found = re.search(r"\[[A-Z][A-Z0-9_.]+\][^\n]*", text)
+    """Spark's own sentence within what came through Python and Java, or what a processor raised."""
+    raised = re.search(
+        r"^(?!Py|Spark|Streaming)[A-Z]\w*(?:Error|Exception)(?:: .*)?$", text, re.MULTILINE
+    )
+    found = re.search(r"\[[A-Z][A-Z0-9_.]+\][^\n]*", text) if raised is None else raised
     return (found[0] if found else text.split("\n", 1)[0])[:600]
 
 

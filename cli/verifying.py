@@ -22,6 +22,7 @@ from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, read_document, read_lines
 from cli.oracle import Oracle
 from cli.packing import Pack, loops, packable, packs
+from cli.predicting import unexplained, verdict
 from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
 from oracle import fuzz
@@ -33,6 +34,9 @@ def verify_command(arguments: argparse.Namespace) -> int:
     With --describe or --program nothing runs: see `describing` and `round_trip`.
     """
     cut = Cut.parse(arguments.cut)
+    others = arguments.random is not None or arguments.describe or arguments.program
+    if arguments.dialect == "plain" and others:
+        raise MillraceError("option_conflict", "--dialect plain needs a document and --inputs.")
     if arguments.random is not None:
         if arguments.program:
             return _programs(arguments)
@@ -46,7 +50,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
         raise MillraceError(
             "option_missing", "Give a document and --inputs IN.jsonl, or --random N."
         )
-    scenario = {
+    scenario: dict[str, Any] = {
         "id": "document",
         "topology": read_document(arguments.document),
         "inputs": read_lines(arguments.inputs),
@@ -54,10 +58,32 @@ def verify_command(arguments: argparse.Namespace) -> int:
     warm = Warm()
     try:
         with Oracle() as oracle:
+            if arguments.dialect == "plain":
+                return _plain(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
             found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
     finally:
         warm.close()
     return _outcome(found)
+
+
+def _plain(
+    warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, *, restart_each: bool
+) -> int:
+    """Exit 0: each difference was reported; 1: one was not, or the document is refused."""
+    scenario["expected"] = oracle.run(scenario)
+    result = run_scenario(warm, scenario, cut, restart_each=restart_each, dialect="plain")
+    if "outputs" not in result:
+        print(result["error"]["message"], file=sys.stderr)
+        return 1
+    found = verdict(scenario, result, cut.kind)
+    for difference in unexplained(scenario, result, cut.kind, ()):
+        print(difference)
+    codes = ", ".join(sorted({str(each["code"]) for each in result["differences"]}))
+    summaries = {"equal": "equal", "predicted": f"different, as reported: {codes}"}
+    print(
+        summaries.get(found, f"different without a diagnostic; reported: {codes}"), file=sys.stderr
+    )
+    return 1 if found == "wrong" else 0
 
 
 def _outcome(found: list[str]) -> int:

@@ -13,6 +13,7 @@ from millrace_compiler.describe import description_of
 from tests.compiler.kit import OneTypeAnalyzer, compiled, line, node
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
+GOLDEN = RUNTIME.parent / "tests" / "golden"
 RAW = line(node("keep", "filter", predicate="true"), name="kept", description="Keeps all.")
 
 
@@ -86,7 +87,18 @@ def test_the_plan_lies_beside_the_program_as_describe_shows_it() -> None:
     assert plan["nodes"]["in"]["steps"] == ["in"]
     assert len(plan["nodes"]["count"]["steps"]) > 1
     plain = compile_document(raw, OneTypeAnalyzer(), dialect="plain")
-    assert "plan.json" not in bundle_files(plain, RUNTIME)
+    files = bundle_files(plain, RUNTIME)
+    assert "plan.json" not in files
+    assert b"pandas" not in files["requirements.txt"]
+
+
+def test_a_plain_program_with_a_processor_requires_what_transform_with_state_needs() -> None:
+    raw = json.loads((GOLDEN / "process" / "topology.json").read_text("utf-8"))
+    plain = compile_document(raw, OneTypeAnalyzer(), dialect="plain")
+    required = bundle_files(plain, RUNTIME)["requirements.txt"].decode().split()
+    assert [each.rstrip("<>=.,0123456789") for each in required] == [
+        "pyspark", "pandas", "pyarrow", "protobuf",
+    ]  # fmt: skip
 
 
 def test_no_file_of_a_bundle_knows_the_machine_it_was_made_on() -> None:

@@ -122,3 +122,22 @@ def test_a_record_that_fails_is_an_answer_and_nothing_in_the_log(
     assert verdict(recorded, result, cut) == "predicted"
     written = capfd.readouterr()
     assert "ARITHMETIC_OVERFLOW" not in written.out + written.err
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_verify_prints_what_differs_and_ends_with_0_if_it_was_announced(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cli.main import main
+
+    recorded = scenario("plain-headers")
+    document, inputs = tmp_path / "topology.json", tmp_path / "in.jsonl"
+    document.write_text(json.dumps(recorded["topology"]), "utf-8")
+    inputs.write_text("".join(json.dumps(each) + "\n" for each in recorded["inputs"]), "utf-8")
+    command = ["verify", str(document), "--inputs", str(inputs), "--dialect", "plain"]
+    assert main(command) == 0
+    written = capfd.readouterr()
+    assert "t1" in written.out
+    assert "different, as reported: " in written.err
+    assert "plain_headers" in written.err
