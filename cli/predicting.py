@@ -99,6 +99,8 @@ def _sort(side: dict[str, Any], cut: str) -> None:
     """Puts records of one micro-batch into one order on both sides."""
 
     def place(output: dict[str, Any]) -> tuple[Any, str]:
-        return (output.get("after", 0) if cut == "each" else 0, json.dumps(output, sort_keys=True))
+        record = {name: value for name, value in output.items() if name != "after"}
+        line = output.get("after", 0) if cut == "each" else 0
+        return line, json.dumps(record, sort_keys=True)
 
     side["outputs"] = sorted(side.get("outputs") or [], key=place)
