@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.e2e.api import Api
 from tests.e2e.designer import Designer
+from tests.e2e.system import System
+from tests.e2e.topics import create_topic
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -15,6 +19,7 @@ HOUR = 3_600_000
 MINUTE = 60_000
 #: a simulator starts, on a machine that does other things too
 PATIENCE = 180_000
+GATE, PASSED = "gate-texts", "gate-passed"
 
 
 def order(item: str | None, quantity: int, ordered_at: int) -> str:
@@ -130,3 +135,73 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     # Nothing typed is lost.
     page.reload()
     expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(4)
+
+
+def filtered() -> dict[str, Any]:
+    """Texts that are not empty, from one topic to another."""
+    text = {"format": "string"}
+    return {
+        "format": "millrace.topology/1",
+        "name": "gate",
+        "topics": {GATE: {"partitions": 1}, PASSED: {"partitions": 1}},
+        "nodes": [
+            {
+                "id": "texts",
+                "kind": "source.stream",
+                "params": {"topics": [GATE], "key": text, "value": text},
+            },
+            {"id": "some", "kind": "filter", "params": {"predicate": "value <> ''"}},
+            {"id": "out", "kind": "sink.topic", "params": {"topic": PASSED}},
+        ],
+        "edges": [{"source": "texts", "target": "some"}, {"source": "some", "target": "out"}],
+    }
+
+
+@pytest.mark.kafka
+@pytest.mark.long
+def test_where_tests_are_required_a_version_is_deployed_once_they_have_passed(
+    signed_in: BrowserContext, system: System
+) -> None:
+    """The switch stands in the settings; the refusal names the test that has not passed."""
+    for topic in (GATE, PASSED):
+        create_topic(system.bootstrap_servers, topic, 1)
+    # Not the fixture: a refusal is an error in the browser's console.
+    page = signed_in.new_page()
+    page.set_default_timeout(20_000)
+    page.goto(f"{system.address}/w/main/settings")
+    rule = page.get_by_test_id("tests-required")
+    with Api.of(system.address, page) as api:
+        try:
+            page.get_by_text("Deploy a version only if all tests").click()
+            expect(rule).to_be_checked()
+            expect(rule).to_be_enabled()
+            made = api.call(
+                "POST", "/workspaces/main/topologies", {"name": "Gate", "document": filtered()}
+            )
+            record = {"topic": GATE, "key": "a", "value": "5", "timestamp": 1_000}
+            expected = {"outputs": [{"topic": PASSED, "key": "a", "value": "5"}], "dropped": 0}
+            kept = {"name": "A text passes", "inputs": [record], "expected": expected}
+            api.call("POST", f"/topologies/{made['id']}/tests", kept)
+
+            page.goto(f"{system.address}/w/main/t/{made['id']}")
+            deploy = page.get_by_test_id("deploy")
+            deploy.click()
+            refusal = page.get_by_role("alert").filter(has_text="1 of 1 tests of “Gate”")
+            expect(refusal).to_contain_text("“A text passes”")
+            expect(page.get_by_test_id("deployment-pill")).to_have_count(0)
+
+            designer = Designer(page)
+            designer.open_panel("Simulate")
+            panel = page.get_by_test_id("simulate")
+            panel.get_by_role("radio", name="Tests").click()
+            panel.get_by_role("button", name="Run all tests").click()
+            passed = panel.get_by_text("1 test · 1 passed · 0 failed")
+            expect(passed).to_be_visible(timeout=PATIENCE)
+            deploy.click()
+            designer.expect_state("running", PATIENCE / 1000)
+            (deployment,) = api.call("GET", f"/topologies/{made['id']}/deployments")["results"]
+            api.call("POST", f"/deployments/{deployment['id']}/stop")
+            api.until(deployment["id"], "stopped", 90)
+        finally:
+            api.call("PUT", "/workspaces/main/rules", {"tests_required": False})
+            page.close()

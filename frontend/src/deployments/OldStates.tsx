@@ -16,32 +16,35 @@ export function OldStates(props: {
   operator: boolean;
 }) {
   return (
-    <table className={classes.table} data-testid="old-state">
-      <thead>
-        <tr>
-          <th>{t("State kept from before")}</th>
-          <th>{t("Version")}</th>
-          <th>{t("Size")}</th>
-          <th>{t("Kept until")}</th>
-          {props.operator ? <th /> : null}
-        </tr>
-      </thead>
-      <tbody>
-        {props.states.map((each) => (
-          <tr key={each.name}>
-            <td title={moment(each.left_at)}>{ago(each.left_at)}</td>
-            <td>{each.version === null ? "–" : t("v{n}", { n: each.version })}</td>
-            <td>{bytes(each.bytes)}</td>
-            <td>{each.deleted_at === null ? t("deleted manually") : moment(each.deleted_at)}</td>
-            {props.operator ? (
-              <td>
-                <Delete deployment={props.deployment} state={each} />
-              </td>
-            ) : null}
+    <section className={classes.oldStates}>
+      <h3 className={classes.small}>{t("Old state")}</h3>
+      <table className={classes.table} data-testid="old-state">
+        <thead>
+          <tr>
+            <th>{t("Replaced")}</th>
+            <th>{t("Version")}</th>
+            <th>{t("Size")}</th>
+            <th>{t("Expires")}</th>
+            {props.operator ? <th /> : null}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {props.states.map((each) => (
+            <tr key={each.name}>
+              <td title={moment(each.left_at)}>{ago(each.left_at)}</td>
+              <td>{each.version === null ? "–" : t("v{n}", { n: each.version })}</td>
+              <td>{bytes(each.bytes)}</td>
+              <td>{each.deleted_at === null ? t("never") : moment(each.deleted_at)}</td>
+              {props.operator ? (
+                <td>
+                  <Delete deployment={props.deployment} state={each} />
+                </td>
+              ) : null}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

@@ -113,7 +113,11 @@ function Runs({ deployment, runs }: { deployment: number; runs: readonly RunReco
               <td className="m-mono">{known(run.pid, String)}</td>
               <td>{from === null || to === null ? UNKNOWN : span(to - from)}</td>
               <td className={classes.end}>
-                {to === null ? t("running") : (run.outcome ?? UNKNOWN)}
+                {to === null
+                  ? t("running")
+                  : run.outcome === "stopped"
+                    ? t("stopped")
+                    : (run.outcome ?? UNKNOWN)}
                 {run.threads ? (
                   <>
                     {" · "}

@@ -18,14 +18,10 @@ export function Rules({ ws, admin }: { ws: string; admin: boolean }) {
   return (
     <section className={classes.section}>
       <div className={classes.sectionHead}>
-        <div>
-          <h2>{t("Deployments")}</h2>
-          <p>
-            {t(
-              "Rules for all members of this workspace. Changes do not affect running deployments.",
-            )}
-          </p>
-        </div>
+        <h2>{t("Deployments")}</h2>
+        <p>
+          {t("Rules for all members of this workspace. Changes do not affect running deployments.")}
+        </p>
       </div>
       <Switch
         label={t("Deploy a version only if all tests of its topology have passed with it")}

@@ -107,4 +107,6 @@ export const common = {
   "No matches": "没有匹配项",
   "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.":
     "记录在此重新分区：每条都经由重分区主题到达拥有其键的任务。",
+  Expires: "到期",
+  never: "永不",
 };

@@ -112,9 +112,8 @@ export const deployments = {
   "Simulate the record": "模拟该记录",
   Less: "收起",
   More: "全部显示",
-  "State kept from before": "保留的旧状态",
-  "Kept until": "保留至",
-  "deleted manually": "由人删除",
+  "Old state": "旧状态",
+  Replaced: "替换时间",
   "Kept for one day for a rollback, until {time}.": "保留一天，以便部署回退：至 {time}。",
   "Delete for good": "永久删除",
   "Waiting since {time} ({ago}).": "自 {time} 起等待（{ago}）。",
@@ -185,4 +184,5 @@ export const deployments = {
   When: "时间",
   "Skipped once": "已跳过一次",
   "Sent to the dead letters": "已发送到死信",
+  stopped: "已停止",
 };

@@ -102,7 +102,6 @@ export const pages = {
   "Last sign-in": "上次登录",
   set: "已设置",
   "not set": "未设置",
-  never: "永不",
   "New sign-in link": "新登录链接",
   "Sign-in link for {name}": "{name} 的登录链接",
   "Set a password": "设置密码",
@@ -183,7 +182,6 @@ export const pages = {
   "Create one above, then send it as the header “Authorization: Token …”.":
     "在上方起一个名称，然后作为请求头 “Authorization: Token …” 发送。",
   Created: "创建于",
-  Expires: "到期",
   Revoke: "吊销",
   "Search topologies": "搜索拓扑",
   "Search by name or description": "按名称或描述搜索",
