@@ -5,6 +5,7 @@ import { answer, api } from "./client";
 import type { components } from "./schema";
 import type {
   Draft,
+  NewTopology,
   Template,
   TopologyDocument,
   TopologyPage,
@@ -55,13 +56,6 @@ export const listTopologies = (workspace: string, query: TopologyQuery): Promise
       params: { path: { workspace }, query: query as never },
     }),
   );
-
-export interface NewTopology {
-  name: string;
-  description?: string;
-  document?: TopologyDocument;
-  template?: string;
-}
 
 export const createTopology = (workspace: string, made: NewTopology): Promise<TopologySummary> =>
   answer(

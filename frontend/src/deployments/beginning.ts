@@ -1,9 +1,9 @@
 /** Where a deployment that ran before begins: without its rows, or from other offsets. */
 
-import type { StartRequest } from "../api/types";
+import type { StartPosition, StartRequest } from "../api/types";
 import { type Phrase, phrase, t } from "../ui/i18n";
 
-export type Position = "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
+export type Position = StartPosition;
 
 export interface Beginning {
   readonly position: Position;

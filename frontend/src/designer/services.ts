@@ -1,12 +1,9 @@
 /** Services that the designer needs; the page that shows it provides them. */
 
-import type { CompileResult } from "../api/types";
+import type { CompileResult, Topic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 
-export interface TopicEntry {
-  readonly name: string;
-  readonly partitions: number;
-}
+export type TopicEntry = Readonly<Topic>;
 
 export interface DesignerServices {
   /** Compiles a document, finished or not. Rejects only if the compiler does not respond. */

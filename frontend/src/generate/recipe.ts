@@ -1,13 +1,10 @@
 /** What generated records look like, as a form has it and as the API takes it. */
 
-import type { FieldRule, Recipe } from "../api/types";
+import type { DocumentFormat, FieldRule, Recipe } from "../api/types";
 import { readType, type SparkType } from "../graph/types";
 
 /** A format of the topology document. */
-export interface Format {
-  readonly format: string;
-  readonly schema?: string;
-}
+export type Format = Readonly<DocumentFormat>;
 
 /** Formats that can be generated. */
 export const GENERATED = [

@@ -5,6 +5,10 @@
  * one place where text from outside becomes a document.
  */
 
+import type { components } from "../api/schema";
+
+type Schemas = components["schemas"];
+
 export const FORMAT = "millrace.topology/1";
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
@@ -20,37 +24,19 @@ export type Held<T> = unknown extends T
 
 export type Parameters = Readonly<Record<string, Json>>;
 
-export interface Position {
-  readonly x: number;
-  readonly y: number;
-}
+export type Position = Held<Schemas["Position"]>;
 
-export interface DocumentNode {
-  readonly id: string;
-  readonly kind: string;
-  readonly label?: string;
-  readonly description?: string;
-  readonly position?: Position;
+/** A node that is not finished may lack its parameters. */
+export type DocumentNode = Omit<Held<Schemas["Node"]>, "params"> & {
   readonly params?: Parameters;
-}
+};
 
 /** `source_port` is `out` and `target_port` is `in` where they are left out. */
-export interface DocumentEdge {
-  readonly source: string;
-  readonly target: string;
-  readonly source_port?: string;
-  readonly target_port?: string;
-}
+export type DocumentEdge = Held<Schemas["Edge"]>;
 
-export interface TopologyDocument {
-  readonly format: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly settings?: Parameters;
-  readonly topics?: Readonly<Record<string, { readonly partitions?: number }>>;
+export type TopologyDocument = Omit<Held<Schemas["Document"]>, "nodes"> & {
   readonly nodes: readonly DocumentNode[];
-  readonly edges: readonly DocumentEdge[];
-}
+};
 
 export function emptyDocument(name: string): TopologyDocument {
   return { format: FORMAT, name, nodes: [], edges: [] };
