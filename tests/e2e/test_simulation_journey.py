@@ -172,7 +172,7 @@ def test_where_tests_are_required_a_version_is_deployed_once_they_have_passed(
     rule = page.get_by_test_id("tests-required")
     with Api.of(system.address, page) as api:
         try:
-            page.get_by_text("Deploy a version only if all tests").click()
+            rule.click()
             expect(rule).to_be_checked()
             expect(rule).to_be_enabled()
             made = api.call(
@@ -199,9 +199,9 @@ def test_where_tests_are_required_a_version_is_deployed_once_they_have_passed(
             expect(passed).to_be_visible(timeout=PATIENCE)
             deploy.click()
             designer.expect_state("running", PATIENCE / 1000)
-            (deployment,) = api.call("GET", f"/topologies/{made['id']}/deployments")["results"]
-            api.call("POST", f"/deployments/{deployment['id']}/stop")
-            api.until(deployment["id"], "stopped", 90)
+            deployment = api.call("GET", f"/topologies/{made['id']}")["deployment"]["id"]
+            api.call("POST", f"/deployments/{deployment}/stop")
+            api.until(deployment, "stopped", 90)
         finally:
             api.call("PUT", "/workspaces/main/rules", {"tests_required": False})
             page.close()

@@ -163,7 +163,7 @@ def stores() -> dict[str, Any]:
         {"id": "hourly", "kind": "aggregate", "params": {**total["params"], **window}},
         {"id": "latest", "kind": "to_table", "params": {}},
         {"id": "s1", "kind": "store.key_value", "params": {"name": "sums"}},
-        {"id": "s2", "kind": "store.window", "params": {"name": "hours"}},
+        {"id": "s2", "kind": "store.window", "params": {"name": "hours", "retention": "1 day"}},
         {
             "id": "s3",
             "kind": "store.versioned",

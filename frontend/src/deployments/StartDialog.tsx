@@ -4,7 +4,7 @@ import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
 import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
-import { type Beginning, CONTINUES, problemOf, requestOf } from "./beginning";
+import { type Beginning, CONTINUES, requestOf } from "./beginning";
 import { redeployWithPlan } from "./change";
 import classes from "./change.module.css";
 import { openStart } from "./steps";
@@ -38,7 +38,7 @@ export function StartDialog() {
           <Button onClick={() => openStart(false)}>{t("Cancel")}</Button>
           <Button
             variant="filled"
-            disabled={request === null || problemOf(beginning) !== null}
+            disabled={request === null}
             onClick={() => void start()}
             data-testid="start-plan"
           >

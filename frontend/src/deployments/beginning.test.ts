@@ -23,7 +23,9 @@ it("sends what belongs to the position, and the reset", () => {
     start_from: { position: "time", time: new Date(time).toISOString() },
     reset: ["stores"],
   });
-  expect(problemOf({ ...CONTINUES, position: "time", time: "" })).not.toBeNull();
+  const untyped = { ...CONTINUES, position: "time", time: "" } as const;
+  expect(problemOf(untyped)).not.toBeNull();
+  expect(requestOf(untyped)).toBeNull();
   expect(requestOf({ ...CONTINUES, position: "offsets", offsets: "orders 0 1", time: "" })).toEqual(
     { start_from: { position: "offsets", offsets: { orders: { "0": 1 } } } },
   );

@@ -52,9 +52,9 @@ export function offsetsOf(text: string): Record<string, Record<string, number>> 
   return Object.keys(found).length === 0 ? null : found;
 }
 
-/** The start for the API; null for a start that continues. */
+/** The start for the API; null for a start that continues, and for one that is not complete. */
 export function requestOf(beginning: Beginning): StartRequest | null {
-  if (continues(beginning)) return null;
+  if (continues(beginning) || problemOf(beginning) !== null) return null;
   const { position, time, offsets, resets } = beginning;
   return {
     start_from: {
