@@ -256,7 +256,7 @@ abstract class Node(val spec: NodeSpec) {
   private[millrace] var latency: LatencySensor = _
   private[millrace] var failures: Failures = _
 
-  /** Null where nobody follows the task. */
+  /** Null where the task is not followed. */
   private[millrace] var trace: Trace = _
   protected[millrace] var context: TaskContext = _
 

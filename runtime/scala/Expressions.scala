@@ -316,11 +316,11 @@ object Expressions {
           )
         case e: Invalid => throw e
         case NonFatal(e) => // such as a number with too many digits
-          val told = e match {
+          val (condition, known) = e match {
             case t: org.apache.spark.SparkThrowable => (Option(t.getCondition), facts(t))
             case _ => (None, Map.empty[String, String])
           }
-          throw new Invalid(tidy(e), told._1.getOrElse("ANALYSIS"), facts = told._2)
+          throw new Invalid(tidy(e), condition.getOrElse("ANALYSIS"), facts = known)
         case _: StackOverflowError => throw new Invalid("is nested too deeply", "TOO_DEEP")
       }
     }

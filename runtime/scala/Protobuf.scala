@@ -11,8 +11,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Protobuf's binary form. A field that is not there is null, or its default where proto3 does not tell the two apart; a
- * repeated one is an empty array.
+ * Protobuf's binary form. A field that is not there is null, or its default where proto3 does not distinguish the two;
+ * a repeated one is an empty array.
  */
 private[millrace] final class ProtobufCodec(
     message: ProtoMessage,

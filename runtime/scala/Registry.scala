@@ -210,9 +210,9 @@ object Registry {
         case Right(a) if a.statusCode / 100 == 3 =>
           throw failure(base, s"redirects (status ${a.statusCode}), which is not followed")
         case Right(a) if a.statusCode / 100 == 4 && a.statusCode != 429 =>
-          throw failure(base, s"refuses the request (status ${a.statusCode}): ${said(a.body)}")
+          throw failure(base, s"refuses the request (status ${a.statusCode}): ${message(a.body)}")
         case Right(a) if attempt == attempts =>
-          throw failure(base, s"answers with status ${a.statusCode}: ${said(a.body)}")
+          throw failure(base, s"answers with status ${a.statusCode}: ${message(a.body)}")
         case Left(e) if attempt == attempts =>
           throw failure(base, s"cannot be reached (${Option(e.getMessage).getOrElse(e.getClass.getSimpleName)})")
         case _ => Thread.sleep(200L * attempt * attempt)
@@ -220,7 +220,7 @@ object Registry {
     }
     None
   }
-  private def said(body: String): String =
+  private def message(body: String): String =
     (try Option(Json.mapper.readTree(body)).map(_.path("message").asText("")).getOrElse("")
     catch { case _: com.fasterxml.jackson.core.JsonProcessingException => body }).take(500)
 

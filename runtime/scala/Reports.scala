@@ -300,7 +300,7 @@ private[millrace] object LiveReports {
   private val followed = java.util.concurrent.ConcurrentHashMap.newKeySet[Followed]()
   private lazy val clock: Unit = {
     val t = new Thread(
-      () => while (true) { Thread.sleep(everyMs); followed.forEach(f => tell(f, wait = false)) },
+      () => while (true) { Thread.sleep(everyMs); followed.forEach(f => report(f, wait = false)) },
       "millrace-live-reports"
     )
     t.setDaemon(true)
@@ -311,11 +311,13 @@ private[millrace] object LiveReports {
   def follow(run: String, living: StreamTasks.Living, statistics: RunAccumulator): Unit = {
     val here = Reports.here(run)
     val f = new Followed(living, here.getOrElse(statistics))
-    org.apache.spark.TaskContext.get().addTaskCompletionListener[Unit] { _ => followed.remove(f); tell(f, wait = true) }
+    org.apache.spark.TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+      followed.remove(f); report(f, wait = true)
+    }
     if (here.nonEmpty) { clock; followed.add(f) }
   }
 
-  private def tell(f: Followed, wait: Boolean): Unit = if (f.living.news) {
+  private def report(f: Followed, wait: Boolean): Unit = if (f.living.news) {
     val lock = f.living.lock
     if (wait) lock.lock()
     if (wait || lock.tryLock()) try { f.living.news = false; f.to.add(f.living.task.report()) }

@@ -12,14 +12,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.SparkContext
 
 /**
- * The last records between the nodes of a running job, for people who look at them. Tasks have no trace until somebody
+ * The last records between the nodes of a running job, for people who look at them. Tasks have no trace until a person
  * does. watch(run) from the next micro-batch on (in real time: the next record) records are kept; false where tasks run
  * in other JVMs than the driver take(run) what is kept, null if nothing came since the last call: [{"from": physical
  * node, "port", "to": physical node, "input", "records": [newest first: {"number", "seen" (epoch ms), "key", "value",
  * "timestamp", "headers": {name: text or null}, "topic", "partition", "offset"}]}] A key or value longer than
  * [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut" or "value_cut". The last
  * three are of the input record that caused it, null where there is none. Each call lets every task keep some more.
- * unwatch(run) false as long as tasks of real time still have to be told: call again
+ * unwatch(run) false as long as tasks of real time have not stopped yet: call again
  */
 object Samples {
 

@@ -278,7 +278,7 @@ private[millrace] object SinkRow {
     )
   }
 
-  /** A row whose DataFrame step failed meets the handler here: null if it is dropped, a dead letter, or a STOP. */
+  /** The handler of a row whose DataFrame step failed: null if it is dropped, a dead letter, or a STOP. */
   def met(o: Simulation.Out, settings: Settings, statistics: RunAccumulator): Simulation.Out = {
     if (o.dest < 0 || o.fault == null) o
     else {

@@ -18,7 +18,7 @@ import org.apache.spark.util.LongAccumulator
  * of the job that wrote it, "partitions": shuffle partitions of the graph, "changes": as `state_changes` of
  * StreamTasks.attach, "updates": bool} Gives {"rows": {name in the state: number}}. Throws Refused where something
  * cannot be moved; `from` is only read. progress() of the move that runs: {"phase": "reading", "writing" or "checking",
- * "rows": written so far}; executors tell at the end of each Spark task. What belongs where is Placement's to say.
+ * "rows": written so far}; executors report at the end of each Spark task. Placement decides what belongs where.
  */
 object StateMove {
   private[millrace] val schema: StructType = new StructType()

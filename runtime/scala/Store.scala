@@ -89,7 +89,7 @@ private[millrace] abstract class CachedStore(
   protected val packer = new Packer(valueType)
   private var dirty = new JArrayList[(Array[Byte], Slot)]()
 
-  /** Null where nobody follows the task, or the store's rows are nothing to show. */
+  /** Null where the task is not followed, or the store's rows are nothing to show. */
   private[millrace] var trace: Trace = _
   private[millrace] var view: StoreView = _
 

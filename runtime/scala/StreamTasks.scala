@@ -101,7 +101,7 @@ object StreamTasks {
     SparkContext.getActive.filter(sc => !sc.isLocal && !sc.isStopped).foreach { sc =>
       // The query has ended, so all slots are free: as many jobs as there are slots reach every executor.
       val slots = Math.max(1, sc.defaultParallelism)
-      val said = sc
+      val reply = sc
         .parallelize(0 until slots, slots)
         .mapPartitions { _ =>
           val lines = StreamTasks.releaseHere(run)
@@ -109,8 +109,8 @@ object StreamTasks {
           lines.iterator
         }
         .collectAsync()
-      try Reports.say(run, Await.result(said, Duration(patienceMs, TimeUnit.MILLISECONDS)))
-      catch { case e: Exception => said.cancel(); throw e }
+      try Reports.say(run, Await.result(reply, Duration(patienceMs, TimeUnit.MILLISECONDS)))
+      catch { case e: Exception => reply.cancel(); throw e }
     }
   }
 
@@ -125,8 +125,8 @@ object StreamTasks {
     }
 
   /**
-   * Tells the tasks of real time, which have no next micro-batch, that others follow them now; false where one was at
-   * work all the time.
+   * Notifies the tasks of real time, which have no next micro-batch, that their trace has changed; false where one was
+   * at work all the time.
    */
   private[millrace] def followAgain(run: String): Boolean =
     tasks.asScala.toSeq

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.DataType
 
 /**
  * Follows the records of one task from node to node. A task without a trace pays one null check per record and write.
- * Calls come from the task's thread, properly nested: what a record causes is told between its `entered` and its
+ * Calls come from the task's thread, properly nested: what a record causes is reported between its `entered` and its
  * `left`.
  */
 private[millrace] trait Trace {
@@ -42,7 +42,7 @@ private[millrace] object Trace {
   def follow(run: String, make: StreamTask => Trace): Unit = runs.put(run, make)
   def forget(run: String): Unit = runs.remove(run)
 
-  /** What follows a task of the run; null where nobody does. */
+  /** What follows a task of the run; null where it is not followed. */
   def of(run: String, task: StreamTask): Trace = { val make = runs.get(run); if (make == null) null else make(task) }
 }
 
@@ -101,7 +101,7 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
           0
         ) += 1
       }
-      stack.push(tell("record", node.node)(record(_, node, input, from, r)))
+      stack.push(step("record", node.node)(record(_, node, input, from, r)))
     }
 
     private def record(o: ObjectNode, node: Node, input: Int, from: Option[(String, String)], r: Record): Unit = {
@@ -113,7 +113,7 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
     }
 
     override def punctuated(node: Node, streamTime: Boolean, now: Long): Unit =
-      stack.push(tell("punctuate", node.node) { o =>
+      stack.push(step("punctuate", node.node) { o =>
         place(o, node)
         o.put("clock", if (streamTime) "stream_time" else "wall_clock")
         o.put("now", now)
@@ -122,13 +122,13 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
     override def left(): Unit = stack.pop()
 
     override def dropped(node: String, reason: String, deadLetter: Boolean, details: Seq[(String, Long)]): Unit =
-      tell("drop", node) { o =>
+      step("drop", node) { o =>
         o.put("reason", reason)
         o.put("dead_letter", deadLetter)
         details.foreach { case (name, time) => o.put(name, time) }
       }
 
-    override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = tell("store", view.node) { o =>
+    override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = step("store", view.node) { o =>
       o.put("store", view.name)
       val row = o.putObject("row")
       row.replace("key", Json.node(view.decode(key), view.keyType))
@@ -157,7 +157,7 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
       r.headers.foreach(h => headers.put(h.key, FullTrace.text(h.value)))
     }
 
-    private def tell(event: String, node: String)(fill: ObjectNode => Unit): Int = FullTrace.this.synchronized {
+    private def step(event: String, node: String)(fill: ObjectNode => Unit): Int = FullTrace.this.synchronized {
       val number = seq
       seq += 1
       if (!cut) {

@@ -37,9 +37,9 @@ private[millrace] final class Worker(options: WorkerOptions) {
 
   /**
    * Calls and serves what Python asks for meanwhile, until it is done. Throws [[PythonFailure]]. The time limit is for
-   * what Python itself takes. Python keeps it as well, and then tells the line; here it is for code that Python cannot
-   * interrupt, so a little longer. The first call also waits for the process to start, which takes long on a machine
-   * that is busy.
+   * what Python itself takes. Python keeps it as well, and then reports the line; here it is for code that Python
+   * cannot interrupt, so a little longer. The first call also waits for the process to start, which takes long on a
+   * machine that is busy.
    */
   def call(node: PythonNode, m: ObjectNode): Unit = call(node, m, options.timeoutMs)
 
