@@ -22,10 +22,12 @@ def parser() -> argparse.ArgumentParser:
 def compile_options(p: argparse.ArgumentParser) -> None:
     """Options of `compile`."""
     p.add_argument("document", metavar="DOC", help="a topology document")
-    p.add_argument("-o", "--output", required=True, metavar="DIR", help="where to write")
-    p.add_argument("--json", action="store_true", help="diagnostics as JSON")
+    p.add_argument("-o", "--output", required=True, metavar="DIR", help="output folder")
+    p.add_argument("--json", action="store_true", help="print diagnostics as JSON")
     p.add_argument(
-        "--real-time", action="store_true", help="refuse what cannot run in real time as well"
+        "--real-time",
+        action="store_true",
+        help="also refuse topologies that cannot run in real-time mode",
     )
     _dialect(p)
     p.set_defaults(command=Lazily("compiling", "compile_command"))
@@ -33,8 +35,8 @@ def compile_options(p: argparse.ArgumentParser) -> None:
 
 def document_options(p: argparse.ArgumentParser) -> None:
     """Options of `document`."""
-    p.add_argument("program", metavar="PROGRAM", help="a job.py, or the folder that holds one")
-    p.add_argument("-o", "--output", metavar="DOC", help="the file to write (standard output)")
+    p.add_argument("program", metavar="PROGRAM", help="a job.py, or the folder that contains it")
+    p.add_argument("-o", "--output", metavar="DOC", help="output file (default: standard output)")
     p.set_defaults(command=Lazily("documenting", "document_command"))
 
 
@@ -43,7 +45,9 @@ def describe_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("document", metavar="DOC", help="a topology document")
     p.add_argument("--json", action="store_true", help="as JSON")
     p.add_argument(
-        "--guarantees", action="store_true", help="how each node runs and what it promises as well"
+        "--guarantees",
+        action="store_true",
+        help="also show how each node runs and what it guarantees",
     )
     p.set_defaults(command=Lazily("compiling", "describe_command"))
 
@@ -51,8 +55,10 @@ def describe_options(p: argparse.ArgumentParser) -> None:
 def simulate_options(p: argparse.ArgumentParser) -> None:
     """Options of `simulate`."""
     p.add_argument("document", metavar="DOC", help="a topology document")
-    p.add_argument("--inputs", required=True, metavar="IN.jsonl", help="one record a line")
-    p.add_argument("--output", metavar="OUT.jsonl", help="where to write (standard output)")
+    p.add_argument(
+        "--inputs", required=True, metavar="IN.jsonl", help="JSON lines, one for each record"
+    )
+    p.add_argument("--output", metavar="OUT.jsonl", help="output file (default: standard output)")
     _cutting(p)
     _dialect(p)
     p.set_defaults(command=Lazily("simulating", "simulate_command"))
@@ -61,10 +67,16 @@ def simulate_options(p: argparse.ArgumentParser) -> None:
 def conformance_options(p: argparse.ArgumentParser) -> None:
     """Options of `conformance`."""
     p.add_argument("folder", metavar="DIR", help="the scenario files")
-    p.add_argument("--out", required=True, metavar="RESULTS", help="where to write ID.json each")
-    p.add_argument("--only", metavar="ID,ID", help="these scenarios only")
     p.add_argument(
-        "--parallel", type=int, default=2, choices=(1, 2), help="scenarios side by side (2)"
+        "--out", required=True, metavar="RESULTS", help="output folder for one ID.json each"
+    )
+    p.add_argument("--only", metavar="ID,ID", help="only these scenarios")
+    p.add_argument(
+        "--parallel",
+        type=int,
+        default=2,
+        choices=(1, 2),
+        help="number of concurrent scenarios (default: 2)",
     )
     _cutting(p)
     _dialect(p)
@@ -77,7 +89,7 @@ def _dialect(p: argparse.ArgumentParser) -> None:
         choices=("exact", "plain"),
         default="exact",
         help="exact: Kafka Streams' results; plain: ordinary Structured Streaming that imports "
-        "nothing but pyspark (exact)",
+        "nothing but pyspark (default: exact)",
     )
 
 
@@ -86,11 +98,9 @@ def _cutting(p: argparse.ArgumentParser) -> None:
         "--cut",
         default="each",
         metavar="each|all|random:SEED",
-        help="micro-batches: one a line, as few as possible, or cut at random (each)",
+        help="micro-batches: one for each line, as few as possible, or random (default: each)",
     )
-    p.add_argument(
-        "--restart-each", action="store_true", help="stop and start again after every micro-batch"
-    )
+    p.add_argument("--restart-each", action="store_true", help="restart after every micro-batch")
 
 
 def run_options(p: argparse.ArgumentParser) -> None:
@@ -98,26 +108,30 @@ def run_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("document", metavar="DOC", help="a topology document")
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
     trigger = p.add_mutually_exclusive_group()
-    trigger.add_argument("--available-now", action="store_true", help="what is there, then end")
+    trigger.add_argument(
+        "--available-now", action="store_true", help="process all available records, then stop"
+    )
     trigger.add_argument(
         "--real-time",
         metavar="DURATION",
-        help="take each record when it arrives; state and progress are kept as often as this "
-        "says, such as '10 seconds' (default: micro-batches)",
+        help="process each record when it arrives, and save state and offsets at this interval, "
+        "such as '10 seconds' (default: micro-batches)",
     )
     p.add_argument(
-        "--master", metavar="URL", help="a Spark master (SPARK_MASTER, else this machine)"
+        "--master", metavar="URL", help="Spark master (default: SPARK_MASTER, or this machine)"
     )
     p.add_argument(
-        "--checkpoint", metavar="DIR", help="where progress is kept (default: by the name)"
+        "--checkpoint",
+        metavar="DIR",
+        help="folder for offsets and state (default: by the topology's name)",
     )
     p.add_argument(
         "--decide",
         action="append",
         default=[],
         metavar="STORE=reset|drop|convert:EXPRESSION",
-        help="what becomes of a store of the checkpoint that this version cannot read; an "
-        "expression makes its values from `old` (repeatable)",
+        help="what to do with a store of the checkpoint that this version cannot read; the "
+        "expression computes new values from `old` (repeatable)",
     )
     _dialect(p)
     p.set_defaults(command=Lazily("running", "run_command"))
@@ -125,8 +139,8 @@ def run_options(p: argparse.ArgumentParser) -> None:
 
 def compare_state_options(p: argparse.ArgumentParser) -> None:
     """Options of `compare-state`."""
-    p.add_argument("old", metavar="OLD_DOC", help="the topology document that runs")
-    p.add_argument("new", metavar="NEW_DOC", help="the one that is to be deployed over it")
+    p.add_argument("old", metavar="OLD_DOC", help="document of the running topology")
+    p.add_argument("new", metavar="NEW_DOC", help="document of the topology that replaces it")
     p.add_argument("--json", action="store_true", help="as JSON")
     p.set_defaults(command=Lazily("changing", "compare_state_command"))
 
@@ -139,12 +153,17 @@ def state_options(p: argparse.ArgumentParser) -> None:
         help="number of a deployment of this installation, or a job's checkpoint folder",
     )
     p.add_argument(
-        "store", nargs="?", metavar="STORE", help="its id or name; without it all stores are listed"
+        "store",
+        nargs="?",
+        metavar="STORE",
+        help="id or name of the store; if omitted, all stores are listed",
     )
-    p.add_argument("--key", metavar="KEY", help="rows of one key: its text, or JSON if it is none")
+    p.add_argument(
+        "--key", metavar="KEY", help="rows of one key: plain text for STRING keys, JSON for others"
+    )
     p.add_argument("--from", dest="start", metavar="KEY", help="the first key of a range")
     p.add_argument("--to", dest="end", metavar="KEY", help="the last key of a range")
-    p.add_argument("--prefix", metavar="TEXT", help="keys that begin with this text")
+    p.add_argument("--prefix", metavar="TEXT", help="keys with this prefix")
     times = "as milliseconds or ISO 8601"
     p.add_argument(
         "--from-time", metavar="TIME", help=f"windows that start at this time or later, {times}"
@@ -152,11 +171,17 @@ def state_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--to-time", metavar="TIME", help="windows that start at this time or earlier")
     p.add_argument("--as-of", metavar="TIME", help="values of a versioned store at this time")
     p.add_argument(
-        "--versions", action="store_true", help="each version of a versioned store as a row"
+        "--versions", action="store_true", help="all versions of a versioned store, one per row"
     )
-    p.add_argument("--newest", action="store_true", help="the latest time first, not by key")
-    p.add_argument("--after", metavar="TOKEN", help="the page behind an earlier one")
-    p.add_argument("--limit", type=int, default=100, metavar="N", help="rows, at most 1000 (100)")
+    p.add_argument("--newest", action="store_true", help="latest first, instead of by key")
+    p.add_argument("--after", metavar="TOKEN", help="`next` of the previous page")
+    p.add_argument(
+        "--limit",
+        type=int,
+        default=100,
+        metavar="N",
+        help="number of rows, at most 1000 (default: 100)",
+    )
     p.add_argument("--json", action="store_true", help="as JSON")
     p.set_defaults(command=Lazily("state", "state_command"))
 
@@ -165,39 +190,51 @@ def test_topology_options(p: argparse.ArgumentParser) -> None:
     """Options of `test-topology`."""
     p.add_argument("document", metavar="DOC", help="a topology document")
     p.add_argument(
-        "--tests", metavar="DIR", help="folder of the tests, *.json (tests beside the document)"
+        "--tests",
+        metavar="DIR",
+        help="folder of the tests, *.json (default: tests beside the document)",
     )
-    p.add_argument("--json", action="store_true", help="results as JSON")
+    p.add_argument("--json", action="store_true", help="print results as JSON")
     p.set_defaults(command=Lazily("topology_tests", "test_topology_command"))
 
 
 def verify_options(p: argparse.ArgumentParser) -> None:
     """Options of `verify`."""
     p.add_argument("document", nargs="?", metavar="DOC", help="a topology document")
-    p.add_argument("--inputs", metavar="IN.jsonl", help="one record a line")
-    p.add_argument("--random", type=int, metavar="N", help="N random topologies instead")
-    p.add_argument("--seed", type=int, default=1, metavar="S", help="of the first of them (1)")
-    p.add_argument("--first", type=int, default=0, metavar="K", help="number of the first (0)")
+    p.add_argument("--inputs", metavar="IN.jsonl", help="JSON lines, one for each record")
+    p.add_argument("--random", type=int, metavar="N", help="verify N random topologies instead")
     p.add_argument(
-        "--wide", action="store_true", help="topologies of more kinds and parameters: W1-0000"
+        "--seed", type=int, default=1, metavar="S", help="seed of the first one (default: 1)"
     )
     p.add_argument(
-        "--pack", type=int, default=24, metavar="N", help="how many share a query (24); 1: none"
+        "--first", type=int, default=0, metavar="K", help="number of the first one (default: 0)"
     )
     p.add_argument(
-        "--unbatched", action="store_true", help="without Spark's own micro-batches: far faster"
+        "--wide", action="store_true", help="topologies with more kinds and parameters: W1-0000"
+    )
+    p.add_argument(
+        "--pack",
+        type=int,
+        default=24,
+        metavar="N",
+        help="number of topologies in one query (default: 24)",
+    )
+    p.add_argument(
+        "--unbatched",
+        action="store_true",
+        help="without Spark's micro-batches, which is much faster",
     )
     p.add_argument(
         "--describe",
         action="store_true",
-        help="compare what both say of the topology's parts; nothing runs",
+        help="only compare both descriptions of the topology; run nothing",
     )
     p.add_argument(
         "--program",
         action="store_true",
-        help="whether the program of a document gives the document back; nothing runs",
+        help="only check that the program of a document converts back to the document; run nothing",
     )
-    p.add_argument("--keep", metavar="DIR", help="where differing scenarios are kept")
+    p.add_argument("--keep", metavar="DIR", help="folder for scenarios that differ")
     _cutting(p)
     _dialect(p)
     p.set_defaults(command=Lazily("verifying", "verify_command"))

@@ -22,7 +22,8 @@ def document_command(arguments: argparse.Namespace) -> int:
             text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         except (TypeError, ValueError) as error:
             raise MillraceError(
-                "program_failed", f"The topology has a value that JSON cannot hold: {error}."
+                "program_failed",
+                f"The topology contains a value that JSON cannot represent: {error}.",
             ) from None
     if arguments.output:
         Path(arguments.output).write_text(text, encoding="utf-8")

@@ -84,7 +84,7 @@ def _until_it_ends(
     try:
         return job.wait()
     except KeyboardInterrupt:
-        say("stopping the job; Ctrl-C again kills it")
+        say("stopping the job; press Ctrl-C again to kill it")
         job.terminate()
         with contextlib.suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
             job.wait(timeout=STOP_SECONDS)

@@ -150,7 +150,7 @@ def _explained() -> Iterator[None]:
 def document_of(compilation: Compilation) -> dict[str, Any]:
     """The document that the generated program builds."""
     if compilation.code is None:
-        raise MillraceError("not_compiled", "The document was refused; there is no code to run.")
+        raise MillraceError("not_compiled", "The document has errors, so there is no code to run.")
     with tempfile.TemporaryDirectory(prefix="millrace-program-") as folder:
         for path, text in compilation.code.items():
             Path(folder, path).write_text(text, encoding="utf-8", newline="")

@@ -52,7 +52,9 @@ def _folder(given: str) -> str:
 def _list(folder: str, *, as_json: bool) -> None:
     notes = checkpoint.notes_of(folder)
     if not notes:
-        raise MillraceError("state_unreadable", f"{folder} holds no checkpoint of a Millrace job.")
+        raise MillraceError(
+            "state_unreadable", f"{folder} does not contain a checkpoint of a Millrace job."
+        )
     stores = stores_of(notes)
     if as_json:
         print(json.dumps(stores, ensure_ascii=False, indent=2))
@@ -89,7 +91,8 @@ def _time(text: str | None) -> int | None:
     except ValueError:
         raise MillraceError(
             "query_invalid",
-            f"A time must be milliseconds or ISO 8601, as 2026-01-31T12:00:00Z, found {text!r}.",
+            "A time must be in milliseconds or ISO 8601, such as 2026-01-31T12:00:00Z, found "
+            f"{text!r}.",
         ) from None
     return int((found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp() * 1000)
 

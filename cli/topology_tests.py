@@ -93,7 +93,7 @@ def find_tests(document: str, folder: str | None) -> list[dict[str, Any]]:
     if not place.is_dir():
         raise MillraceError(
             "nothing_found",
-            f"There is no folder {place}. Name the folder of the tests with --tests DIR.",
+            f"There is no folder {place}. Set the folder of the tests with --tests DIR.",
         )
     paths = sorted(place.glob("*.json"))
     if not paths:

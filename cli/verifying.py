@@ -48,7 +48,7 @@ def verify_command(arguments: argparse.Namespace) -> int:
         return _description(arguments)
     if not arguments.document or not arguments.inputs:
         raise MillraceError(
-            "option_missing", "Give a document and --inputs IN.jsonl, or --random N."
+            "option_missing", "Pass a document and --inputs IN.jsonl, or --random N."
         )
     scenario: dict[str, Any] = {
         "id": "document",

@@ -35,8 +35,10 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "[--port N] [--no-sample] [--cluster]",
             "Start broker, Redis, database, backend, workers and page.",
         ),
-        Command("down", "launcher.control", "", "Stop them. The data are kept.", java=False),
-        Command("status", "launcher.control", "[--json]", "Show what runs.", java=False),
+        Command("down", "launcher.control", "", "Stop everything and keep the data.", java=False),
+        Command(
+            "status", "launcher.control", "[--json]", "Show the state of the services.", java=False
+        ),
         Command(
             "logs",
             "launcher.control",
@@ -48,14 +50,14 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "scale",
             "launcher.deployments",
             "DEPLOYMENT [--cores N] [--memory MB]",
-            "Give a deployment that runs other threads or memory.",
+            "Change the threads or memory of a running deployment.",
             java=False,
         ),
         Command(
             "old-state",
             "launcher.deployments",
             "DEPLOYMENT [--delete STATE]",
-            "List or delete state that a deployment has left.",
+            "List or delete old state of a deployment.",
             java=False,
         ),
     ),
@@ -72,7 +74,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "simulate",
             CLI,
             "DOC --inputs IN.jsonl",
-            "Run a topology on Spark on given records, without Kafka.",
+            "Run a topology on input records with Spark, without Kafka.",
         ),
         Command(
             "run",
@@ -90,7 +92,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "compare-state",
             CLI,
             "OLD_DOC NEW_DOC [--json]",
-            "Show what becomes of each store when NEW replaces OLD.",
+            "Show what happens to each store when NEW replaces OLD.",
         ),
         Command(
             "state",
@@ -102,7 +104,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "test-topology",
             CLI,
             "DOC [--tests DIR]",
-            "Run the tests kept with a topology.",
+            "Run the tests of a topology.",
         ),
         Command(
             "verify",
@@ -124,10 +126,12 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             "[PATH...] [-k NAME] [--long]",
             "Run all tests; the longest only with --long or by PATH.",
         ),
-        Command("e2e", "checks.test", "[PATH...]", "Run the journeys in a real Chromium."),
+        Command("e2e", "checks.test", "[PATH...]", "Run the browser tests in a real Chromium."),
         Command("fmt", "checks.check", "", "Format all code."),
         Command("golden", "checks.golden", "[NAME]", "Write the golden files, for review."),
-        Command("api", "checks.api", "", "Write the API's text, the catalogue and the types."),
+        Command(
+            "api", "checks.api", "", "Generate the API description, the catalogue and the types."
+        ),
         Command("bench", "checks.bench", "[NAME...] [-- OPTIONS]", "Run the benchmarks."),
         Command(
             "new-operator",

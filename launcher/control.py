@@ -36,20 +36,20 @@ def down(arguments: list[str]) -> int:
     deadline = time.monotonic() + STOP_SECONDS
     while held("lock") or held("guardian.lock"):
         if launcher is not None and time.monotonic() > deadline:
-            say("it takes too long; its guardian ends it by force")
+            say("it takes too long and will be killed")
             with suppress(ProcessLookupError):
                 os.kill(launcher, signal.SIGKILL)
             deadline += STOP_SECONDS
             launcher = None
         time.sleep(0.1)
-    say("stopped; the data are kept in " + str(places.data()))
+    say("stopped; data is kept in " + str(places.data()))
     return 0
 
 
 def status(arguments: list[str]) -> int:
     """A table of services; exit code 0 if all of them run, 3 if nothing runs, 1 otherwise."""
     parser = commands.parser("status")
-    parser.add_argument("--json", action="store_true", help="the same for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     launcher = running_launcher()
     state = read_state() if launcher is not None else {}
@@ -76,9 +76,11 @@ def status(arguments: list[str]) -> int:
 def logs(arguments: list[str]) -> int:
     """The last lines of one service or of all, and what comes after them."""
     parser = commands.parser("logs")
-    parser.add_argument("name", nargs="?", help="a service; all of them without it")
-    parser.add_argument("--follow", "-f", action="store_true", help="go on until Ctrl-C")
-    parser.add_argument("--lines", "-n", type=int, default=40, help="how many of each (40)")
+    parser.add_argument("name", nargs="?", help="name of a service (default: all)")
+    parser.add_argument("--follow", "-f", action="store_true", help="follow the log until Ctrl-C")
+    parser.add_argument(
+        "--lines", "-n", type=int, default=40, help="number of lines per service (default: 40)"
+    )
     options = parser.parse_args(arguments)
     known = {path.stem: path for path in sorted(places.logs().glob("*.log"))}
     if options.name and options.name not in known:

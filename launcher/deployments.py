@@ -22,7 +22,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("deployment", metavar="DEPLOYMENT", type=int, help="its number")
     PARTS[name](parser)
     parser.add_argument(
-        "--user", help="the account that does it (default: the first admin of the workspace)"
+        "--user", help="the account to act as (default: the first admin of the workspace)"
     )
     parser.parse_args(arguments[1:])
     command = f"millrace_{name.replace('-', '_')}"
@@ -34,17 +34,19 @@ def main(arguments: list[str]) -> int:
 
 
 def _scale(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cores", type=int, metavar="N", help="threads of its tasks")
-    parser.add_argument("--memory", type=int, metavar="MB", help="heap of its driver")
-    parser.add_argument("--plan", action="store_true", help="show what it does, change nothing")
+    parser.add_argument("--cores", type=int, metavar="N", help="number of threads for tasks")
+    parser.add_argument("--memory", type=int, metavar="MB", help="heap size of the driver in MB")
+    parser.add_argument("--plan", action="store_true", help="show the plan only")
 
 
 def _old_state(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--delete", metavar="STATE", help="delete this one for good")
+    parser.add_argument("--delete", metavar="STATE", help="delete this state permanently")
     parser.add_argument(
-        "--name", metavar="NAME", help="the topology's name, which confirms it (else asked for)"
+        "--name",
+        metavar="NAME",
+        help="the topology's name, to confirm the deletion (asked for if omitted)",
     )
-    parser.add_argument("--json", action="store_true", help="the list as JSON")
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
 PARTS = {"scale": _scale, "old-state": _old_state}

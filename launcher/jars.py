@@ -128,7 +128,10 @@ def _complete(group: str, jars: list[Jar]) -> None:
         if not path.exists():
             missing.append(jar)
         elif sha256(path) != jar.sha256:
-            say(f"jars: {path} is broken (its sha256 is not the lock's); fetching it again")
+            say(
+                f"jars: {path} is corrupt (its sha256 differs from the lock file); downloading "
+                "it again"
+            )
             missing.append(jar)
     if not missing:
         return
@@ -160,7 +163,7 @@ def _linked_from_another_group(jar: Jar, place: Path) -> bool:
 
 def fetch(jars: list[Jar], place: Path) -> None:
     """Fetch jars into a scratch folder, check every one, and only then move them into place."""
-    say(f"jars: fetching {len(jars)} for {jars[0].group}")
+    say(f"jars: downloading {len(jars)} for {jars[0].group}")
     with tempfile.TemporaryDirectory(dir=place, prefix=".fetch-") as scratch:
         got = Path(scratch) / "jars"
         output = _ivy(
@@ -173,7 +176,7 @@ def fetch(jars: list[Jar], place: Path) -> None:
             path = got / jar.file
             if not path.exists():
                 raise Problem(
-                    f"The jar {jar.coordinates} could not be fetched: {_why(output)}. Check the "
+                    f"The jar {jar.coordinates} could not be downloaded: {_why(output)}. Check the "
                     "network, set MILLRACE_JAR_MIRROR to the root of a Maven repository that can "
                     "be reached, or MILLRACE_JARS to a folder that has the jars."
                 )
@@ -280,7 +283,7 @@ def _ivy(
             if done and total:
                 fetched += 1
                 if fetched % 10 == 0 or fetched == total:
-                    say(f"jars: {fetched} of {total} fetched")
+                    say(f"jars: {fetched} of {total} downloaded")
     return "".join(lines)
 
 

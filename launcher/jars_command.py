@@ -9,11 +9,13 @@ from launcher.console import megabytes, say
 def main(arguments: list[str]) -> int:
     """Fetch all groups (the default) or resolve them again and write their sha256."""
     parser = commands.parser("jars")
-    parser.add_argument("--write", action="store_true", help="resolve anew and write the lock")
+    parser.add_argument(
+        "--write", action="store_true", help="resolve again and write the lock file"
+    )
     options = parser.parse_args(arguments[1:])
     if options.write:
         jars.write_lock()
-        say(f"jars: wrote {jars.LOCK.name}; read the difference before it is committed")
+        say(f"jars: wrote {jars.LOCK.name}; review the difference before you commit it")
     for group, paths in jars.ensure(*jars.ROOTS).items():
         size = sum(path.stat().st_size for path in paths)
         print(f"{group}: {len(paths)} jars, {megabytes(size)}, {jars.folder(group)}")

@@ -16,7 +16,7 @@ def main(arguments: list[str]) -> int:
     """Run one command; every problem is a sentence on standard error and exit code 1."""
     command = COMMANDS.get(arguments[0])
     if command is None:
-        say(f"millrace: there is no command {arguments[0]!r}. Commands: {', '.join(COMMANDS)}.")
+        say(f"millrace: unknown command {arguments[0]!r}. Commands: {', '.join(COMMANDS)}.")
         return 2
     try:
         if command.java:

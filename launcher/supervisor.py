@@ -215,7 +215,7 @@ class Supervisor:
                 return
             unanswered = 0 if await service.ready(running) else unanswered + 1
             if unanswered == UNANSWERED and running.process.returncode is None:
-                say(f"{service.name}: does not answer any more; ending it")
+                say(f"{service.name}: does not respond; stopping it")
                 return
 
     async def _spawn(self, running: Running) -> None:

@@ -57,11 +57,13 @@ def main(arguments: list[str]) -> int:
     """Prepare, start all services, print the address, wait for the end."""
     parser = commands.parser("up")
     parser.add_argument("--port", type=int, default=None, help="port of the page (default: 8000)")
-    parser.add_argument("--no-sample", action="store_true", help="no sample with live data")
     parser.add_argument(
-        "--cluster", action="store_true", help="a standalone Spark master, 2 workers"
+        "--no-sample", action="store_true", help="do not deploy the sample topology"
     )
-    parser.add_argument("--verbose", action="store_true", help="print what the services say")
+    parser.add_argument(
+        "--cluster", action="store_true", help="start a standalone Spark cluster with 2 workers"
+    )
+    parser.add_argument("--verbose", action="store_true", help="print the output of the services")
     options = parser.parse_args(arguments[1:])
     began = time.monotonic()
     make_folders()
@@ -105,7 +107,7 @@ async def run(
         later = " (the first stop also writes what makes later starts quick)" if first else ""
         say(f"stopping: drivers and services{later}")
         await supervisor.stop()
-        say("stopped; the data are kept in " + str(system.data))
+        say("stopped; data is kept in " + str(system.data))
     return 0
 
 
@@ -223,7 +225,7 @@ def wait_for_guardian() -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say("waiting for the processes of the last run to end")
+            say("waiting for processes of the previous run to stop")
             fcntl.flock(lock, fcntl.LOCK_EX)
 
 
@@ -292,6 +294,6 @@ def announce(supervisor: Supervisor, system: System) -> None:
 
 def _asked_to_stop(supervisor: Supervisor) -> None:
     if supervisor.stopping():
-        say("already stopping; a few seconds more")
+        say("already stopping, please wait a few seconds")
     with contextlib.suppress(BrokenPipeError):
         supervisor.ask_to_stop()

@@ -122,7 +122,7 @@ def set_password(actor: User, current: str, new: str) -> None:
         raise ApiError(
             "weak_password",
             " ".join(error.messages),
-            "Take a longer one.",
+            "Choose a longer one.",
             fields={"new": error.messages},
         ) from error
     with transaction.atomic():
@@ -187,8 +187,8 @@ def add_member(
     except IntegrityError as error:
         raise Conflict(
             "already_member",
-            f"{username} is a member of “{workspace.name}” already.",
-            "Change the role of the member that is there.",
+            f"{username} is already a member of “{workspace.name}”.",
+            "Change the role of the existing member.",
         ) from error
     return membership, link
 

@@ -83,7 +83,7 @@ def create_deployment(
             raise
         raise Conflict(
             "already_deployed",
-            f"“{topology.name}” has a deployment already (number {existing.pk}).",
+            f"“{topology.name}” already has a deployment (number {existing.pk}).",
             "Redeploy it with the version that should run, or delete it first.",
             deployment=existing.pk,
         ) from error
@@ -174,7 +174,7 @@ def request_resume(actor: User, deployment: Deployment) -> None:
             raise Conflict(
                 "not_paused",
                 f"The deployment of “{change.row.topology.name}” is not paused.",
-                "Start it, if it does not run.",
+                "If it is not running, start it.",
                 deployment=change.row.pk,
             )
         change.row.paused = False
@@ -202,7 +202,7 @@ def delete_old_state(actor: User, deployment: Deployment, name: str) -> None:
     if found.deletable_at > timezone.now():
         raise Conflict(
             "old_state_is_new",
-            "State is kept for a day after a deployment left it, in case it has to go back.",
+            "Old state is kept for at least a day, in case the deployment has to return to it.",
             f"Delete it after {found.deletable_at:%Y-%m-%d %H:%M} UTC.",
             deletable_at=found.deletable_at.isoformat(),
         )
@@ -232,8 +232,8 @@ def request_cancel(actor: User, deployment: Deployment) -> None:
         if row.fallback is None or row.desired != Desired.RUNNING:
             raise Conflict(
                 "nothing_to_cancel",
-                f"Version {row.version.number} of “{row.topology.name}” takes the place of no "
-                "other version, or has done its first batch.",
+                f"Version {row.version.number} of “{row.topology.name}” does not replace another "
+                "version, or has already finished its first batch.",
                 "Deploy the version that should run.",
                 deployment=row.pk,
             )
@@ -343,9 +343,9 @@ def _refuse_another_start(row: Deployment, settings: Mapping[str, Any]) -> None:
     if start != row.settings.get("start") and row.has_checkpoint:
         raise Conflict(
             "has_checkpoint",
-            f"The deployment of “{row.topology.name}” goes on from its checkpoint: it cannot "
+            f"The deployment of “{row.topology.name}” continues from its checkpoint: it cannot "
             f"start from {start}.",
-            "Leave “start” out, and say in “start_from” where this start begins.",
+            "Omit “start”, and set the position in “start_from”.",
             deployment=row.pk,
         )
 

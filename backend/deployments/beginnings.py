@@ -47,9 +47,9 @@ class Beginning:
             if start["position"] not in {Position.STOPPED.value, Position.SOURCES.value}:
                 raise ApiError(
                     "invalid",
-                    "Positions are either reset or given.",
-                    "Leave “positions” out of “reset”, or leave “start_from” out.",
-                    fields={"reset": ["Positions are given by start_from."]},
+                    "Positions can be reset or set, but not both.",
+                    "Remove “positions” from “reset”, or omit “start_from”.",
+                    fields={"reset": ["Positions are set by start_from."]},
                 )
             start = {"position": Position.SOURCES.value}
         return Beginning(reset, start["position"], start.get("time"), start.get("offsets") or {})
@@ -120,7 +120,7 @@ def require_name(row: Deployment, beginning: Beginning, name: str) -> None:
     if beginning.reset and name != row.topology.name:
         raise ApiError(
             "name_does_not_match",
-            "A reset is confirmed by the name of the deployment.",
+            "A reset must be confirmed with the name of the deployment.",
             f"Send “name”: “{row.topology.name}”.",
             fields={"name": [f"Type {row.topology.name}."]},
         )
@@ -153,7 +153,8 @@ def check(beginning: Beginning, version: Version, topics: Iterable[str]) -> None
         if topic in whole:
             raise _refusal(
                 "topic_read_whole",
-                f"The topic {topic} belongs to a global table, which is always read whole.",
+                f"The topic {topic} belongs to a global table, which is always read from the "
+                "beginning.",
                 "Leave it out.",
             )
         _check_partitions(topic, beginning.offsets[topic])
@@ -272,9 +273,10 @@ WARNINGS = {
     StartWarning.WRITTEN_AGAIN: (
         "Results of records that are read again are written to the sinks again."
     ),
-    StartWarning.SKIPPED: "Records between where it stopped and where it starts are not read.",
+    StartWarning.SKIPPED: "Records between the position where it stopped and the start position "
+    "are not read.",
     StartWarning.BEGINS_EMPTY: (
-        "All stores are empty: records before the offsets where it starts are not in them."
+        "All stores start empty: they do not include records before the start offsets."
     ),
 }
 

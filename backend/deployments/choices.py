@@ -77,7 +77,7 @@ class LostOffsets(models.TextChoices):
 
 
 class Position(models.TextChoices):
-    """Where a deployment that ran before begins to read."""
+    """Where a deployment that has run before starts reading."""
 
     STOPPED = "stopped", "Where it stopped"
     SOURCES = "sources", "As each source says"

@@ -62,7 +62,7 @@ def _require(row: Deployment, failure: dict[str, Any], place: dict[str, Any]) ->
     raise Conflict(
         "not_the_failed_record",
         f"The deployment of “{row.topology.name}” has not failed at this record.",
-        "Decide about the record of its failure.",
+        "Send the record that caused its failure.",
         deployment=row.pk,
     )
 
@@ -72,16 +72,15 @@ def _require_dead_letters(row: Deployment, failure: dict[str, Any]) -> None:
     if failure["code"] not in _KINDS_OF_LETTERS:
         raise Conflict(
             "no_dead_letter",
-            "The record failed at a sink, where no dead letter is made.",
+            "The record failed at a sink, which cannot write dead letters.",
             "Skip the record, or change the sink.",
             deployment=row.pk,
         )
     if not settings.get("dead_letter_topic"):
         raise Conflict(
             "no_dead_letter_topic",
-            f"Version {row.version.number} of “{row.topology.name}” names no topic for dead "
-            "letters.",
-            "Name one in the settings of the topology and deploy it, or skip the record.",
+            f"Version {row.version.number} of “{row.topology.name}” has no dead letter topic.",
+            "Set one in the settings of the topology and deploy it, or skip the record.",
             deployment=row.pk,
         )
 

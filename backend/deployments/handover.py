@@ -35,11 +35,13 @@ class Cold:
 def cold_reason(settings: Mapping[str, Any], *, paused: bool) -> Cold | None:
     """Why a deployment with these settings cannot be changed warm; None: it can."""
     if paused:
-        return Cold(ColdReason.PAUSED, "The deployment is paused: nothing has to go on meanwhile.")
+        return Cold(
+            ColdReason.PAUSED, "The deployment is paused, so there is nothing to keep running."
+        )
     if installation.SPARK_MASTER and not installation.SPARK_MASTER.startswith("local"):
         return Cold(
             ColdReason.CLUSTER,
-            "The cores of the cluster are those of the driver that runs; it is stopped first.",
+            "The running driver uses the cores of the cluster, so it is stopped first.",
         )
     needed = int(settings.get("memory_mb") or HEAP_MB) + BESIDE_HEAP_MB
     free = free_memory_mb() - installation.SPARE_MEMORY_MB

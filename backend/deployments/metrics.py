@@ -130,11 +130,11 @@ class _Figures(Collector):
             for each in ("avg", "min", "max")
         }
         event = HistogramMetricFamily(
-            "millrace_record_latency_seconds", "From the record's own time.", labels=_NODE
+            "millrace_record_latency_seconds", "Latency from the record's timestamp.", labels=_NODE
         )
         arrival = HistogramMetricFamily(
             "millrace_record_arrival_latency_seconds",
-            "From the time at which Kafka had the input record.",
+            "Latency from the arrival of the input record in Kafka.",
             labels=_NODE,
         )
         for labels, report in self._reports():

@@ -117,8 +117,8 @@ class StatePlan:
         if missing:
             raise Conflict(
                 "state_undecided",
-                f"Version {self.version} cannot take over the state of {', '.join(missing)}.",
-                "Decide for each of these stores: reset it, or drop it.",
+                f"Version {self.version} cannot use the state of {', '.join(missing)}.",
+                "For each of these stores, choose reset or drop.",
                 missing=missing,
                 **self.to_json(),
             )
@@ -136,7 +136,7 @@ def _require_conversion(store: StoreChange, text: str) -> None:
     if not convertible(store):
         raise ApiError(
             "state_not_convertible",
-            f"The store {name} cannot be converted: more than the type of its values changed.",
+            f"The store {name} cannot be converted: more than its value type has changed.",
             "Reset it.",
             store=store.id,
         )
@@ -152,14 +152,14 @@ def _require_conversion(store: StoreChange, text: str) -> None:
         results = SocketAnalyzer(host, int(port)).analyze(requests)
     except AnalyzerUnavailable as error:
         raise Unavailable(
-            "analyzer_unreachable", str(error), "Try again in some seconds."
+            "analyzer_unreachable", str(error), "Try again in a few seconds."
         ) from None
     for request, result in zip(requests, results, strict=True):
         if result.error is not None:
             raise ApiError(
                 "conversion_invalid",
                 f"The expression for {name} is refused: {result.error.message}",
-                f"Write a SQL expression over old ({request.columns[0][1]}) that gives "
+                f"Write a SQL expression over old ({request.columns[0][1]}) that returns "
                 f"{request.expects}.",
                 store=store.id,
                 start=result.error.start,
@@ -272,7 +272,7 @@ def _schema(version: Version, workspace: Workspace) -> dict[str, Any]:
         first = next(each for each in diagnostics if each["severity"] == "error")
         text = " ".join(part for part in (first["node"], first["message"], first["hint"]) if part)
         if first["code"] == "analyzer":
-            raise Unavailable("analyzer_unreachable", text, "Try again in some seconds.")
+            raise Unavailable("analyzer_unreachable", text, "Try again in a few seconds.")
         raise ApiError(
             "not_compiled",
             f"Version {version.number} does not compile: {text}",

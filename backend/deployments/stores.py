@@ -68,7 +68,7 @@ def read_store(
         raise Conflict(
             "no_state_yet",
             "The deployment has no state yet.",
-            "Its stores can be read when it has processed its first batch.",
+            "Its stores can be read after its first batch.",
         )
     if not any(store in (each["id"], each["name"]) for each in known):
         names = ", ".join(sorted(each["name"] for each in known)) or "none"

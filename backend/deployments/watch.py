@@ -78,7 +78,7 @@ def redis_away(reason: str, since: float) -> dict[str, Any]:
     """The outage of a deployment to whose worker nothing can be sent; drivers go on without it."""
     return {
         "code": "redis_unreachable",
-        "message": f"Redis does not answer, so no worker can be heard: {reason}",
+        "message": f"Redis does not respond, so workers cannot report: {reason}",
         "since": since,
         "attempts": 1,
         "retry_at": since,

@@ -32,8 +32,8 @@ def edit_node(actor: User, topology: Topology, node: str | None) -> None:
     except RedisError as error:
         raise Unavailable(
             "redis_unreachable",
-            f"Redis does not answer: {error}",
-            "It is restarted by itself. Nothing but the mark on the node is lost.",
+            f"Redis does not respond: {error}",
+            "It is restarted automatically. Only the mark on the node is lost.",
         ) from error
     publish(
         topology.workspace_id,

@@ -22,8 +22,8 @@ def check_data_folder(**_: Any) -> list[CheckMessage]:
     if not os.access(folder, os.W_OK | os.X_OK):
         return [
             Error(
-                f"The data folder {folder} cannot be written.",
-                hint="Change its owner, or point MILLRACE_DATA elsewhere.",
+                f"The data folder {folder} is not writable.",
+                hint="Change its owner, or set MILLRACE_DATA to another folder.",
                 id="millrace.E001",
             )
         ]
@@ -47,7 +47,7 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 "REDIS_URL does not begin with redis://, rediss:// or unix://.",
-                hint="For instance redis://:password@127.0.0.1:6379/0",
+                hint="For example redis://:password@127.0.0.1:6379/0",
                 id="millrace.E002",
             )
         )
@@ -55,7 +55,8 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 f"MILLRACE_PUBLIC_URL is {settings.MILLRACE_PUBLIC_URL!r}.",
-                hint="It is the address people type: http://127.0.0.1:8000",
+                hint="Set the address that people open in their browsers, such as "
+                "http://127.0.0.1:8000",
                 id="millrace.E003",
             )
         )
@@ -64,7 +65,7 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 f"MILLRACE_ANALYZER is {analyzer!r}, not HOST:PORT.",
-                hint="For instance 127.0.0.1:7077",
+                hint="For example 127.0.0.1:7077",
                 id="millrace.E004",
             )
         )
@@ -74,7 +75,7 @@ def check_addresses(**_: Any) -> list[CheckMessage]:
             found.append(
                 Error(
                     f"{name} is {simulator!r}, not HOST:PORT.",
-                    hint="For instance 127.0.0.1:7072",
+                    hint="For example 127.0.0.1:7072",
                     id="millrace.E005",
                 )
             )

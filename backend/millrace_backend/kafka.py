@@ -99,17 +99,17 @@ def failure(error: KafkaException | TimeoutError) -> ApiError:
     if code in _DENIED:
         return ApiError(
             "kafka_denied",
-            f"Kafka does not permit this: {text}",
-            "The cluster's ACLs decide; ask its administrator.",
+            f"Kafka denied this request: {text}",
+            "The cluster's ACLs do not permit it. Ask its administrator.",
         )
     if code in _REFUSED:
-        return ApiError("kafka_refused", f"Kafka refused this: {text}")
+        return ApiError("kafka_refused", f"Kafka rejected this request: {text}")
     # A client that met a broker that hung may go on failing; the next request gets a new one.
     _admin.cache_clear()
     return Unavailable(
         "kafka_unreachable",
-        f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not answer: {text}",
-        "Check that the broker runs and that KAFKA_BOOTSTRAP_SERVERS names it.",
+        f"Kafka at {settings.KAFKA_BOOTSTRAP_SERVERS} does not respond: {text}",
+        "Check that the broker is running and that KAFKA_BOOTSTRAP_SERVERS has its address.",
     )
 
 
@@ -131,7 +131,7 @@ class Readers:
             raise TooMany(
                 "readers_busy",
                 "Too many people are reading topics at this moment.",
-                "Try again in some seconds.",
+                "Try again in a few seconds.",
             )
         try:
             consumer = self._take()

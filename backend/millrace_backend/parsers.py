@@ -34,16 +34,16 @@ class StrictJSONParser(JSONParser):
             again = json.dumps(value, ensure_ascii=False)
             again.encode("utf-8")
         except RecursionError:
-            raise ParseError("The JSON is nested too deep.") from None
+            raise ParseError("The JSON is nested too deeply.") from None
         except UnicodeEncodeError:
             raise ParseError("The text contains an unpaired surrogate.") from None
         except ValueError as error:
             raise ParseError(f"JSON parse error - {error}") from None
         # The expression looks at every character, the search before it at few.
         if "\\u0000" in again and _NUL.search(again):
-            raise ParseError("The text holds a NUL character.")
+            raise ParseError("The text contains a NUL character.")
         return value
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")

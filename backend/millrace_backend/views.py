@@ -30,7 +30,7 @@ PAGE_PARAMETERS = [
     OpenApiParameter("page", OpenApiTypes.INT, description="1-based."),
     OpenApiParameter("page_size", OpenApiTypes.INT, description="At most 200."),
 ]
-SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all occur.")
+SEARCH_PARAMETER = OpenApiParameter("search", str, description="Words that must all be found.")
 
 
 class ApiView(APIView):
@@ -76,7 +76,7 @@ class ApiView(APIView):
             if wanted.removeprefix("-") not in ordering:
                 raise ApiError(
                     "unknown_ordering",
-                    f"There is no ordering by {wanted[:50]!r}.",
+                    f"Ordering by {wanted[:50]!r} is not supported.",
                     f"Order by one of {', '.join(ordering) or 'nothing'}.",
                     fields={"ordering": [f"One of {', '.join(ordering)}."]},
                 )

@@ -28,8 +28,8 @@ def create_rule(actor: User, workspace: Workspace, values: Mapping[str, Any]) ->
         if AlertRule.objects.filter(workspace=workspace).count() >= MOST_RULES:
             raise Conflict(
                 "too_many_rules",
-                f"This workspace has {MOST_RULES} rules already.",
-                "Delete one, or let one rule be about all deployments.",
+                f"This workspace already has {MOST_RULES} rules.",
+                "Delete one, or use one rule for all deployments.",
             )
         rule = AlertRule(workspace=workspace, updated_by=actor)
         _fill(rule, values)

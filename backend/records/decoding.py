@@ -66,8 +66,8 @@ class Reader:
         if answer.get("state") == "starting":
             raise Unavailable(
                 "simulator_starting",
-                "What reads these formats is starting.",
-                "Ask again in some seconds.",
+                "The simulator, which reads these formats, is starting.",
+                "Try again in a few seconds.",
             )
         if answer["result"] is None:
             found = [each for each in answer["diagnostics"] if each["severity"] == "error"]

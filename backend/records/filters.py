@@ -68,8 +68,8 @@ def path_steps(field: str) -> tuple[str | int, ...]:
     if at < len(field) or not steps or steps[0] not in {"key", "value"}:
         raise ApiError(
             "invalid",
-            f"“{field[:80]}” is no path of a field.",
-            "Begin with key or value, for instance value.customer.id or value.items[0].price.",
+            f"“{field[:80]}” is not the path of a field.",
+            "Start with key or value, for example value.customer.id or value.items[0].price.",
             fields={"field": ["Not a path."]},
         )
     return tuple(steps)

@@ -55,7 +55,7 @@ def start_generator(
             if running.count() >= MOST_RUNNING:
                 raise Conflict(
                     "too_many_generators",
-                    f"{MOST_RUNNING} generators of this workspace run already.",
+                    f"This workspace already has {MOST_RUNNING} running generators.",
                     "Stop one of them first.",
                 )
             made = Generator.objects.create(
@@ -74,7 +74,7 @@ def start_generator(
     except IntegrityError as error:
         raise Conflict(
             "already_generated",
-            f"A generator writes to the topic {topic} already.",
+            f"A generator is already writing to the topic {topic}.",
             "Stop it first, or choose another topic.",
         ) from error
     ended = workspace.generators.exclude(state=GeneratorState.RUNNING)

@@ -203,9 +203,9 @@ def _read_cursor(text: str, ends: Iterable[int]) -> dict[int, int]:
         if not (_is_number(number) and _is_number(offset)):
             raise ApiError(
                 "invalid",
-                "“cursor” is no place in a topic.",
-                "Send the “next” or “ends” of an answer, or nothing.",
-                fields={"cursor": ["Not a place in a topic."]},
+                "“cursor” is not a position in a topic.",
+                "Send “next” or “ends” of a previous response, or omit it.",
+                fields={"cursor": ["Not a position in a topic."]},
             )
         if int(number) in known:
             found[int(number)] = int(offset)

@@ -183,8 +183,8 @@ class Scan:
         if not heard and not self.scanned and len(done) < len(chunks):
             raise Unavailable(
                 "kafka_unreachable",
-                f"Kafka sent no record of {self.topic} within {MOST_SECONDS:.0f} s.",
-                "Check that the leaders of its partitions run.",
+                f"Kafka returned no record of {self.topic} within {MOST_SECONDS:.0f} s.",
+                "Check that the leaders of its partitions are running.",
             )
         return done
 

@@ -69,9 +69,10 @@ def sample(workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
         if chosen not in _READ and any(steps[0] == part for steps in masked):
             raise ApiError(
                 "invalid",
-                f"Fields of the {part} cannot be masked: its format {chosen} is not read here.",
-                "Mask nothing of it, or choose string or JSON.",
-                fields={"masks": [f"The format {chosen} of the {part} is not read."]},
+                f"Fields of the {part} cannot be masked: the format {chosen} is not supported "
+                "here.",
+                "Remove its masks, or choose string or JSON.",
+                fields={"masks": [f"The format {chosen} of the {part} is not supported."]},
             )
     found = Sample([], 0)
 

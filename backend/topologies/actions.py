@@ -229,9 +229,9 @@ def _check_base(topology: Topology, base_version: int | None) -> None:
     if base_version is not None and not topology.versions.filter(number=base_version).exists():
         raise ApiError(
             "no_such_version",
-            f"The base version {base_version} is not there.",
-            "Send the number of the version that the document was made from, or null before the "
-            "first.",
+            f"The base version {base_version} does not exist.",
+            "Send the number of the version that the document is based on, or null if there is "
+            "none.",
             fields={"base_version": [f"There is no version {base_version}."]},
         )
 
@@ -248,7 +248,7 @@ def _draft_conflict(draft: Draft, yours: Mapping[str, Any]) -> Conflict:
     return Conflict(
         "draft_conflict",
         "This draft was changed in another window.",
-        "Take that draft, or replace it by stating its revision.",
+        "Use that draft, or send its revision to replace it.",
         theirs=DraftSerializer(draft).data,
         yours=yours,
     )
@@ -288,7 +288,7 @@ class _unique_name:  # noqa: N801  (a context manager, read as a word)
         if isinstance(error, IntegrityError) and "one_name_per_workspace" in str(error):
             raise Conflict(
                 "name_taken",
-                f"There is a topology called “{self._name}” in this workspace already.",
+                f"This workspace already has a topology named “{self._name}”.",
                 "Choose another name.",
                 fields={"name": ["This name is taken."]},
             ) from error

@@ -36,8 +36,9 @@ def analyzer() -> str:
     if not settings.MILLRACE_ANALYZER:
         raise Unavailable(
             "analyzer_unreachable",
-            "No analyzer is set: expressions cannot be checked.",
-            "Start Millrace by `./millrace up`, or name a running analyzer in MILLRACE_ANALYZER.",
+            "No analyzer is configured, so expressions cannot be checked.",
+            "Start Millrace with `./millrace up`, or set MILLRACE_ANALYZER to the address of a "
+            "running analyzer.",
         )
     return str(settings.MILLRACE_ANALYZER)
 

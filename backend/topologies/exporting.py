@@ -77,7 +77,7 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
             return _zipped(Path(folder), file_name(version).removesuffix(".zip"))
     raise ApiError(
         "does_not_compile",
-        f"Version {version.number} has {len(errors)} errors and no code to export.",
+        f"Version {version.number} has {len(errors)} errors, so there is no code to export.",
         "Fix the problems listed in the diagnostics and save a new version.",
         diagnostics=diagnostics,
     )

@@ -52,8 +52,8 @@ def require_tests(version: Version) -> None:
     if not tests:
         raise Conflict(
             "tests_missing",
-            f"This workspace deploys tested versions only, and “{topology.name}” has no test.",
-            "Simulate it and keep the result as a test, in the tab Simulate.",
+            f"This workspace deploys only tested versions, but “{topology.name}” has no test.",
+            "Simulate it in the tab Simulate, and keep the result as a test.",
         )
     passed = set(
         TestPass.objects.filter(

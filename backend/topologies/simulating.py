@@ -114,8 +114,10 @@ def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
     if not address:
         raise Unavailable(
             "simulator_unreachable",
-            "No simulator is set: nothing can be simulated, and no store can be read.",
-            "Start Millrace by `./millrace up`, or name a running simulator in MILLRACE_SIMULATOR.",
+            "No simulator is configured: topologies cannot be simulated, and stores cannot be "
+            "read.",
+            "Start Millrace with `./millrace up`, or set MILLRACE_SIMULATOR to the address of a "
+            "running simulator.",
         )
     host, _, port = str(address).rpartition(":")
     try:
@@ -127,8 +129,8 @@ def ask(request: Mapping[str, Any], *, reader: bool = False) -> dict[str, Any]:
     except (OSError, ValueError):
         raise Unavailable(
             "simulator_unreachable",
-            f"The simulator at {address} does not answer.",
-            "See the log of the service simulator; it is restarted by itself.",
+            f"The simulator at {address} does not respond.",
+            "It is restarted automatically. See the log of the service simulator.",
         ) from None
     error = answer.get("error")
     if error:

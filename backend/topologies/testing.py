@@ -39,14 +39,14 @@ def keep_test(
         if others.filter(name__iexact=name).exists():
             raise Conflict(
                 "name_taken",
-                f"This topology has a test named {name!r} already.",
+                f"This topology already has a test named {name!r}.",
                 "Choose another name, or replace that test.",
                 fields={"name": ["Another test has this name."]},
             )
         if others.count() >= MOST_TESTS:
             raise Conflict(
                 "too_many_tests",
-                f"A topology has at most {MOST_TESTS} tests.",
+                f"A topology can have at most {MOST_TESTS} tests.",
                 "Delete tests that are no longer needed.",
             )
         kept = test or TopologyTest(topology=topology)

@@ -159,7 +159,7 @@ class SocketAnalyzer:
 
     def _unavailable(self, error: Exception) -> AnalyzerUnavailable:
         return AnalyzerUnavailable(
-            f"The analyzer at {self.host}:{self.port} does not answer ({error}). "
+            f"The analyzer at {self.host}:{self.port} does not respond ({error}). "
             f"Start it with “python -m millrace_runtime.analyzer --port {self.port}”, or set "
             f"{ENVIRONMENT} to the address of a running one."
         )

@@ -80,7 +80,7 @@ def service(system: System) -> Service:
         # A clean stop writes what is in memory; without it the next start reads the logs again.
         grace=20 if known else 20 + archive.WRITING_SECONDS,
         environment={"MILLRACE_BROKER": f"{HOST}:{system.ports['broker']}"},
-        hint=f"Its data lie in {folder}.",
+        hint=f"Its data is in {folder}.",
     )
 
 

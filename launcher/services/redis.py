@@ -39,7 +39,7 @@ def service(system: System) -> Service:
         environment={
             "MILLRACE_REDIS_URL": f"redis://:{system.redis_password}@{HOST}:{system.ports['redis']}/0"
         },
-        hint=f"Its data lie in {folder}.",
+        hint=f"Its data is in {folder}.",
     )
 
 

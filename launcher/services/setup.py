@@ -23,7 +23,7 @@ def service(system: System) -> Service:
         environment=system.environment,
         # The link makes its reader the admin: it goes to the terminal alone.
         secret=re.compile(r"\S*/sign-in/\S+"),
-        hint="The database is named by DATABASE_URL, or is db.sqlite3 in the data folder.",
+        hint="The database is set by DATABASE_URL; the default is db.sqlite3 in the data folder.",
     )  # fmt: skip
 
 

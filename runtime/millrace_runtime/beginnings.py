@@ -203,5 +203,5 @@ def require_read(beginning: Beginning, names: Iterable[str], *, pattern: bool) -
     if unknown and not pattern:
         raise MillraceError(
             "topic_not_read",
-            f"The job does not read {', '.join(unknown)}, for which offsets were given.",
+            f"Offsets are set for {', '.join(unknown)}, which the job does not read.",
         )

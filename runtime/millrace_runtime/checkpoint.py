@@ -122,7 +122,7 @@ def _same_readers(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> 
         raise MillraceError(
             "checkpoint_mismatch",
             f"The checkpoint in {folder} was written by a job that read DataFrames for "
-            f"{', '.join(known) or 'no node'}, this one does for "
+            f"{', '.join(known) or 'no node'}; this job does so for "
             f"{', '.join(readers) or 'no node'}. Start it with a new checkpoint folder.",
         )
 
@@ -142,8 +142,8 @@ def _noted(file: Path) -> dict[str, Any]:
         pass
     raise MillraceError(
         "checkpoint_mismatch",
-        f"{file} cannot be read: it was not written by this version, or not wholly. "
-        "Start the job with a new checkpoint folder.",
+        f"{file} cannot be read: it is incomplete or was written by another version. Start the "
+        "job with a new checkpoint folder.",
     )
 
 
@@ -155,8 +155,8 @@ def _same_topology(
         names = ", ".join(sorted(each["id"] for each in old))
         raise MillraceError(
             "checkpoint_mismatch",
-            f"The checkpoint in {folder} is that of another topology (its sources: {names}). "
-            "Start the job with a checkpoint folder of its own.",
+            f"The checkpoint in {folder} belongs to another topology (its sources: {names}). "
+            "Start the job with a different checkpoint folder.",
         )
     known = {each["node"]: each for each in before.get("stores") or []}
     for store in now["stores"]:
@@ -179,21 +179,21 @@ def _same_trigger(folder: Path, before: dict[str, Any], *, real_time: bool, cloc
     if layout not in range(1, LAYOUT + 1):
         raise MillraceError(
             "checkpoint_mismatch",
-            f"The checkpoint in {folder} was written with the layout {layout}, this version knows "
-            f"{LAYOUT}. Start the job with a new checkpoint folder.",
+            f"The checkpoint in {folder} was written with layout {layout}; this version supports "
+            f"layout {LAYOUT}. Start the job with a new checkpoint folder.",
         )
     if real_time and layout == 1:
         raise MillraceError(
             "checkpoint_mismatch",
-            f"The checkpoint in {folder} was written before there was real time. Run the job in "
-            "micro-batches, or start it with a new checkpoint folder.",
+            f"The checkpoint in {folder} was written by a version without real-time mode. Run "
+            "the job in micro-batches, or start it with a new checkpoint folder.",
         )
     if before.get("clock", clock) != clock:
         mode = "in micro-batches" if real_time else "in real time"
         raise MillraceError(
             "checkpoint_mismatch",
-            f"The checkpoint in {folder} was written {mode}, where processors have another wall "
-            "clock. Run the job as before, or start it with a new checkpoint folder.",
+            f"The checkpoint in {folder} was written {mode}, where processors use a different "
+            "wall clock. Run the job as before, or start it with a new checkpoint folder.",
         )
 
 
@@ -254,9 +254,9 @@ def open_checkpoint(
     if elsewhere and not moves:
         raise MillraceError(
             "checkpoint_mismatch",
-            f"The offsets of the checkpoint in {folder} cannot be changed: it was written before "
-            "there were notes of its sources, or by a job that reads DataFrames. Reset its stores "
-            "as well, or start the job with a new checkpoint folder.",
+            f"The offsets of the checkpoint in {folder} cannot be changed: it was written by an "
+            "old version, or by a job that reads DataFrames. Reset its stores as well, or start "
+            "the job with a new checkpoint folder.",
         )
     same_clock = before.get("clock", clock) if moves else clock
     _same_trigger(folder, before, real_time=real_time, clock=same_clock)
@@ -290,7 +290,7 @@ def begins_anew(location: str, beginning: Beginning | None) -> bool:
         return False
     if not is_local(location):
         raise MillraceError(
-            "option_invalid", f"--begin needs a checkpoint in a local folder, not {location}."
+            "option_invalid", f"--begin requires a checkpoint in a local folder, not {location}."
         )
     notes = notes_of(location)
     stream = local_path(location) / str(notes.get("stream", "stream"))
@@ -305,7 +305,7 @@ def _same_places(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> N
             raise MillraceError(
                 "checkpoint_mismatch",
                 f"The checkpoint in {folder} was written by a job with {before.get(what)} "
-                f"{what}, this one has {now[what]}. Start it with a new checkpoint folder.",
+                f"{what}; this job has {now[what]}. Start it with a new checkpoint folder.",
             )
     _same_readers(folder, before, now)
     _same_operators(folder, before, now)

@@ -31,7 +31,7 @@ _CAUSES = (
     (
         "SaslAuthenticationException",
         "not_authenticated",
-        "The broker refused the credentials. Check user, password and mechanism.",
+        "The broker rejected the credentials. Check user, password and mechanism.",
     ),
     (
         "SslAuthenticationException",
@@ -41,18 +41,18 @@ _CAUSES = (
     (
         "not present in metadata",
         "topic_missing",
-        "A topic that the job writes does not exist on the broker. Create it.",
+        "A topic that the job writes to does not exist on the broker. Create it.",
     ),
     (
         "CONCURRENT_SCHEDULER_INSUFFICIENT_SLOT",
         "real_time_slots",
-        "In real time all tasks run at once, for which there are too few cores now. Give the job "
-        "more of them, or run it in micro-batches.",
+        "In real-time mode, all tasks run at the same time, but there are too few cores. Use "
+        "more cores, or run the job in micro-batches.",
     ),
     (
         "TimeoutException",
         "broker_unreachable",
-        "The broker does not answer. Check the address, the network and whether it runs.",
+        "The broker does not respond. Check its address, the network and that it is running.",
     ),
     (
         "No resolvable bootstrap urls",
@@ -67,8 +67,8 @@ _CAUSES = (
     (
         "JAVA_GATEWAY_EXITED",
         "spark_not_started",
-        "Spark's process ended before it answered; its output is in the log before this. Check "
-        "Java, the memory that is asked for and --spark-config.",
+        "Spark's process ended during its start; see its output in the log above. Check Java, "
+        "the configured memory and --spark-config.",
     ),
     (
         "PACKAGE_NOT_INSTALLED",
@@ -95,8 +95,8 @@ def explain(error: BaseException) -> MillraceError:
     if type(error).__name__ in _JVM_GONE:
         return MillraceError(
             "spark_lost",
-            "Spark's process (JVM) ended or was killed while the job ran. Check the machine's "
-            "memory, and the log before this.",
+            "Spark's JVM process ended or was killed while the job was running. Check the "
+            "machine's memory and the log above.",
         )
     text = str(error)
     fault = fault_of(text)
@@ -122,6 +122,6 @@ def explain(error: BaseException) -> MillraceError:
     client = re.search(r"kafka\.common\.(?:config\.Config|Kafka)Exception: (.+)", whole)
     if client:
         detail = client[1].strip().rstrip(".")
-        return MillraceError("kafka_refused", f"Kafka's client does not start: {detail}.")
+        return MillraceError("kafka_refused", f"The Kafka client does not start: {detail}.")
     first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
     return MillraceError("internal", f"The job failed: {first.strip()}")

@@ -56,7 +56,11 @@ def records(session: SparkSession, node: Mapping[str, Any], frame: Frame | None)
     """
     made = _Source(node).records(session, frame)
     if not made.isStreaming:
-        raise _error(node, "reader_columns", "The DataFrame is no stream: use spark.readStream.")
+        raise _error(
+            node,
+            "reader_columns",
+            "The DataFrame is not a streaming DataFrame. Use spark.readStream.",
+        )
     return made
 
 
@@ -84,7 +88,7 @@ class _Source:
         if reader["format"] == GIVEN:
             raise self._error(
                 "reader_refused",
-                "The DataFrame is that of a program. Run the program, not its document.",
+                "The DataFrame is defined in the program. Run the program, not its document.",
             )
         check_allowed(self.node, os.environ.get(ALLOWED))
         stream = session.readStream.format(reader["format"]).options(**reader["options"])
@@ -106,7 +110,7 @@ class _Source:
                 raise self._error(
                     "reader_columns",
                     f"There is no column {name} among {', '.join(df.columns)}. Select one AS "
-                    f"{name}, or give columns={{{name!r}: ...}} of the reader.",
+                    f"{name}, or set columns={{{name!r}: ...}} of the reader.",
                 )
         return df.select(*(column.alias(name) for name, column in found.items()))
 
@@ -190,7 +194,7 @@ class _Source:
     def _refused(self, error: PySparkException | Py4JJavaError) -> MillraceError:
         java = getattr(error, "java_exception", None)
         first = str(error if java is None else java.getMessage()).strip().splitlines()[0]
-        return self._error("reader_refused", f"Spark refuses it: {first}")
+        return self._error("reader_refused", f"Spark rejects it: {first}")
 
     def _error(self, code: str, message: str, parameter: str = "reader") -> MillraceError:
         return _error(self.node, code, message, parameter)
@@ -211,15 +215,15 @@ def check_allowed(node: Mapping[str, Any], allowed: str | None) -> None:
     if kind not in _FILES or "cleansource" in options:
         raise _error(
             node, "reader_forbidden",
-            f"The reader {reader['format']} or one of its options may not be used here: only files "
-            f"may be read, from the places in {ALLOWED}.",
+            f"The reader {reader['format']} or one of its options is not allowed here: only "
+            f"files in the locations listed in {ALLOWED} can be read.",
         )  # fmt: skip
     places = [_place(each.strip()) for each in allowed.split(",") if each.strip()]
     path = _place(str(options.get("path", "")))
     if not any(path == place or path.startswith(f"{place.rstrip('/')}/") for place in places):
         raise _error(
             node, "reader_forbidden",
-            f"{options.get('path')!r} may not be read here: it is in none of the places in "
+            f"{options.get('path')!r} cannot be read here: it is not in a location listed in "
             f"{ALLOWED}.",
             "reader_options",
         )  # fmt: skip

@@ -122,8 +122,8 @@ def connector_jars() -> list[Path]:
     if missing and given:
         raise MillraceError(
             "jars_missing",
-            f"{folder} lacks {', '.join(jar.file for jar in missing)}. "
-            "Put them there, or unset MILLRACE_JARS to have them fetched.",
+            f"{folder} does not contain {', '.join(jar.file for jar in missing)}. Add the "
+            "files, or unset MILLRACE_JARS to download them.",
         )
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
@@ -158,16 +158,16 @@ def _fetch(jar: Jar, folder: Path) -> None:
             tail = (done.stdout + done.stderr).strip().splitlines()[-3:]
             raise MillraceError(
                 "jar_not_fetched",
-                f"{jar.group}:{jar.artifact}:{jar.version} could not be fetched: "
-                f"{' '.join(tail)}. Check the network, set MILLRACE_JAR_MIRROR to a mirror, "
-                "or MILLRACE_JARS to a folder that has the jars.",
+                f"{jar.group}:{jar.artifact}:{jar.version} could not be downloaded: "
+                f"{' '.join(tail)}. Check the network, set MILLRACE_JAR_MIRROR to a mirror, or "
+                "set MILLRACE_JARS to a folder that contains the jars.",
             )
         actual = _sha256(found)
         if actual != jar.sha256:
             raise MillraceError(
                 "jar_broken",
-                f"{jar.file} has sha256 {actual}, expected {jar.sha256}. "
-                "The download is broken or not the published file; nothing was kept.",
+                f"{jar.file} has sha256 {actual}, expected {jar.sha256}. The download is corrupt "
+                "or is not the published file, and was deleted.",
             )
         found.replace(folder / jar.file)
 
@@ -201,7 +201,7 @@ def operator_jar() -> Path:
         return Path(given)
     folder = scala_sources()
     if folder is None:
-        raise MillraceError("operator_missing", f"{shipped} is missing: export the job again.")
+        raise MillraceError("operator_missing", f"{shipped} is missing. Export the job again.")
     sources = sorted(folder.rglob("*.scala"))
     target = cache_dir() / f"millrace-operator-{_fingerprint(folder, sources)}.jar"
     if not target.exists():

@@ -181,7 +181,7 @@ class Job:
             self.state.name_in(self.graph["nodes"])
         inputs = self._inputs()
         if not inputs:
-            raise ValueError("the topology has no source: nothing would run")
+            raise ValueError("the topology has no source, so there is nothing to run")
         return Query(self._attach(union(inputs), self.graph), self.graph, self.shuffle_partitions)
 
     def _inputs(self) -> list[DataFrame]:

@@ -242,10 +242,10 @@ def checkpoint_gone(folder: Path, held: Ranges, choice: str) -> str:
     if choice == "fail":
         raise MillraceError(
             "checkpoint_gone",
-            f"The checkpoint in {folder} is gone, with the stores and offsets of this deployment. "
-            f"Put it back. Or begin with empty stores: “earliest” reads the {there:,} records that "
-            f"the topics have, again, without {deleted:,} that were deleted; “latest” skips all "
-            "of them. Choose in the setting for lost offsets, or reset the stores.",
+            f"The checkpoint in {folder} is missing, with the stores and offsets of this "
+            f"deployment. Restore it, or start with empty stores: “earliest” reads the {there:,} "
+            f"records in the topics again, without {deleted:,} deleted ones; “latest” skips all "
+            "of them. Choose one in the setting for lost offsets, or reset the stores.",
         )
     if choice == "earliest":
         return (
@@ -267,16 +267,15 @@ def _refusal(losses: Sequence[Loss]) -> MillraceError:
         names = ", ".join(again)
         return MillraceError(
             "topic_recreated",
-            f"Deleted, or deleted and created again, since the job read it: {names}. Records of "
-            "the topic before that were not read are lost. “earliest” reads all of the new topic "
-            f"and loses {earliest:,} records of others, “latest” skips {latest:,} records. "
-            f"{_listed(losses)} Choose in the setting for lost offsets, or start from other "
-            "offsets.",
+            f"Deleted or recreated since the job read it: {names}. Unread records of the old "
+            f"topic are lost. “earliest” reads all of the new topic and loses {earliest:,} "
+            f"records of other topics; “latest” skips {latest:,} records. {_listed(losses)} "
+            "Choose one in the setting for lost offsets, or start from other offsets.",
         )
     return MillraceError(
         "offsets_lost",
-        f"The broker does not have the next records any more: with “earliest” {earliest:,} records "
-        f"are lost, with “latest” {latest:,}. {_listed(losses)} Choose in the setting for lost "
+        f"The broker no longer has the next records: with “earliest” {earliest:,} records are "
+        f"lost, with “latest” {latest:,}. {_listed(losses)} Choose one in the setting for lost "
         "offsets, or start from other offsets.",
     )
 

@@ -41,81 +41,88 @@ def parser(name: str) -> argparse.ArgumentParser:
         "--bootstrap-servers",
         default=os.environ.get("KAFKA_BOOTSTRAP_SERVERS"),
         metavar="HOST:PORT",
-        help="the Kafka brokers (default: KAFKA_BOOTSTRAP_SERVERS)",
+        help="Kafka brokers (default: KAFKA_BOOTSTRAP_SERVERS)",
     )
-    p.add_argument("--checkpoint", required=True, metavar="DIR", help="where progress is kept")
-    p.add_argument("--available-now", action="store_true", help="process what is there, then end")
     p.add_argument(
-        "--trigger", default="0 seconds", help="the time between micro-batches (0 seconds)"
+        "--checkpoint", required=True, metavar="DIR", help="folder for offsets and state"
+    )
+    p.add_argument(
+        "--available-now", action="store_true", help="process all available records, then stop"
+    )
+    p.add_argument(
+        "--trigger", default="0 seconds", help="time between micro-batches (default: 0 seconds)"
     )
     p.add_argument(
         "--real-time",
         metavar="DURATION",
-        help="take records as they arrive; state and progress are kept as often as this says "
-        "(5 seconds or more). Without it micro-batches",
+        help="process records as they arrive, and save state and offsets at this interval, at "
+        "least 5 seconds (default: micro-batches)",
     )
     p.add_argument(
         "--max-records",
         type=int,
         default=200_000,
-        help="the most records that a micro-batch takes (200000)",
+        help="maximum number of records in a micro-batch (default: 200000)",
     )
     p.add_argument(
         "--start",
         choices=("earliest", "latest"),
-        help="where the first run begins to read streams and tables, in place of what each source "
-        "says; global tables are read whole. A run with a checkpoint goes on where it stopped",
+        help="where the first run starts reading streams and tables (default: the setting of "
+        "each source); global tables are always read from the beginning. With a checkpoint, "
+        "the job continues where it stopped",
     )
     p.add_argument(
         "--begin",
         metavar="JSON",
-        help="begin a job that ran before elsewhere than where it stopped, once: "
-        '{"reset": true} without its rows, {"from": "earliest"}, {"from": "latest"}, '
-        '{"from": "sources"}, {"from": "time", "time": MS} or {"from": "offsets", "offsets": '
-        '{"TOPIC": {"PARTITION": OFFSET}}}; "id" distinguishes requests',
+        help='start a job that has run before from another position, once: {"reset": true} '
+        'with empty stores, {"from": "earliest"}, {"from": "latest"}, {"from": '
+        '"sources"}, {"from": "time", "time": MS} or {"from": "offsets", '
+        '"offsets": {"TOPIC": {"PARTITION": OFFSET}}}; "id" distinguishes requests',
     )
     p.add_argument(
         "--lost-offsets",
         choices=lost_offsets.CHOICES,
         default="fail",
-        help="what happens if the broker does not have the next records any more, a topic was "
-        "created again, or the checkpoint is gone: end with an error (fail), or continue at the "
-        "first record or the end",
+        help="what happens if the broker no longer has the next records, a topic was recreated, "
+        "or the checkpoint is missing: stop with an error (fail), or continue at the first "
+        "record or the end",
     )
     p.add_argument(
         "--continues",
         action="store_true",
-        help="the job has run before: a checkpoint that is not there is an error",
+        help="the job has run before: a missing checkpoint is an error",
     )
     p.add_argument(
         "--control",
         metavar="FILE",
-        help="a file with the word pause (nothing is read until it is gone) or drain (read up to "
-        "the ends of now, then end); without the file the job runs",
+        help="a file that contains pause (read nothing until the file is removed) or drain (read "
+        "up to the current end of the topics, then stop)",
     )
     p.add_argument(
         "--standby",
         metavar="DIR",
-        help="prepare everything, make the file ready in this folder, and wait for a file go there "
-        "and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
+        help="prepare the start, create the file ready in this folder, then wait for a file go "
+        "in it and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
     )
-    p.add_argument("--master", default=None, help="a Spark master (SPARK_MASTER, else local[*])")
+    p.add_argument(
+        "--master", default=None, help="Spark master (default: SPARK_MASTER, or local[*])"
+    )
     p.add_argument(
         "--report",
         metavar="URL",
         default=os.environ.get("MILLRACE_REPORT"),
-        help="a Redis that gets reports of the job (default: MILLRACE_REPORT)",
+        help="Redis for the job's reports (default: MILLRACE_REPORT)",
     )
     p.add_argument(
         "--decide",
         action="append",
         default=[],
         metavar="STORE=reset|drop|convert:EXPRESSION",
-        help="what becomes of a store of the checkpoint that this job cannot read; an "
-        "expression makes its values from `old` (repeatable)",
+        help="what to do with a store of the checkpoint that this job cannot read; the "
+        "expression computes new values from `old` (repeatable)",
     )
     record_handlers.add_options(p)
-    p.add_argument("--run", default="local", help="what this run is called in reports")
+    p.add_argument("--run", default="local", help="name of this run in reports")
     p.add_argument(
         "--kafka-config",
         metavar="FILE",
@@ -128,7 +135,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a Spark setting (repeatable)",
+        help="Spark setting (repeatable)",
     )
     return p
 

@@ -26,8 +26,7 @@ def checked(arguments: argparse.Namespace) -> None:
     if not arguments.bootstrap_servers:
         raise MillraceError(
             "option_missing",
-            "No broker was given. Pass --bootstrap-servers HOST:PORT "
-            "or set KAFKA_BOOTSTRAP_SERVERS.",
+            "No broker is set. Pass --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS.",
         )
     for server in arguments.bootstrap_servers.split(","):
         found = _HOST.fullmatch(server.strip())
@@ -42,7 +41,7 @@ def checked(arguments: argparse.Namespace) -> None:
         if arguments.available_now:
             raise MillraceError(
                 "option_invalid",
-                "--available-now ends when all is read, --real-time never: give one of them.",
+                "--available-now and --real-time cannot be used together.",
             )
         real_time.batch_ms(arguments.real_time)
     if arguments.max_records < 1:
@@ -83,8 +82,8 @@ def _writable(folder: Path) -> None:
     except OSError as error:
         raise MillraceError(
             "checkpoint_unwritable",
-            f"The checkpoint folder {folder} cannot be written: {error.strerror}. Give another "
-            "with --checkpoint, or change its permissions.",
+            f"The checkpoint folder {folder} is not writable: {error.strerror}. Choose another "
+            "one with --checkpoint, or change its permissions.",
         ) from None
 
 

@@ -30,7 +30,9 @@ def duration(value: int | str) -> int:
     unit = unit.strip()
     scale = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"))
     if scale is None or not number.lstrip("-").isdigit():
-        raise ValueError(f"{value!r} is no duration: write a number of ms, or like '1 second'")
+        raise ValueError(
+            f"{value!r} is not a duration: use a number of ms, or text such as '1 second'"
+        )
     return int(number) * scale
 
 

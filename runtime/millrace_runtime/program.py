@@ -31,8 +31,8 @@ def load_program(path: str | Path) -> Topology:
         count = "no topology" if not found else f"{len(found)} topologies"
         raise MillraceError(
             "program_topology",
-            f"{file.name} has {count} at its top level. It must have one: "
-            'topology = Topology("name").',
+            f"{file.name} has {count} at its top level. Exactly one is needed: topology = "
+            'Topology("name").',
         )
     return next(iter(found.values()))
 
@@ -40,7 +40,7 @@ def load_program(path: str | Path) -> Topology:
 def _run(file: Path) -> dict[str, object]:
     spec = spec_from_file_location("millrace_program", file)
     if spec is None or spec.loader is None:
-        raise MillraceError("program_unreadable", f"{file.name} is no Python file (.py).")
+        raise MillraceError("program_unreadable", f"{file.name} is not a Python file (.py).")
     module = module_from_spec(spec)
     sys.path.insert(0, str(file.parent))
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True

@@ -39,8 +39,9 @@ def batch_ms(text: str) -> int:
     if found < LEAST_MS:
         raise MillraceError(
             "option_invalid",
-            f"A batch of real time lasts 5 seconds or more, --real-time says {text!r}. Records go "
-            "through at once in any case: it is how often their results are kept.",
+            f"The interval of --real-time must be at least 5 seconds, found {text!r}. It sets "
+            "how often state and offsets are saved; records are always processed when they "
+            "arrive.",
         )
     return found
 
@@ -50,8 +51,9 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     if settings.get("processing_guarantee") == "exactly_once":
         raise MillraceError(
             "real_time_exactly_once",
-            "Real time gives each record at least once, the topology says exactly_once. Set its "
-            "processing_guarantee to at_least_once, or run it in micro-batches.",
+            "Real-time mode processes records at least once, but the topology requires "
+            "exactly_once. Set its processing_guarantee to at_least_once, or run it in "
+            "micro-batches.",
             parameter="processing_guarantee",
         )
 
@@ -61,15 +63,15 @@ def check_sources(job: Job) -> None:
     for node in job.framed:
         raise MillraceError(
             "real_time_reader",
-            "Real time reads Kafka only; this source reads a DataFrame. Run the job in "
-            "micro-batches, or read a topic.",
+            "Real-time mode reads only from Kafka, but this source reads a DataFrame. Run the "
+            "job in micro-batches, or read a topic.",
             node=node,
         )
     for node in sorted(job.outside.functions):
         raise MillraceError(
             "real_time_function",
-            "In real time there are no batches to call a function with. Run the job in "
-            "micro-batches, or write a topic.",
+            "In real-time mode, there are no batches to pass to a function. Run the job in "
+            "micro-batches, or write to a topic.",
             node=node,
         )
 
@@ -103,7 +105,7 @@ def check_slots(session: Any, job: Job, partitions: Mapping[str, int]) -> None:
     do = f"Start it with --master local[{reading + tasks}]" if local else "Give it more cores"
     raise MillraceError(
         "real_time_slots",
-        f"In real time all tasks run at once. The job has {reading + tasks} of them "
-        f"({', '.join(parts)}), {context.master} runs {found} at once. {do}, or run the job in "
-        "micro-batches.",
+        f"In real-time mode, all tasks run at the same time. The job has {reading + tasks} tasks "
+        f"({', '.join(parts)}), but {context.master} runs {found} at a time. {do}, or run the "
+        "job in micro-batches.",
     )

@@ -95,7 +95,7 @@ class Cut:
         kind, _, seed = text.partition(":")
         if kind != "random" or not seed.lstrip("-").isdigit():
             raise MillraceError(
-                "cut_unknown", f"There is no cut {text!r}: it must be each, all or random:SEED."
+                "cut_unknown", f"Unknown cut {text!r}: use each, all or random:SEED."
             )
         return cls(kind, int(seed))
 

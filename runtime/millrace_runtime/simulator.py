@@ -203,7 +203,7 @@ def respond(
         return {"cancelled": simulators.cancel(owner)}
     pool = {"simulate": simulators, "read_state": readers}.get(str(do))
     if pool is None:
-        return _error("request_invalid", f"There is nothing to do called {do!r}.", "")
+        return _error("request_invalid", f"Unknown request {do!r}.", "")
     if not pool.prepare():
         return {"state": "starting"}
     try:
@@ -259,12 +259,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, default=7072, help="on 127.0.0.1 (7072)")
     parser.add_argument(
         "--most", type=int, default=max(1, min(4, (os.cpu_count() or 1) // 2)),
-        help="simulations at once (half of the processors, 4 at most)",
+        help="concurrent simulations (default: half of the CPUs, at most 4)",
     )  # fmt: skip
     parser.add_argument(
         "--stores-only", action="store_true",
-        help="read stores from checkpoints and simulate nothing: for a process that is given the "
-        "folder of the checkpoints, which code of documents must not see",
+        help="only read stores from checkpoints: for a process with access to the checkpoint "
+             "folder, which user code must not have",
     )  # fmt: skip
     arguments = parser.parse_args(argv)
     simulators = None if arguments.stores_only else Simulators(arguments.most)

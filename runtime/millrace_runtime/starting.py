@@ -98,8 +98,8 @@ def dataframe(
         others = ", ".join(sorted((written - {node}) | set(job.sink_topics)))
         raise MillraceError(
             "dataframe_sinks",
-            f"The query that reads this DataFrame would not write {others}. Use foreach_batch "
-            "beside other sinks, or a topology of its own.",
+            f"The query that reads this DataFrame would not write {others}. Use foreach_batch in "
+            "addition to other sinks, or a separate topology.",
             node=node,
         )
     return outputs.dataframe(_planned(spark, kafka, job), node)
@@ -141,13 +141,13 @@ def _check(spark: SparkSession) -> None:
     except TypeError:
         raise MillraceError(
             "session_without_operator",
-            "The Spark session has no Millrace operator. Make it with "
+            "The Spark session does not have Millrace's operator. Create it with "
             "millrace_runtime.spark_session(name).",
         ) from None
     for key, value in SEMANTICS.items():
         if key != "spark.sql.shuffle.partitions" and spark.conf.get(key, None) != value:
             raise MillraceError(
                 "session_settings",
-                f"The Spark session has {key}={spark.conf.get(key, None)}, but results depend on "
-                f"{value}. Make it with millrace_runtime.spark_session(name).",
+                f"The Spark session has {key}={spark.conf.get(key, None)}, but {value} is "
+                "required. Create it with millrace_runtime.spark_session(name).",
             )

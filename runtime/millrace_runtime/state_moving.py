@@ -214,8 +214,8 @@ def require_whole(source: Path, batch: int | None, client: Mapping[str, str], ta
     if columns.gateway().KafkaSink.wroteAfter(json.dumps(dict(client)), query, tasks, begun):
         raise MillraceError(
             "batch_unfinished",
-            f"The last batch in {source} was interrupted when a part of it had been written "
-            "exactly once. Run the version before until it has ended the batch, stop it, and "
+            f"The last batch in {source} was interrupted after a part of it had been written "
+            "exactly once. Run the previous version until the batch is finished, stop it, and "
             "start again.",
         )
 
@@ -300,7 +300,7 @@ class Move:
         total = sum(rows.values())
         self.say(
             f"The state was moved to {self.folder / name}: {total} rows of {len(rows)} stores, "
-            f"read back. What it was made from stays in {source}."
+            f"verified. The old state is kept in {source}."
         )
         return name
 

@@ -60,7 +60,8 @@ class StateQuery:
         """As the operator takes it. Raises MillraceError `query_invalid`."""
         if not 1 <= self.limit <= MOST:
             raise MillraceError(
-                "query_invalid", f"A page has 1 to {MOST} rows, {self.limit} were asked for."
+                "query_invalid",
+                f"A page can have 1 to {MOST} rows, but {self.limit} were requested.",
             )
         fields = dataclasses.asdict(self)
         return {**fields, "from": fields.pop("start"), "to": fields.pop("end")}
@@ -94,8 +95,8 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
         if batch is None:
             raise MillraceError(
                 "no_state_yet",
-                f"The job has committed no batch yet: {folder} holds no state. Ask again when "
-                "the first batch is done.",
+                f"The job has not committed a batch yet, so {folder} contains no state. Try "
+                "again after the first batch.",
             )
         asked = {
             "path": stream.absolute().as_uri(),
@@ -127,13 +128,13 @@ def _folder(location: str) -> Path:
     if not checkpoint.is_local(location):
         raise MillraceError(
             "state_unreadable",
-            f"{location} is no folder of this machine, so its state cannot be read from here.",
+            f"{location} is not a folder on this machine, so its state cannot be read here.",
         )
     folder = checkpoint.local_path(location)
     if not (folder / checkpoint.NOTES).is_file():
         raise MillraceError(
             "no_state_yet" if not folder.exists() else "state_unreadable",
-            f"{folder} holds no checkpoint of a Millrace job, or one that was removed.",
+            f"{folder} does not contain a checkpoint of a Millrace job.",
         )
     return folder
 
@@ -142,8 +143,8 @@ def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
     if "state" not in notes or "nodes" not in notes:
         raise MillraceError(
             "state_unreadable",
-            "The checkpoint was written by an older version, which did not note the types of its "
-            "stores. Start the job once with this version.",
+            "The checkpoint was written by an older version, without the types of its stores. "
+            "Start the job once with this version.",
         )
     known = stores_of(notes)
     found = [each for each in known if each["id"] == store]
@@ -152,7 +153,7 @@ def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
         names = ", ".join(sorted(each["name"] for each in known)) or "none"
         raise MillraceError(
             "no_such_store",
-            f"The checkpoint has no store {store} that can be read. It has: {names}.",
+            f"The checkpoint has no store {store} that can be read. Available stores: {names}.",
         )
     return found[0]
 
@@ -235,9 +236,7 @@ def _owner(
         if node.get("node", node["id"]) == schema["id"] and node["op"] not in _NO_TABLES:
             unnamed = node
     if unnamed is None:
-        raise MillraceError(
-            "no_such_store", f"No step of the job keeps the store {schema['name']} any more."
-        )
+        raise MillraceError("no_such_store", f"The job no longer has the store {schema['name']}.")
     return unnamed, None
 
 

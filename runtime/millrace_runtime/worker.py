@@ -80,8 +80,8 @@ class Channel:
     def _check(self) -> None:
         if not self.called:
             raise RuntimeError(
-                "context and stores may be used only during a call of the processor and by the "
-                "thread that made the call"
+                "context and stores can be used only during a call of the processor, and only by "
+                "the calling thread"
             )
 
     def _forked(self) -> None:

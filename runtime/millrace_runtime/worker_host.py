@@ -72,7 +72,7 @@ class Host:
         exec(compile(self._code, self.file, "exec"), space)  # noqa: S102 - the node's own code
         made = space.get(self._class_name)
         if not isinstance(made, type):
-            raise NameError(f"the code defines no class {self._class_name}")
+            raise NameError(f"the code does not define the class {self._class_name}")
         self._processor = made()
         init = getattr(self._processor, "init", None)
         if init is not None:
@@ -102,8 +102,8 @@ class Host:
     def open(self) -> None:
         """Raises where the task has ended: what came of a call could not be kept any more."""
         if self.closing:
-            raise RuntimeError("close comes after the task's last record: nothing can be sent, "
-                               "stored or scheduled in it")  # fmt: skip
+            raise RuntimeError("close is called after the task's last record: it cannot forward, "
+                               "store or schedule anything")  # fmt: skip
 
     def forward(self, record: Record, to: str | None) -> None:
         """Sends a record to the children of one port, or of all."""
@@ -111,12 +111,12 @@ class Host:
         if not isinstance(record, Record):
             raise misfit(record, "what is forwarded", "a Record")
         if to is not None and to not in self.ports:
-            raise ValueError(f"there is no output {to!r}; there are {', '.join(self.ports)}")
+            raise ValueError(f"there is no output {to!r}; outputs: {', '.join(self.ports)}")
         stamp = record.timestamp
         if not isinstance(stamp, int) or isinstance(stamp, bool) or stamp < 0:
-            raise ValueError(f"a record's timestamp must be an int, not negative (ms): {stamp!r}")
+            raise ValueError(f"a record's timestamp must be a non-negative int (ms), not {stamp!r}")
         if self.fixed and record.key != self.key:
-            raise ValueError("process_values must leave the key as it is; use process to change it")
+            raise ValueError("process_values must not change the key; use process to change it")
         headers = [_header(header) for header in record.headers] if record.headers else []
         body = [self.write_key(record.key), self.write_value(record.value), stamp, headers]
         self.channel.send("forward", body, to)

@@ -106,7 +106,7 @@ def test_without_an_analyzer_the_answer_says_so(
     settings.MILLRACE_ANALYZER = "127.0.0.1:1"
     content = compile_it(client_of(people.viewer), BROKEN).json()
     validator("CompileResult").validate(content)
-    assert "The analyzer at 127.0.0.1:1 does not answer" in str(content["diagnostics"])
+    assert "The analyzer at 127.0.0.1:1 does not respond" in str(content["diagnostics"])
     assert content["code"] is None
 
 

@@ -69,7 +69,7 @@ def test_scaling_says_when_the_driver_has_to_be_stopped_first(running: Deploymen
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "Give --cores, --memory or both"),
+        ([], "Set --cores, --memory or both"),
         (["--cores", "0"], "cores: 1 or more, not 0"),
         (["--memory", "100"], "memory, MB: 512 or more, not 100"),
         (["--cores", "2", "--user", "nobody"], "has no member 'nobody'"),

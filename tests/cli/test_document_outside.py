@@ -33,7 +33,7 @@ def test_a_reader_goes_from_the_program_to_the_document_and_back(tmp_path: Path)
     [
         (
             "t.stream('x', df=lambda spark: None, key=string(), value=string()).to('y')",
-            "x: It reads a DataFrame of the program, which a document cannot hold.",
+            "x: It reads a DataFrame, which cannot be part of a document.",
         ),
         (
             "t.stream('x', key=string(), value=string()).foreach_batch(print, name='keep')",
@@ -41,7 +41,7 @@ def test_a_reader_goes_from_the_program_to_the_document_and_back(tmp_path: Path)
         ),
         (
             "t.stream('x', 'z', df=lambda spark: None, key=string(), value=string())",
-            "one name for its records",
+            "exactly one topic name",
         ),
         ("t.stream('x', partitions=3, key=string(), value=string())", "Topology(partitions=...)"),
     ],

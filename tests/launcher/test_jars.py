@@ -80,7 +80,9 @@ def test_a_jar_that_is_not_the_locked_one_is_never_kept(tmp_path: Path, lock: Pa
 
 @pytest.mark.slow
 def test_a_mirror_without_the_jar_gives_a_sentence_with_the_ways_out(lock: Path) -> None:
-    with pytest.raises(Problem, match=r"could not be fetched.*MILLRACE_JAR_MIRROR.*MILLRACE_JARS"):
+    with pytest.raises(
+        Problem, match=r"could not be downloaded.*MILLRACE_JAR_MIRROR.*MILLRACE_JARS"
+    ):
         jars.ensure("oracle", lock=lock)
 
 

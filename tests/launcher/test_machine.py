@@ -165,7 +165,7 @@ def test_an_unknown_command_is_answered_with_the_known_ones() -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "there is no command 'dance'" in done.stderr
+    assert "unknown command 'dance'" in done.stderr
     assert "compile" in done.stderr
 
 

@@ -194,7 +194,7 @@ def test_another_set_of_readers_does_not_fit_a_checkpoint(
         if name == "first":
             run(topology, spark, tmp_path)
             continue
-        with pytest.raises(MillraceError, match="read DataFrames for first, this one does for"):
+        with pytest.raises(MillraceError, match="read DataFrames for first; this job does so for"):
             run(topology, spark, tmp_path)
 
 

@@ -67,7 +67,7 @@ def test_a_file_in_the_place_of_the_checkpoint_is_told(tmp_path: Path) -> None:
     for place in (file, file / "below"):
         error = refusal(checkpoint=place)
         assert error.code == "checkpoint_unwritable"
-        assert f"The checkpoint folder {place} cannot be written: " in error.message
+        assert f"The checkpoint folder {place} is not writable: " in error.message
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -132,7 +132,7 @@ def test_the_job_goes_on_with_the_next_record_where_the_handler_says_so(
             "ModuleNotFoundError: No module named 'nothing_of_that_name' (line 1)",
         ),
         ("class P(Processor): pass\n1 / 0\n", "ZeroDivisionError: division by zero (line 2)"),
-        ("class P(Processor): pass\nP = 3\n", "NameError: the code defines no class P"),
+        ("class P(Processor): pass\nP = 3\n", "NameError: the code does not define the class P"),
         (
             "class P(Processor):\n    def init(self, context): {}['x']\n",
             "KeyError: 'x' (line 2)",

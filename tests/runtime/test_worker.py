@@ -155,7 +155,7 @@ def test_code_that_does_not_compile_is_told_with_its_line(pipe: Pipe) -> None:
 
 def test_a_class_that_is_not_there_is_told_by_name(pipe: Pipe) -> None:
     _, end = pipe.start("class Q(Processor): pass\n")
-    assert end["error"]["message"] == "NameError: the code defines no class P"
+    assert end["error"]["message"] == "NameError: the code does not define the class P"
 
 
 def test_a_processor_of_another_node_runs_while_one_waits_for_a_store(pipe: Pipe) -> None:
@@ -231,7 +231,7 @@ def test_another_thread_cannot_use_the_context(pipe: Pipe) -> None:
     )
     pipe.start(code)
     [[_, body, _]], end = pipe.record("v")
-    assert body[1].endswith("by the thread that made the call")
+    assert body[1].endswith("only by the calling thread")
     assert end == {"done": True}
 
 
@@ -275,7 +275,7 @@ def test_nothing_can_be_sent_when_the_task_has_ended(pipe: Pipe) -> None:
     pipe.start(code)
     messages, end = pipe.end("n")
     assert messages == []
-    assert end["error"]["message"].startswith("RuntimeError: close comes after the task's last")
+    assert end["error"]["message"].startswith("RuntimeError: close is called after the task's last")
     assert end["error"]["message"].endswith("(line 4)")
 
 
@@ -337,7 +337,7 @@ def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
     ("body", "message"),
     [
         ("forward(record.replace(value=5))", "TypeError: the value must be a str, not int 5"),
-        ("forward(record, 'elsewhere')", "ValueError: there is no output 'elsewhere'; there are"),
+        ("forward(record, 'elsewhere')", "ValueError: there is no output 'elsewhere'; outputs:"),
         ("forward(record.replace(timestamp=-1))", "ValueError: a record's timestamp must be"),
         ("forward(record.replace(headers=[('h', 'x')]))", "TypeError: the header h must be bytes"),
         ("forward(record.replace(headers=['h']))", "TypeError: a header must be a pair"),
@@ -346,7 +346,7 @@ def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
         ("store('none')", "KeyError: \"no store 'none' is connected to this node"),
         ("store('counts').put(None, 1)", "ValueError: the key of counts must not be None"),
         ("store('counts').put('k', 1 << 40)", "OverflowError: the value of counts must fit 32"),
-        ("schedule('soon', STREAM_TIME, print)", "ValueError: 'soon' is no duration"),
+        ("schedule('soon', STREAM_TIME, print)", "ValueError: 'soon' is not a duration"),
     ],
 )
 def test_misuse_says_what_was_found_and_what_would_do(pipe: Pipe, body: str, message: str) -> None:
@@ -368,7 +368,7 @@ def test_process_values_must_leave_the_key(pipe: Pipe) -> None:
     )
     pipe.start(code, fixed=True)
     _, end = pipe.record("v")
-    assert end["error"]["message"].startswith("ValueError: process_values must leave the key")
+    assert end["error"]["message"].startswith("ValueError: process_values must not change the key")
 
 
 def test_values_keep_their_spark_type_both_ways() -> None:

@@ -62,8 +62,10 @@ class KafkaTopics:
             reason = error.args[0]
             text = reason.str() if isinstance(reason, KafkaError) else str(reason)
             if isinstance(reason, KafkaError) and reason.code() not in AWAY:
-                raise RuntimeError(f"Kafka at {self._servers} refuses: {text}.") from error
-            raise ConnectionError(f"Kafka at {self._servers} does not answer: {text}") from error
+                raise RuntimeError(
+                    f"Kafka at {self._servers} rejected the request: {text}."
+                ) from error
+            raise ConnectionError(f"Kafka at {self._servers} does not respond: {text}") from error
         return {
             name: len(there[name].partitions)
             for name in needed

@@ -48,7 +48,7 @@ class WorkspaceSettingsView(InstallationView):
         operation_id="installation_workspace_set",
     )
     def put(self, request: Request, workspace: str) -> Response:
-        """Set which topics its people may use (admin of the installation)."""
+        """Set which topics its members may use (admin of the installation)."""
         row = Workspace.objects.filter(slug=workspace).first()
         if row is None:
             raise NotFound("not_found", f"There is no workspace {workspace!r}.")
@@ -87,7 +87,7 @@ class AccountLinkView(InstallationView):
         operation_id="installation_account_link",
     )
     def post(self, request: Request, account: int) -> Response:
-        """Make the link; earlier ones end (admin of the installation)."""
+        """Create a sign-in link; revokes earlier ones (admin of the installation)."""
         row = User.objects.filter(pk=account).first()
         if row is None:
             raise NotFound("not_found", f"There is no account {account}.")
@@ -96,7 +96,7 @@ class AccountLinkView(InstallationView):
 
 
 class InstallationAuditView(InstallationView):
-    """What happened outside of workspaces: sign-ins, accounts, tokens."""
+    """Audit entries without a workspace: sign-ins, accounts, tokens."""
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
@@ -104,7 +104,7 @@ class InstallationAuditView(InstallationView):
         operation_id="installation_audit_list",
     )
     def get(self, request: Request) -> Response:
-        """The newest first (admin of the installation)."""
+        """Newest first (admin of the installation)."""
         return self.page(
             AuditEntry.objects.filter(workspace=None),
             shapes.AuditEntrySerializer,

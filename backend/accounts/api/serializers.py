@@ -36,12 +36,12 @@ class WorkspaceSerializer(serializers.ModelSerializer[Membership]):
 
 
 class SessionSerializer(serializers.Serializer[Any]):
-    """Who is signed in (null: nobody), where they may work, and whether they sign in again."""
+    """Who is signed in (null: nobody), with their workspaces and whether they can sign in again."""
 
     user = UserSerializer(allow_null=True, read_only=True)
     workspaces = WorkspaceSerializer(many=True, read_only=True)
     has_password = serializers.BooleanField(
-        read_only=True, help_text="False: only a one-time link signs in again."
+        read_only=True, help_text="If false, the user can sign in again only with a one-time link."
     )
     installation_admin = serializers.BooleanField(read_only=True)
 
@@ -114,7 +114,8 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
     user = UserSerializer(read_only=True)
     role = serializers.ChoiceField(choices=Role.choices)
     created_here = serializers.SerializerMethodField(
-        help_text="This workspace created the account: its admins may issue sign-in links."
+        help_text="Whether this workspace created the account, so that its admins can issue "
+        "sign-in links."
     )
 
     class Meta:
@@ -164,7 +165,8 @@ class WorkspaceRulesSerializer(serializers.Serializer[Any]):
     """Rules that the admins of a workspace set."""
 
     tests_required = serializers.BooleanField(
-        help_text="A version is deployed only if all tests of its topology have passed with it."
+        help_text="Whether a version can be deployed only if all tests of its topology have "
+        "passed with it."
     )
 
 
@@ -178,7 +180,8 @@ class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
             error_messages={"invalid": "Letters, digits and . _ - only, as in names of topics."},
         ),
         max_length=100,
-        help_text="Its topics begin with one of these; empty: all but Kafka's internal ones.",
+        help_text="Prefixes of permitted topics. If empty, all topics except Kafka's internal "
+        "ones.",
     )
 
     class Meta:
@@ -190,7 +193,7 @@ class WorkspaceSettingsSerializer(serializers.ModelSerializer[Workspace]):
         """Each once; none that only internal topics have."""
         if any(value.startswith(INTERNAL) for value in values):
             raise serializers.ValidationError(
-                "Topics that begin with __ are Kafka's own and never allowed."
+                "Topics that begin with __ are internal topics of Kafka and are never allowed."
             )
         return list(dict.fromkeys(values))
 

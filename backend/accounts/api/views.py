@@ -77,8 +77,8 @@ class SessionView(ApiView):
         if user is None:
             raise ApiError(
                 "wrong_credentials",
-                "This name and password do not belong together.",
-                "Check both; or ask an admin for a one-time sign-in link.",
+                "Wrong user name or password.",
+                "Check both, or ask an admin for a one-time sign-in link.",
             )
         login(request._request, user)
         actions.record_sign_in(user)
@@ -140,7 +140,7 @@ class PasswordView(ApiView):
         operation_id="account_password",
     )
     def put(self, request: Request) -> Response:
-        """Set or change the password; other sessions and all tokens end."""
+        """Set or change the password; ends other sessions and revokes all tokens."""
         given = shapes.PasswordSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         actions.set_password(self.person, **given.validated_data)
@@ -188,7 +188,7 @@ class RulesView(ApiView):
 
     @extend_schema(responses=shapes.WorkspaceRulesSerializer, operation_id="workspace_rules_get")
     def get(self, request: Request, workspace: str) -> Response:
-        """What must be true of a version before it is deployed."""
+        """Conditions that a version must meet before it is deployed."""
         found = workspace_for(self.person, workspace)
         return Response(shapes.WorkspaceRulesSerializer(found).data)
 
@@ -198,7 +198,7 @@ class RulesView(ApiView):
         operation_id="workspace_rules_set",
     )
     def put(self, request: Request, workspace: str) -> Response:
-        """Set them (admin); what runs goes on."""
+        """Set the conditions (admin); running deployments continue."""
         found = workspace_for(self.person, workspace, Role.ADMIN)
         given = shapes.WorkspaceRulesSerializer(data=request.data)
         given.is_valid(raise_exception=True)
@@ -277,7 +277,7 @@ class MemberLinkView(ApiView):
 
     @extend_schema(request=None, responses={201: shapes.LinkSerializer}, operation_id="member_link")
     def post(self, request: Request, workspace: str, member: int) -> Response:
-        """Make the link (admin); 403 for accounts that are not this workspace's alone."""
+        """Create the link (admin); 403 for accounts that do not belong to this workspace only."""
         link = actions.invite_again(self.person, member_of(self.person, workspace, member))
         return Response({"sign_in_link": link}, status=201)
 

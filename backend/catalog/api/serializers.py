@@ -134,14 +134,14 @@ class CatalogueSerializer(serializers.Serializer[Any]):
 
 
 class TemplateSerializer(serializers.Serializer[Any]):
-    """A topology to start from; it comes with tests, sample records and generators."""
+    """A topology to start from, with tests, sample records and generators."""
 
     id = serializers.CharField()
     title = serializers.CharField()
-    title_zh = serializers.CharField(help_text="In Chinese.")
+    title_zh = serializers.CharField(help_text="The Chinese text.")
     description = serializers.CharField()
-    description_zh = serializers.CharField(help_text="In Chinese.")
+    description_zh = serializers.CharField(help_text="The Chinese text.")
     document = DocumentField()
     generated = serializers.ListField(
-        child=serializers.CharField(), help_text="The topics that its generators write to."
+        child=serializers.CharField(), help_text="Topics that the template's generators write to."
     )

@@ -48,7 +48,7 @@ class CatalogueView(ApiView):
 
 
 class TemplatesView(ApiView):
-    """Documents to begin with."""
+    """Documents to start from."""
 
     @extend_schema(responses=TemplateSerializer(many=True), operation_id="template_list")
     def get(self, request: Request) -> Response:
@@ -57,7 +57,7 @@ class TemplatesView(ApiView):
 
 
 class HealthView(ApiView):
-    """Whether the backend can do its work."""
+    """Whether the backend is ready."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)

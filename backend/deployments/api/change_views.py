@@ -15,7 +15,7 @@ from deployments.beginnings import Beginning
 
 
 class RedeployView(ApiView):
-    """Have another version run."""
+    """Deploy another version."""
 
     @extend_schema(
         request=plans.RedeploySerializer,
@@ -23,9 +23,8 @@ class RedeployView(ApiView):
         operation_id="deployment_redeploy",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Deploy another version or other settings (operator); the old one runs until it is ready.
-
-        409 with the plan of the change where a store needs a decision that ``stores`` lacks.
+        """Deploy another version or other settings (operator); the old one runs until the new one
+        is ready. 409 with the plan if a store needs a decision that is missing in ``stores``.
         """
         row = deployment_of(self.person, deployment)
         given = plans.RedeploySerializer(data=request.data)
@@ -54,7 +53,7 @@ class PlanView(ApiView):
         operation_id="deployment_plan",
     )
     def get(self, request: Request, deployment: int) -> Response:
-        """Each store kept, migrated, incompatible, new or lost, and why; nothing is touched."""
+        """Which stores are kept, migrated, incompatible, new or lost, and why; changes nothing."""
         row = deployment_of(self.person, deployment)
         given = plans.PlanQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
@@ -67,9 +66,8 @@ class PlanView(ApiView):
         operation_id="deployment_plan_start",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """The plan of a start from elsewhere: the offsets, and what they mean; nothing is touched.
-
-        503 where Kafka does not respond.
+        """The plan of a start from another position: offsets and their effects; changes nothing.
+        503 if Kafka does not respond.
         """
         row = deployment_of(self.person, deployment)
         given = plans.PlanRequestSerializer(data=request.data)
@@ -82,7 +80,7 @@ class PlanView(ApiView):
 
 
 class ScaleView(ApiView):
-    """Have it run with other threads or memory."""
+    """Change threads and memory."""
 
     @extend_schema(
         request=plans.ScaleSerializer,
@@ -90,10 +88,9 @@ class ScaleView(ApiView):
         operation_id="deployment_scale",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Change threads and memory while it runs (operator); nothing of its state is lost.
-
-        A driver with the new settings takes over, as the `handover` of the plan says. 409 where it
-        does not run.
+        """Change threads and memory while it runs (operator), without losing state. A driver with
+        the new settings takes over, as described by `handover` in the plan. 409 if it is not
+        running.
         """
         row = deployment_of(self.person, deployment)
         given = plans.ScaleSerializer(data=request.data)

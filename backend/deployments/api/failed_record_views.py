@@ -14,7 +14,7 @@ from deployments.failed_records import decide_record
 
 
 class FailedRecordView(ApiView):
-    """Have it run without this record."""
+    """Run without this record."""
 
     @extend_schema(
         request=shapes.RecordDecisionSerializer,
@@ -22,10 +22,9 @@ class FailedRecordView(ApiView):
         operation_id="deployment_failed_record",
     )
     def post(self, request: Request, deployment: int) -> Response:
-        """Skip the record, or make a dead letter of it, once, and start again (operator).
-
-        Everything else that the batch makes is written exactly as often as without the failure. 409
-        for another record than that of the failure.
+        """Skip the record or send it to the dead letter topic, once, and restart (operator). All
+        other results of the batch are written as often as without the failure. 409 for any
+        record other than that of the failure.
         """
         row = deployment_of(self.person, deployment)
         given = shapes.RecordDecisionSerializer(data=request.data)

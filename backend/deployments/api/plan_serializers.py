@@ -44,7 +44,7 @@ class StoreDecisionField(serializers.Field[Any, Any, Any, Any]):
             if isinstance(text, str) and text.strip() and len(text) <= 20_000:
                 return {"convert": text}
         raise serializers.ValidationError(
-            'Give reset, drop or {"convert": "<SQL expression over old>"}.', "invalid"
+            'Use reset, drop or {"convert": "<SQL expression over old>"}.', "invalid"
         )
 
     def to_representation(self, value: Any) -> Any:
@@ -53,22 +53,23 @@ class StoreDecisionField(serializers.Field[Any, Any, Any, Any]):
 
 
 class StartFromSerializer(serializers.Serializer[Any]):
-    """Where a deployment that ran before begins to read."""
+    """Where a deployment that has run before starts reading."""
 
     position = serializers.ChoiceField(
         choices=Position.choices,
-        help_text="`stopped`: where it stopped; `sources`: as each source says, like a first run; "
-        "`time` and `offsets` need the field of this name.",
+        help_text="`stopped`: where the deployment stopped; `sources`: the position set in each "
+        "source, as in a first run; `time` and `offsets` require the field of this "
+        "name.",
     )
     time = serializers.DateTimeField(
         required=False,
-        help_text="Of each partition, the first record with this timestamp or a later one.",
+        help_text="Start each partition at the first record with this timestamp or a later one.",
     )
     offsets = serializers.DictField(
         child=serializers.DictField(child=serializers.IntegerField(min_value=0)),
         required=False,
-        help_text="Offset of the first record, by topic and partition. Partitions that are left "
-        "out continue where they stopped.",
+        help_text="Offset of the first record, by topic and partition. Partitions that are not "
+        "listed continue where they stopped.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -77,13 +78,19 @@ class StartFromSerializer(serializers.Serializer[Any]):
             if bool(attrs.get(name)) != (attrs["position"] == name):
                 needed = attrs["position"] == name
                 raise serializers.ValidationError(
-                    {name: ["Needed for this position." if needed else "Not of this position."]}
+                    {
+                        name: [
+                            "Required for this position."
+                            if needed
+                            else "Not allowed for this position."
+                        ]
+                    }
                 )
         offsets = {}
         for topic, partitions in attrs.get("offsets", {}).items():
             if not partitions or not all(str(number).isdecimal() for number in partitions):
                 raise serializers.ValidationError(
-                    {"offsets": [f"{topic}: give offsets by the number of the partition."]}
+                    {"offsets": [f"{topic}: set offsets by partition number."]}
                 )
             offsets[topic] = {int(number): offset for number, offset in partitions.items()}
         return {**attrs, "offsets": offsets}
@@ -96,8 +103,8 @@ class BeginningSerializer(serializers.Serializer[Any]):
     reset = serializers.ListField(
         child=serializers.ChoiceField(choices=Reset.choices),
         required=False,
-        help_text="`stores`: all stores begin empty; `positions`: it reads from where each source "
-        "says, like a first run. Needs `name`.",
+        help_text="`stores`: start with empty stores; `positions`: start at the position set in "
+        "each source, as in a first run. Requires `name`.",
     )
 
 
@@ -105,7 +112,7 @@ class StartSerializer(BeginningSerializer):
     """How to start; an empty body continues where the deployment stopped."""
 
     name = serializers.CharField(
-        required=False, help_text="The deployment's name, which confirms a reset."
+        required=False, help_text="The deployment's name, to confirm a reset."
     )
 
 
@@ -115,29 +122,32 @@ class StopSerializer(serializers.Serializer[Any]):
     drain = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="First read up to the ends that the topics have now.",
+        help_text="Read up to the current end of the topics before stopping.",
     )
 
 
 class ScaleSerializer(serializers.Serializer[Any]):
-    """What a deployment is to have; what is left out stays as it is."""
+    """Threads and memory of a deployment; omitted values do not change."""
 
     cores = serializers.IntegerField(
-        min_value=1, max_value=256, required=False, help_text="Threads of its tasks."
+        min_value=1, max_value=256, required=False, help_text="Number of threads for tasks."
     )
     memory_mb = serializers.IntegerField(
-        min_value=512, max_value=1_048_576, required=False, help_text="Heap of its driver."
+        min_value=512,
+        max_value=1_048_576,
+        required=False,
+        help_text="Heap size of the driver, in MB.",
     )
 
     def validate(self, attrs: dict[str, int]) -> dict[str, int]:
         """One of them at least."""
         if not attrs:
-            raise serializers.ValidationError("Give cores, memory_mb or both.")
+            raise serializers.ValidationError("Set cores, memory_mb or both.")
         return attrs
 
 
 class PlanRequestSerializer(BeginningSerializer):
-    """The version and the start that a plan is asked for."""
+    """The version and the start to plan."""
 
     version = serializers.IntegerField(min_value=1)
     settings = SettingsSerializer(required=False)
@@ -151,38 +161,40 @@ class RedeploySerializer(StartSerializer):
     stores = serializers.DictField(
         child=StoreDecisionField(),
         required=False,
-        help_text="What becomes of stores whose rows cannot be carried over, by the store's id.",
+        help_text="What happens to stores whose rows cannot be migrated, by store id.",
     )
 
 
 class PlanQuerySerializer(serializers.Serializer[Any]):
-    """The version that a plan is asked for."""
+    """The version to plan."""
 
     version = serializers.IntegerField(min_value=1)
 
 
 class StoreTypesSerializer(serializers.Serializer[Any]):
-    """What a store holds."""
+    """Types of a store."""
 
     kind = serializers.CharField()
-    key = serializers.CharField(help_text="Spark type of its keys.")
-    values = serializers.ListField(child=serializers.CharField(), help_text="Types of its values.")
+    key = serializers.CharField(help_text="Spark SQL type of the keys.")
+    values = serializers.ListField(child=serializers.CharField(), help_text="Types of the values.")
     windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
     tasks = serializers.IntegerField(allow_null=True)
 
 
 class StoreChangeSerializer(serializers.Serializer[Any]):
-    """The verdict on one store."""
+    """What happens to one store."""
 
-    id = serializers.CharField(help_text="Of its store node, or of the operator that needs it.")
+    id = serializers.CharField(
+        help_text="Id of the store node, or of the operator that owns the store."
+    )
     name = serializers.CharField()
     kind = serializers.CharField()
     verdict = serializers.ChoiceField(choices=StoreVerdict.choices)
     reasons = serializers.ListField(child=serializers.CharField())
-    rows = serializers.IntegerField(allow_null=True, help_text="Null where they are not known.")
+    rows = serializers.IntegerField(allow_null=True, help_text="Null if unknown.")
     bytes = serializers.IntegerField(allow_null=True)
     convertible = serializers.BooleanField(
-        help_text="Whether an expression over the old values can make them fit."
+        help_text="Whether the old values can be converted by an expression."
     )
     old = StoreTypesSerializer(allow_null=True)
     new = StoreTypesSerializer(allow_null=True)
@@ -192,58 +204,59 @@ class SourcePlaceSerializer(serializers.Serializer[Any]):
     """Where a partition is continued."""
 
     partition = serializers.IntegerField()
-    offset = serializers.IntegerField(help_text="Of the first record that is read.")
+    offset = serializers.IntegerField(help_text="Offset of the first record to read.")
     lag = serializers.IntegerField(
-        allow_null=True, help_text="Records from there to the end; null where the end is unknown."
+        allow_null=True, help_text="Records from there to the end; null if the end is unknown."
     )
     stopped = serializers.IntegerField(
-        allow_null=True, help_text="Where the last run stopped; null where that is unknown."
+        allow_null=True, help_text="Where the last run stopped; null if unknown."
     )
 
 
 class StartWarningSerializer(serializers.Serializer[Any]):
-    """What a start means for results."""
+    """How a start affects results."""
 
     code = serializers.ChoiceField(choices=StartWarning.choices)
     message = serializers.CharField()
 
 
 class SourceChangeSerializer(serializers.Serializer[Any]):
-    """The verdict on one topic that is read."""
+    """What happens to one source topic."""
 
     topic = serializers.CharField()
     verdict = serializers.ChoiceField(choices=SourceVerdict.choices)
     partitions = SourcePlaceSerializer(
-        many=True, help_text="Where a topic that continues goes on; empty before the first report."
+        many=True, help_text="Where a continued topic resumes; empty before the first report."
     )
 
 
 class HandoverSerializer(serializers.Serializer[Any]):
-    """How a driver takes the place of another."""
+    """How a driver replaces another."""
 
     warm = serializers.BooleanField(
-        help_text="The new driver is prepared while the old one runs; else that is stopped first."
+        help_text="Whether the new driver is prepared while the old one runs; otherwise, the old "
+        "one is stopped first."
     )
     reason = serializers.ChoiceField(
-        choices=ColdReason.choices, allow_null=True, help_text="Why not; null if it is."
+        choices=ColdReason.choices, allow_null=True, help_text="Why it is not; null if it is."
     )
     message = serializers.CharField(allow_null=True)
 
 
 class StatePlanSerializer(serializers.Serializer[Any]):
-    """What deploying a version does to the state of the one before."""
+    """What deploying a version does to the state of the previous one."""
 
-    before = serializers.IntegerField(help_text="Number of the version whose state there is.")
+    before = serializers.IntegerField(help_text="Number of the version that wrote the state.")
     version = serializers.IntegerField()
     stores = StoreChangeSerializer(many=True)
     sources = SourceChangeSerializer(many=True)
-    accepted = serializers.BooleanField(help_text="Whether nothing is lost.")
+    accepted = serializers.BooleanField(help_text="Whether no state is lost.")
     as_of = serializers.DateTimeField(
         allow_null=True,
-        help_text="When the driver reported rows, bytes and offsets; null before its first report.",
+        help_text="When the driver reported rows, bytes and offsets; null before the first report.",
     )
-    reset = serializers.BooleanField(help_text="Whether all stores begin empty.")
+    reset = serializers.BooleanField(help_text="Whether all stores start empty.")
     warnings = StartWarningSerializer(
-        many=True, help_text="What a start from elsewhere means for results."
+        many=True, help_text="How a start from another position affects results."
     )
-    handover = HandoverSerializer(allow_null=True, help_text="Null where no driver runs.")
+    handover = HandoverSerializer(allow_null=True, help_text="Null if no driver is running.")

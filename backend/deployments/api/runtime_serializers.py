@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 
 class DurationsSerializer(serializers.Serializer[Any]):
-    """How long records took, in ms: the last ten seconds, null without a record in them."""
+    """Latency in ms over the last ten seconds; null if there was no record."""
 
     avg = serializers.FloatField(allow_null=True)
     min = serializers.IntegerField(allow_null=True)
@@ -19,16 +19,18 @@ class DurationsSerializer(serializers.Serializer[Any]):
     sum = serializers.IntegerField()
     buckets = serializers.ListField(
         child=serializers.ListField(child=serializers.IntegerField()),
-        help_text="Pairs: records that took less than so many ms and at least half as long, "
-        "and the number of them.",
+        help_text="Histogram as pairs of an upper bound in ms and the number of records below "
+        "it, down to half the bound.",
     )
 
 
 class LatencySerializer(serializers.Serializer[Any]):
-    """Latency of the records that came to a node."""
+    """Latency of the records that entered a node."""
 
-    event = DurationsSerializer(help_text="From the record's own time.")
-    arrival = DurationsSerializer(help_text="From the time at which Kafka had the input record.")
+    event = DurationsSerializer(help_text="Latency from the record's timestamp.")
+    arrival = DurationsSerializer(
+        help_text="Latency from the arrival of the input record in Kafka."
+    )
 
 
 class NodeFiguresSerializer(serializers.Serializer[Any]):
@@ -36,15 +38,17 @@ class NodeFiguresSerializer(serializers.Serializer[Any]):
 
     out = serializers.IntegerField()
     dropped = serializers.DictField(
-        child=serializers.IntegerField(), help_text="By reason; without dead letters."
+        child=serializers.IntegerField(),
+        help_text="Dropped records by reason, without dead letters.",
     )
     dead_letters = serializers.IntegerField(
-        help_text="Records that went to the topic of dead letters in place of the next node."
+        help_text="Records sent to the dead letter topic instead of the next node."
     )
     in_rate = serializers.FloatField(allow_null=True)
     out_rate = serializers.FloatField(allow_null=True)
     latency = LatencySerializer(
-        allow_null=True, help_text="Null where it is not measured: at sources and last nodes it is."
+        allow_null=True,
+        help_text="Null if not measured. Latency is measured at sources and at last nodes.",
     )
 
     def get_fields(self) -> dict[str, Any]:
@@ -74,7 +78,7 @@ class TaskSerializer(serializers.Serializer[Any]):
     executor = serializers.CharField()
     host = serializers.CharField(allow_null=True)
     thread = serializers.CharField(
-        help_text="The one that ran it last: Spark gives a task any free thread of its executor."
+        help_text="The thread that ran the task last: Spark uses any free thread of the executor."
     )
     thread_changes = serializers.IntegerField(help_text="Since the run started.")
     topic_partitions = TopicPartitionSerializer(many=True)
@@ -103,7 +107,7 @@ class StoreFiguresSerializer(serializers.Serializer[Any]):
 
 
 class RuntimeSerializer(serializers.Serializer[Any]):
-    """A driver's last report. ``stale`` if it is too old to be relied on."""
+    """A driver's last report; ``stale`` if it is outdated."""
 
     deployment = serializers.IntegerField()
     run = serializers.CharField(help_text="The report id of the run.")
@@ -124,45 +128,47 @@ class RuntimeSerializer(serializers.Serializer[Any]):
 
 
 class SampledRecordSerializer(serializers.Serializer[Any]):
-    """A record that went over an edge."""
+    """A record that passed over an edge."""
 
-    number = serializers.IntegerField(help_text="Grows with every record that the driver keeps.")
-    seen = serializers.IntegerField(help_text="When it went over the edge, epoch milliseconds.")
+    number = serializers.IntegerField(help_text="Increases with every captured record.")
+    seen = serializers.IntegerField(
+        help_text="When the record passed over the edge, in epoch milliseconds."
+    )
     key = serializers.JSONField(allow_null=True)
     value = serializers.JSONField(allow_null=True)
     key_cut = serializers.BooleanField(
-        required=False, help_text="`key` is the beginning of a longer JSON text."
+        required=False, help_text="Whether `key` is the beginning of a longer JSON text."
     )
     value_cut = serializers.BooleanField(
-        required=False, help_text="`value` is the beginning of a longer JSON text."
+        required=False, help_text="Whether `value` is the beginning of a longer JSON text."
     )
-    timestamp = serializers.IntegerField(help_text="Of the record, epoch milliseconds.")
+    timestamp = serializers.IntegerField(help_text="The record's timestamp, in epoch milliseconds.")
     headers = serializers.DictField(child=serializers.CharField(allow_null=True))
     topic = serializers.CharField(
         allow_null=True,
-        help_text="Of the input record that caused it, as are partition and offset; null for what "
-        "no record caused, such as a punctuation.",
+        help_text="Topic of the input record that caused it; null if there is none, as for a "
+        "punctuation. The same applies to partition and offset.",
     )
     partition = serializers.IntegerField(allow_null=True)
     offset = serializers.IntegerField(allow_null=True)
 
 
 class SamplesSerializer(serializers.Serializer[Any]):
-    """The last records over an edge, newest first."""
+    """The last records of an edge, newest first."""
 
     sampling = serializers.ChoiceField(
         choices=["stopped", "starting", "on", "elsewhere"],
-        help_text="`stopped`: no driver runs; `starting`: it does not keep records yet; "
-        "`elsewhere`: its tasks run in other processes, where no records are kept.",
+        help_text="`stopped`: no driver is running; `starting`: records are not captured yet; "
+        "`elsewhere`: tasks run in other processes, where records are not captured.",
     )
     at = serializers.IntegerField(
-        allow_null=True, help_text="When the driver last kept a record, epoch milliseconds."
+        allow_null=True, help_text="When the driver last captured a record, in epoch milliseconds."
     )
     records = SampledRecordSerializer(many=True, help_text="At most 20.")
 
 
 class SamplesQuerySerializer(serializers.Serializer[Any]):
-    """Of which edge."""
+    """The edge to read."""
 
     edge = serializers.CharField(
         max_length=1_000,

@@ -44,22 +44,23 @@ class SettingsSerializer(serializers.Serializer[Any]):
     start = serializers.ChoiceField(
         choices=StartFrom.choices,
         required=False,
-        help_text="Where the first run starts to read streams and tables; overrides the setting "
+        help_text="Where the first run starts reading streams and tables; overrides the setting "
         "of each source. Global tables are always read from the beginning.",
     )
     lost_offsets = serializers.ChoiceField(
         choices=LostOffsets.choices,
         required=False,
-        help_text="What happens if the broker does not have the next records any more, a topic was "
-        "created again, or the checkpoint is gone. `fail` (default): the deployment fails, and "
-        "nothing is read; `earliest`, `latest`: it continues at the first record or the end.",
+        help_text="What happens if the broker no longer has the next records, a topic was "
+        "recreated, or the checkpoint is missing. `fail` (default): the deployment "
+        "fails, and nothing is read; `earliest`, `latest`: it continues at the first "
+        "record or the end.",
     )
     batch_deadline_s = serializers.IntegerField(
         min_value=10,
         max_value=86_400,
         required=False,
-        help_text="Seconds after which a micro-batch that has not ended makes the deployment "
-        "degraded, and its driver is restarted (default: 600).",
+        help_text="Seconds after which a running micro-batch makes the deployment degraded, so "
+        "that its driver is restarted (default: 600).",
     )
     create_topics = serializers.BooleanField(
         required=False,
@@ -74,7 +75,10 @@ class SettingsSerializer(serializers.Serializer[Any]):
             if unknown:
                 known = ", ".join(self.fields)
                 raise serializers.ValidationError(
-                    {name: [f"There is no such setting. There are {known}."] for name in unknown}
+                    {
+                        name: [f"There is no such setting. Known settings: {known}."]
+                        for name in unknown
+                    }
                 )
         return super().to_internal_value(data)
 
@@ -100,7 +104,7 @@ class FailingRecordSerializer(serializers.Serializer[Any]):
 
 
 class RecordDecisionSerializer(serializers.Serializer[Any]):
-    """What becomes of the record at which the deployment failed."""
+    """What happens to the record at which the deployment failed."""
 
     decision = serializers.ChoiceField(choices=RecordDecision.choices)
     topic = serializers.CharField(max_length=249)
@@ -112,7 +116,7 @@ class DecidedRecordSerializer(RecordDecisionSerializer):
     """A decision, when and by whom."""
 
     active = serializers.BooleanField(
-        help_text="False since the deployment was made to read from elsewhere."
+        help_text="False if the deployment has since been started from another position."
     )
     node = serializers.CharField(allow_null=True)
     by = serializers.CharField()
@@ -120,7 +124,7 @@ class DecidedRecordSerializer(RecordDecisionSerializer):
 
 
 class OutageSerializer(serializers.Serializer[Any]):
-    """What a deployment waits for; it goes on by itself when that answers again."""
+    """What a deployment waits for; it continues automatically when the service responds again."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -164,12 +168,12 @@ class OldStateSerializer(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     version = serializers.IntegerField(
-        allow_null=True, help_text="That wrote it; null if no run of it is known."
+        allow_null=True, help_text="Number of the version that wrote it; null if unknown."
     )
     left_at = serializers.DateTimeField()
-    deletable_at = serializers.DateTimeField(help_text="From then on a person may delete it.")
+    deletable_at = serializers.DateTimeField(help_text="When it can be deleted.")
     deleted_at = serializers.DateTimeField(
-        allow_null=True, help_text="When it is deleted by itself; null: never."
+        allow_null=True, help_text="When it is deleted automatically; null: never."
     )
     bytes = serializers.IntegerField()
 
@@ -223,10 +227,12 @@ class DeploymentSerializer(serializers.ModelSerializer[Deployment]):
     fallback = serializers.IntegerField(
         read_only=True,
         allow_null=True,
-        help_text="The version that runs again if this one does not reach its first batch.",
+        help_text="The version that is started again if this one fails before its first batch.",
     )
     record_decisions = DecidedRecordSerializer(
-        many=True, read_only=True, help_text="About records at which it failed, oldest first."
+        many=True,
+        read_only=True,
+        help_text="Decisions about records that caused failures, oldest first.",
     )
     has_checkpoint = serializers.BooleanField(
         read_only=True,
@@ -308,16 +314,16 @@ class TopicSerializer(serializers.Serializer[Any]):
 
 
 class MissingTopicSerializer(serializers.Serializer[Any]):
-    """A topic that a version names and the cluster does not have."""
+    """A topic that a version uses and the cluster does not have."""
 
     name = serializers.CharField()
     node = serializers.CharField(allow_null=True)
     parameter = serializers.CharField()
     partitions = serializers.IntegerField(
-        help_text="As the document says, else as many as the widest of its other topics has."
+        help_text="The number in the document, or else the largest number among its other topics."
     )
     nearest = serializers.ListField(
-        child=serializers.CharField(), help_text="Topics of the cluster with a name like it."
+        child=serializers.CharField(), help_text="Topics of the cluster with similar names."
     )
 
 
@@ -329,7 +335,7 @@ class NewTopicSerializer(serializers.Serializer[Any]):
     retention_ms = serializers.IntegerField(
         min_value=-1,
         required=False,
-        help_text="How long records are kept; -1: for ever. Without it the broker's default.",
+        help_text="How long records are kept; -1: forever. Default: the broker's setting.",
     )
 
 
@@ -347,7 +353,7 @@ class LogLineSerializer(serializers.Serializer[Any]):
     node = serializers.CharField(allow_null=True)
     message = serializers.CharField()
     record = FailingRecordSerializer(
-        allow_null=True, help_text="The record that an error is about, where it is known."
+        allow_null=True, help_text="The record that caused the error, if known."
     )
 
 

@@ -16,14 +16,16 @@ LONGEST_KEY = 10_000
 class StoreSerializer(serializers.Serializer[Any]):
     """A store that can be queried."""
 
-    id = serializers.CharField(help_text="Of its store node, or of the operator that needs it.")
+    id = serializers.CharField(
+        help_text="Id of the store node, or of the operator that owns the store."
+    )
     name = serializers.CharField()
     kind = serializers.CharField(help_text="key_value, window, session or versioned")
-    key = serializers.CharField(help_text="Spark type of its keys.")
-    values = serializers.ListField(child=serializers.CharField(), help_text="Types of its values.")
+    key = serializers.CharField(help_text="Spark SQL type of the keys.")
+    values = serializers.ListField(child=serializers.CharField(), help_text="Types of the values.")
     windows = serializers.JSONField(allow_null=True, help_text="Type, size, advance or gap in ms.")
     rows = serializers.IntegerField(
-        allow_null=True, help_text="As the driver reported it last; null where it is not known."
+        allow_null=True, help_text="As last reported by the driver; null if unknown."
     )
 
 
@@ -35,18 +37,18 @@ class StoresSerializer(serializers.Serializer[Any]):
 
 
 class StorePartSerializer(serializers.Serializer[Any]):
-    """A key or a value: text as it is, all other types as JSON."""
+    """A key or value: STRING as plain text, all other types as JSON."""
 
-    text = serializers.CharField(allow_null=True, help_text="Null: a deleted version.")
-    size = serializers.IntegerField(help_text="Bytes of the whole text.")
-    cut = serializers.BooleanField(help_text="Whether the text goes on.")
+    text = serializers.CharField(allow_null=True, help_text="Null for a deleted version.")
+    size = serializers.IntegerField(help_text="Size of the whole text in bytes.")
+    cut = serializers.BooleanField(help_text="Whether the text is truncated.")
 
 
 class StoreWindowSerializer(serializers.Serializer[Any]):
     """A window or a session; milliseconds since the epoch."""
 
     start = serializers.IntegerField()
-    end = serializers.IntegerField(allow_null=True, help_text="Null: it has no end.")
+    end = serializers.IntegerField(allow_null=True, help_text="Null if it has no end.")
 
 
 class StoredRowSerializer(serializers.Serializer[Any]):
@@ -55,13 +57,14 @@ class StoredRowSerializer(serializers.Serializer[Any]):
     key = StorePartSerializer()
     window = StoreWindowSerializer(required=False)
     valid_from = serializers.IntegerField(
-        required=False, help_text="Of a version: the time from which it holds."
+        required=False, help_text="For a version: the time from which it is valid."
     )
     value = StorePartSerializer()
     timestamp = serializers.IntegerField(
-        allow_null=True, help_text="Milliseconds since the epoch; null in stores without."
+        allow_null=True,
+        help_text="Milliseconds since the epoch; null in stores without timestamps.",
     )
-    task = serializers.IntegerField(help_text="Number of the task that has it.")
+    task = serializers.IntegerField(help_text="Number of the task that stores it.")
 
 
 class StoreTaskSerializer(serializers.Serializer[Any]):
@@ -107,13 +110,13 @@ class StoreQuerySerializer(serializers.Serializer[Any]):
         allow_blank=True,
         trim_whitespace=False,
         max_length=LONGEST_KEY,
-        help_text="Rows of one key: its text where keys are STRING, else JSON.",
+        help_text="Rows of one key: plain text for STRING keys, JSON for others.",
     )
     prefix = serializers.CharField(
         required=False,
         trim_whitespace=False,
         max_length=LONGEST_KEY,
-        help_text="Rows whose keys, of the type STRING, begin with this text.",
+        help_text="Rows whose STRING keys begin with this text.",
     )
     from_time = serializers.IntegerField(
         required=False,
@@ -134,13 +137,13 @@ class StoreQuerySerializer(serializers.Serializer[Any]):
         help_text="The values of a versioned store at this time, in ms.",
     )
     versions = serializers.BooleanField(
-        default=False, help_text="Each version of a versioned store as a row, deletions as well."
+        default=False, help_text="Each version of a versioned store as a row, including deletions."
     )
     newest = serializers.BooleanField(
-        default=False, help_text="The latest time first, in place of the order of keys."
+        default=False, help_text="Latest first, instead of ordered by key."
     )
     after = serializers.CharField(
-        required=False, max_length=2 * LONGEST_KEY, help_text="`next` of the page before."
+        required=False, max_length=2 * LONGEST_KEY, help_text="`next` of the previous page."
     )
     limit = serializers.IntegerField(min_value=1, max_value=MOST_ROWS, default=100)
 

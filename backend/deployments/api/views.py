@@ -58,8 +58,8 @@ def redis_away(error: RedisError) -> Unavailable:
     """The message where Redis does not answer."""
     return Unavailable(
         "redis_unreachable",
-        f"Redis does not answer: {error}",
-        "It is restarted by itself. Try again in some seconds.",
+        f"Redis does not respond: {error}",
+        "It is restarted automatically. Try again in a few seconds.",
     )
 
 
@@ -326,11 +326,11 @@ class LogsView(ApiView):
             OpenApiParameter(
                 "after", str, description="The `next` position of the previous response."
             ),
-            OpenApiParameter("node", str, description="Lines of this node only."),
+            OpenApiParameter("node", str, description="Only lines of this node."),
             OpenApiParameter(
                 "level", str, enum=LogLevel.values, description="Lines of at least this level."
             ),
-            OpenApiParameter("search", str, description="Lines with this text."),
+            OpenApiParameter("search", str, description="Lines that contain this text."),
         ],
         responses=shapes.LogPageSerializer,
         operation_id="deployment_logs",
@@ -345,9 +345,9 @@ class LogsView(ApiView):
         except ValueError as error:
             raise ApiError(
                 "invalid",
-                "“after” is no place in a log.",
-                "Send the “next” of the answer before, or nothing.",
-                fields={"after": ["Not a place in a log."]},
+                "“after” is not a position in the log.",
+                "Send “next” of the previous response, or omit it.",
+                fields={"after": ["Not a position in the log."]},
             ) from error
         if level and level not in LogLevel.values:
             raise ApiError(

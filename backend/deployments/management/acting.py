@@ -19,9 +19,9 @@ class DeploymentCommand(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The deployment, and the account."""
-        parser.add_argument("deployment", type=int, help="its number")
+        parser.add_argument("deployment", type=int, help="number of the deployment")
         parser.add_argument(
-            "--user", help="the account that does it (default: the first admin of the workspace)"
+            "--user", help="the account to act as (default: the first admin of the workspace)"
         )
 
     def deployment(self, options: dict[str, Any]) -> Deployment:
@@ -31,8 +31,8 @@ class DeploymentCommand(BaseCommand):
             row = found.filter(pk=options["deployment"]).first()
         except DatabaseError as error:
             raise CommandError(
-                f"The database cannot be read ({error}). Start the system once, and set "
-                "MILLRACE_DATA or DATABASE_URL as it has them."
+                f"The database cannot be read ({error}). Start Millrace once, and set "
+                "MILLRACE_DATA or DATABASE_URL to the same values."
             ) from error
         if row is None:
             raise CommandError(f"There is no deployment {options['deployment']}.")

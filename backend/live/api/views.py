@@ -97,9 +97,9 @@ class LiveView(ApiView):
             return Scope(person.pk, person.shown_name, found.pk, None, token, session)
         raise ApiError(
             "invalid",
-            "It is not said what to listen to.",
+            "The request has no topology and no workspace.",
             "Send ?topology=<id> or ?workspace=<slug>.",
-            fields={"topology": ["An id, or a workspace instead."]},
+            fields={"topology": ["Required without a workspace."]},
         )
 
 

@@ -28,22 +28,25 @@ class AlertRuleSerializer(serializers.Serializer[AlertRule]):
     id = serializers.IntegerField(read_only=True)
     name = serializers.CharField(max_length=150)
     topology = serializers.IntegerField(
-        source="topology_id", allow_null=True, default=None, help_text="Null: all deployments."
+        source="topology_id", allow_null=True, default=None, help_text="Null for all deployments."
     )
     topology_name = serializers.CharField(source="topology.name", read_only=True, allow_null=True)
     condition = serializers.ChoiceField(choices=Condition.choices)
     threshold = serializers.FloatField(
         allow_null=True, default=None, min_value=0, max_value=1e15,
-        help_text="Above it the condition holds; null for states.",
+        help_text="The condition is true above this value; null for conditions on states.",
     )  # fmt: skip
     for_seconds = serializers.IntegerField(
-        default=0, min_value=0, max_value=LONGEST_FOR, help_text="For so long before it fires."
+        default=0,
+        min_value=0,
+        max_value=LONGEST_FOR,
+        help_text="How long the condition must be true before the alert fires.",
     )
     webhook = serializers.CharField(
         max_length=1_000,
         allow_blank=True,
         default="",
-        help_text="Address that gets a POST; viewers and editors see its host alone.",
+        help_text="Address for POST requests; viewers and editors see only its host.",
     )
     mail = serializers.ListField(
         child=serializers.EmailField(max_length=254), max_length=MOST_ADDRESSES, default=[]
@@ -83,7 +86,7 @@ class DeliverySerializer(serializers.ModelSerializer[Delivery]):
     event = serializers.ChoiceField(choices=AlertEvent.choices)
     channel = serializers.ChoiceField(choices=Channel.choices)
     state = serializers.ChoiceField(choices=DeliveryState.choices)
-    target = serializers.SerializerMethodField(help_text="Of a webhook its host alone.")
+    target = serializers.SerializerMethodField(help_text="For a webhook, only its host.")
 
     class Meta:
         model = Delivery
@@ -106,9 +109,9 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
     topology = serializers.IntegerField(source="deployment.topology_id")
     topology_name = serializers.CharField(source="deployment.topology.name")
     state = serializers.SerializerMethodField()
-    value = serializers.FloatField(allow_null=True, help_text="The last one.")
+    value = serializers.FloatField(allow_null=True, help_text="The last value.")
     fired_at = serializers.DateTimeField()
-    deliveries = DeliverySerializer(many=True, help_text="Its notifications.")
+    deliveries = DeliverySerializer(many=True, help_text="Notifications of the alert.")
 
     class Meta:
         model = Alert

@@ -20,7 +20,7 @@ class FiguresQuerySerializer(serializers.Serializer[Any]):
         child=serializers.CharField(max_length=1_000),
         required=False,
         max_length=MOST_SERIES,
-        help_text="Of these nodes, tasks, partitions, stores or phases alone.",
+        help_text="Only of these nodes, tasks, partitions, stores or phases.",
     )
 
 
@@ -30,7 +30,7 @@ class SeriesSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     values = serializers.ListField(
         child=serializers.FloatField(allow_null=True),
-        help_text="One for each interval, oldest first; null where nothing was reported.",
+        help_text="One value for each interval, oldest first; null if nothing was reported.",
     )
 
 
@@ -39,17 +39,18 @@ class FiguresSerializer(serializers.Serializer[Any]):
 
     figure = serializers.ChoiceField(choices=Figure.choices)
     of = serializers.CharField(
-        help_text="What the names are of: node, reason, task, partition, store, deployment, phase."
+        help_text="What the names refer to: node, reason, task, partition, store, deployment or "
+        "phase."
     )
     unit = serializers.ChoiceField(choices=Unit.choices)
     range = serializers.ChoiceField(choices=Range.choices)
-    begin = serializers.IntegerField(help_text="Of the first interval, epoch seconds.")
+    begin = serializers.IntegerField(help_text="Start of the first interval, in epoch seconds.")
     step = serializers.IntegerField(help_text="Length of an interval in seconds.")
     points = serializers.IntegerField(help_text="Number of intervals.")
     series = SeriesSerializer(
         many=True, help_text=f"Those with the highest values first, at most {MOST_SERIES}."
     )
-    left_out = serializers.IntegerField(help_text="Series beyond those.")
+    left_out = serializers.IntegerField(help_text="Number of further series.")
     names = serializers.ListField(
         child=serializers.CharField(), help_text=f"All that there are, at most {MOST_NAMES}."
     )
@@ -66,11 +67,12 @@ class PlacementSerializer(serializers.ModelSerializer[Placement]):
 
     run = serializers.CharField(help_text="Report id of the run.")
     reason = serializers.ChoiceField(choices=MoveReason.choices)
-    until = serializers.DateTimeField(allow_null=True, help_text="Null: it is still there.")
-    from_executor = serializers.CharField(help_text="Where it was before; empty: nowhere.")
+    until = serializers.DateTimeField(allow_null=True, help_text="Null if the task is still there.")
+    from_executor = serializers.CharField(help_text="Where it ran before; empty if nowhere.")
     from_thread = serializers.CharField()
     thread = serializers.CharField(
-        help_text="In micro-batches the one that it was seen on first: each batch takes any."
+        help_text="In micro-batches, the thread on which the task was first seen; a batch can "
+        "use any thread."
     )
     host = serializers.CharField()
 

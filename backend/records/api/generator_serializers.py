@@ -32,7 +32,7 @@ class FieldRuleSerializer(serializers.Serializer[Any]):
         required=False,
         min_length=1,
         max_length=MOST_VALUES,
-        help_text="One of these.",
+        help_text="One of these values.",
     )
     parts = serializers.ListField(
         child=serializers.ListField(
@@ -43,7 +43,7 @@ class FieldRuleSerializer(serializers.Serializer[Any]):
         required=False,
         min_length=1,
         max_length=20,
-        help_text="A text of one of each list, with blanks between them.",
+        help_text="Text of one value from each list, separated by spaces.",
     )
     min = serializers.FloatField(required=False)
     max = serializers.FloatField(required=False)
@@ -51,7 +51,7 @@ class FieldRuleSerializer(serializers.Serializer[Any]):
         required=False,
         max_length=LONGEST_TEXT,
         trim_whitespace=False,
-        help_text="Before the number; without `min` and `max`, the number of the key.",
+        help_text="Text before the number; without `min` and `max`, it is the number of the key.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -59,9 +59,9 @@ class FieldRuleSerializer(serializers.Serializer[Any]):
         ways = [name for name in ("values", "parts") if name in attrs]
         numbers = [name for name in ("min", "max") if name in attrs]
         if len(numbers) == 1 or (numbers and attrs["min"] > attrs["max"]):
-            raise serializers.ValidationError("Give min and max, min not above max.")
+            raise serializers.ValidationError("Set min and max; min must not be greater than max.")
         if len(ways) + bool(numbers or "prefix" in attrs) != 1:
-            raise serializers.ValidationError("Give values, or parts, or min, max and prefix.")
+            raise serializers.ValidationError("Set values, or parts, or min, max and prefix.")
         return attrs
 
 
@@ -78,17 +78,20 @@ class RecipeSerializer(serializers.Serializer[Any]):
         max_length=255,
         allow_null=True,
         default=None,
-        help_text="The field of the value that holds the record's time.",
+        help_text="The field of the value that contains the record's timestamp.",
     )
     keys = serializers.IntegerField(
-        min_value=1, max_value=MOST_KEYS, default=10, help_text="Different keys."
+        min_value=1, max_value=MOST_KEYS, default=10, help_text="Number of distinct keys."
     )
     skew = serializers.FloatField(
-        min_value=0, max_value=5, default=0, help_text="Exponent of Zipf's law; 0: all keys alike."
+        min_value=0,
+        max_value=5,
+        default=0,
+        help_text="Exponent of the Zipf distribution; 0: uniform.",
     )
     late = _share("Records out of a hundred that come late.")
     late_by = serializers.IntegerField(
-        min_value=0, max_value=864_000_000, default=0, help_text="By so many ms at most."
+        min_value=0, max_value=864_000_000, default=0, help_text="Maximum lateness in ms."
     )
     nulls = _share("Values out of a hundred that are null.")
     malformed = _share("Values out of a hundred that the format cannot read.")
@@ -99,7 +102,7 @@ class RecipeSerializer(serializers.Serializer[Any]):
         rules = serializers.DictField(
             child=FieldRuleSerializer(),
             default=dict,
-            help_text="By the field's path: key, value, value.customer.name.",
+            help_text="By field path: key, value, value.customer.name.",
         )
         return {**super().get_fields(), "fields": rules}
 
@@ -116,17 +119,20 @@ class NewGeneratorSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField(max_length=249)
     recipe = RecipeSerializer()
     rate = serializers.FloatField(
-        min_value=0.01, max_value=MOST_RATE, default=10, help_text="Records a second."
+        min_value=0.01, max_value=MOST_RATE, default=10, help_text="Records per second."
     )
     seconds = serializers.IntegerField(
-        min_value=1, max_value=MOST_SECONDS, default=3600, help_text="It ends after this time."
+        min_value=1,
+        max_value=MOST_SECONDS,
+        default=3600,
+        help_text="The generator ends after this time.",
     )
     most = serializers.IntegerField(
         min_value=1,
         max_value=MOST_RECORDS,
         allow_null=True,
         default=None,
-        help_text="It ends after so many records.",
+        help_text="The generator ends after this number of records.",
     )
 
 
@@ -158,7 +164,7 @@ class GeneratedRequestSerializer(serializers.Serializer[Any]):
         min_value=0,
         max_value=86_400_000,
         default=60_000,
-        help_text="Milliseconds from a record to the next, on average.",
+        help_text="Average time between two records in ms.",
     )
 
 
@@ -174,14 +180,14 @@ class TopicUseSerializer(serializers.Serializer[Any]):
     topology = serializers.IntegerField()
     name = serializers.CharField()
     node = serializers.CharField()
-    reads = serializers.BooleanField(help_text="Else it writes.")
+    reads = serializers.BooleanField(help_text="Null while it is running.")
     key = serializers.DictField(allow_null=True)
     value = serializers.DictField(allow_null=True)
     time_field = serializers.CharField(allow_null=True)
 
 
 class TopicUsesSerializer(serializers.Serializer[Any]):
-    """Who uses a topic."""
+    """Uses of a topic."""
 
     uses = TopicUseSerializer(many=True)
 
@@ -191,5 +197,5 @@ class TriedSerializer(serializers.Serializer[Any]):
 
     topology = serializers.IntegerField()
     generators = GeneratorSerializer(
-        many=True, help_text="Those that it started; a topic that has one gets no second one."
+        many=True, help_text="Generators that were started; none for topics that already have one."
     )

@@ -30,7 +30,7 @@ class GeneratorsView(ApiView):
         operation_id="generator_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """One page, those that run before those that ended."""
+        """One page, running generators first."""
         found = workspace_for(self.person, workspace)
         rows = generators.running_first(found.generators.select_related("created_by"))
         return self.page(rows, shapes.GeneratorSerializer, search=["topic"])
@@ -54,13 +54,13 @@ class GeneratorsView(ApiView):
 
 
 class GeneratorStopView(ApiView):
-    """The end of a generator."""
+    """Stopping a generator."""
 
     @extend_schema(
         request=None, responses=shapes.GeneratorSerializer, operation_id="generator_stop"
     )
     def post(self, request: Request, generator: int) -> Response:
-        """Let it write no more (operator)."""
+        """Stop the generator (operator)."""
         found = visible(Generator.objects.all(), self.person).filter(pk=generator).first()
         if found is None:
             raise NotFound("not_found", f"There is no generator {generator} for this account.")
@@ -91,7 +91,7 @@ class GeneratedView(ApiView):
 
 
 class TopicUsesView(TopicApiView):
-    """Who uses a topic."""
+    """Uses of a topic."""
 
     @extend_schema(responses=shapes.TopicUsesSerializer, operation_id="topic_uses")
     def get(self, request: Request, workspace: str, topic: str) -> Response:
@@ -101,13 +101,13 @@ class TopicUsesView(TopicApiView):
 
 
 class TryView(ApiView):
-    """A template, ready to be deployed."""
+    """Create a template with topics and generators."""
 
     @extend_schema(
         request=None, responses={201: shapes.TriedSerializer}, operation_id="template_try"
     )
     def post(self, request: Request, workspace: str, template_id: str) -> Response:
-        """Make the topology, its topics, and start its generators (operator)."""
+        """Create the topology and its topics, and start its generators (operator)."""
         found = workspace_for(self.person, workspace, Role.OPERATOR)
         chosen = template(template_id)
         chinese = request.headers.get("Accept-Language", "").startswith("zh")

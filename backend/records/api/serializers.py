@@ -33,7 +33,7 @@ class PartitionOffsetsSerializer(serializers.Serializer[Any]):
 
     partition = serializers.IntegerField()
     earliest = serializers.IntegerField(help_text="Offset of its first record.")
-    latest = serializers.IntegerField(help_text="The offset behind its last committed record.")
+    latest = serializers.IntegerField(help_text="The offset after its last committed record.")
     leader = serializers.IntegerField(allow_null=True)
     replicas = serializers.ListField(child=serializers.IntegerField())
     in_sync = serializers.ListField(child=serializers.IntegerField())
@@ -43,8 +43,10 @@ class TopicSettingSerializer(serializers.Serializer[Any]):
     """A setting of a topic."""
 
     name = serializers.CharField()
-    value = serializers.CharField(allow_null=True, help_text="Null where it is sensitive.")
-    own = serializers.BooleanField(help_text="Set for this topic; else the broker's.")
+    value = serializers.CharField(allow_null=True, help_text="Null if sensitive.")
+    own = serializers.BooleanField(
+        help_text="Whether the value is set for this topic; otherwise it is the broker's."
+    )
     sensitive = serializers.BooleanField()
 
 
@@ -80,7 +82,7 @@ class ConsumerGroupsSerializer(serializers.Serializer[Any]):
 
     groups = ConsumerGroupSerializer(many=True)
     complete = serializers.BooleanField(
-        help_text="False where the cluster has more groups than were asked."
+        help_text="False if the cluster has more groups than were read."
     )
 
 
@@ -89,15 +91,15 @@ class RecordPartSerializer(serializers.Serializer[Any]):
 
     format = serializers.CharField(help_text="A RecordFormat, or null.")
     text = serializers.CharField(
-        allow_null=True, help_text="Null for null; hexadecimal digits of bytes."
+        allow_null=True, help_text="Null for null; bytes as hexadecimal digits."
     )
-    size = serializers.IntegerField(help_text="Bytes.")
-    cut = serializers.BooleanField(help_text="Whether the text goes on.")
+    size = serializers.IntegerField(help_text="Size in bytes.")
+    cut = serializers.BooleanField(help_text="Whether the text is truncated.")
     error = serializers.CharField(
-        allow_null=True, help_text="Why the bytes are not of the format that was chosen."
+        allow_null=True, help_text="Why the bytes could not be read in the selected format."
     )
     schema_id = serializers.IntegerField(
-        allow_null=True, help_text="Of a schema registry, where the bytes seem to begin with one."
+        allow_null=True, help_text="Id of a schema registry, if the bytes appear to start with one."
     )
 
 
@@ -114,7 +116,7 @@ class RecordSerializer(serializers.Serializer[Any]):
     offset = serializers.IntegerField()
     timestamp = serializers.IntegerField(help_text="Milliseconds since the epoch.")
     log_append_time = serializers.BooleanField(help_text="Whether the broker set the timestamp.")
-    size = serializers.IntegerField(help_text="Bytes of key and value.")
+    size = serializers.IntegerField(help_text="Size of key and value in bytes.")
     key = RecordPartSerializer()
     value = RecordPartSerializer()
     headers = RecordHeaderSerializer(many=True)
@@ -128,19 +130,21 @@ class RawRecordSerializer(RecordSerializer):
 
 
 class RecordPageSerializer(serializers.Serializer[Any]):
-    """Records, and how to go on."""
+    """Records, with cursors to continue."""
 
     records = RecordSerializer(many=True)
-    scanned = serializers.IntegerField(help_text="Records that were read for this answer.")
+    scanned = serializers.IntegerField(
+        help_text="Number of records that were read for this response."
+    )
     stopped = serializers.ChoiceField(
-        choices=Stopped.choices, help_text="Why there are no more of them."
+        choices=Stopped.choices, help_text="Why there are no more records."
     )
     next = serializers.CharField(help_text="The cursor of the next page.")
-    ends = serializers.CharField(help_text="The cursor from which records follow that arrive now.")
+    ends = serializers.CharField(help_text="The cursor for records that arrive from now on.")
 
 
 class FormatsQuerySerializer(serializers.Serializer[Any]):
-    """Formats in which to read records."""
+    """Formats for reading records."""
 
     key_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
     value_format = serializers.ChoiceField(choices=RecordFormat.choices, default=RecordFormat.AUTO)
@@ -148,8 +152,8 @@ class FormatsQuerySerializer(serializers.Serializer[Any]):
         max_length=300,
         default="",
         allow_blank=True,
-        help_text="`TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, "
-        "Protobuf, schema registries), whatever key_format and value_format say.",
+        help_text="`TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node "
+        "(Avro, Protobuf, schema registries); overrides key_format and value_format.",
     )
 
 
@@ -159,7 +163,7 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
     start = serializers.ChoiceField(
         choices=Start.choices,
         default=Start.LATEST,
-        help_text="`latest`: newest first; the others go forward.",
+        help_text="`latest`: newest first; all others: oldest first.",
     )
     partition = serializers.IntegerField(min_value=0, max_value=1_000_000, required=False)
     offset = serializers.IntegerField(min_value=0, max_value=MOST, default=0)
@@ -171,7 +175,7 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
         max_length=LONGEST_FILTER,
         default="",
         allow_blank=True,
-        help_text="Text in key or value, in upper or lower case.",
+        help_text="Text in key or value, not case-sensitive.",
     )
     field = serializers.CharField(
         max_length=LONGEST_FILTER,
@@ -188,7 +192,10 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
         help_text="How the field is compared with `equals`.",
     )
     cursor = serializers.CharField(
-        max_length=100_000, default="", allow_blank=True, help_text="`next` or `ends` of an answer."
+        max_length=100_000,
+        default="",
+        allow_blank=True,
+        help_text="`next` or `ends` of a previous response.",
     )
 
 
@@ -199,7 +206,7 @@ class NewPartSerializer(serializers.Serializer[Any]):
         choices=[each for each in RecordFormat.choices if each[0] != RecordFormat.AUTO.value]
     )
     text = serializers.CharField(
-        allow_blank=True, trim_whitespace=False, help_text="Of bytes, hexadecimal digits."
+        allow_blank=True, trim_whitespace=False, help_text="Bytes as hexadecimal digits."
     )
 
 
@@ -214,17 +221,21 @@ class NewRecordSerializer(serializers.Serializer[Any]):
     """A record to write."""
 
     key = NewPartSerializer(allow_null=True, default=None)
-    value = NewPartSerializer(allow_null=True, help_text="Null: a tombstone.")
+    value = NewPartSerializer(allow_null=True, help_text="Null for a tombstone.")
     headers = NewHeaderSerializer(many=True, default=list)
     partition = serializers.IntegerField(
         min_value=0,
         max_value=1_000_000,
         allow_null=True,
         default=None,
-        help_text="Null: by the key, as Kafka's clients do it.",
+        help_text="Null: computed from the key, as by Kafka's clients.",
     )
     timestamp = serializers.IntegerField(
-        min_value=1, max_value=MOST_TIME, allow_null=True, default=None, help_text="Null: now."
+        min_value=1,
+        max_value=MOST_TIME,
+        allow_null=True,
+        default=None,
+        help_text="Null for the current time.",
     )
 
 
@@ -236,19 +247,17 @@ class RecordPlaceSerializer(serializers.Serializer[Any]):
 
 
 class MaskSerializer(serializers.Serializer[Any]):
-    """What becomes of a field before a record leaves the server."""
+    """How a field is masked before a record leaves the server."""
 
     how = serializers.ChoiceField(
         choices=[("hash", "Hash"), ("replace", "Replace")],
-        help_text="hash: another value of the same type, the same for the same one.",
+        help_text="hash: replace it by a value of the same type; equal values get equal hashes.",
     )
-    by = serializers.JSONField(
-        allow_null=True, default=None, help_text="In the place of the field, with `replace`."
-    )
+    by = serializers.JSONField(allow_null=True, default=None, help_text="The value for `replace`.")
 
 
 class SampleRequestSerializer(serializers.Serializer[Any]):
-    """Records of a topic to simulate with."""
+    """Records of a topic for a simulation."""
 
     count = serializers.IntegerField(min_value=1, max_value=MOST_SAMPLED, default=50)
     start = serializers.ChoiceField(
@@ -258,8 +267,8 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
     key_format = serializers.CharField(
         max_length=20,
         default="string",
-        help_text="Of the topology document. Records of other formats than string, json and "
-        "numbers come as their bytes.",
+        help_text="The topology document. Records in formats other than string, json and numbers "
+        "are returned as bytes.",
     )
     value_format = serializers.CharField(max_length=20, default="json")
     masks = serializers.DictField(
@@ -267,7 +276,7 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
         default=dict,
         help_text="By the field's path: `key`, `value.customer.name`.",
     )
-    headers = serializers.BooleanField(default=False, help_text="Whether headers come along.")
+    headers = serializers.BooleanField(default=False, help_text="Whether to include headers.")
 
     def validate_masks(self, masks: dict[str, Any]) -> dict[str, Any]:
         """Not more than a schema has."""
@@ -281,5 +290,6 @@ class SampleSerializer(serializers.Serializer[Any]):
 
     lines = serializers.ListField(child=serializers.DictField())
     skipped = serializers.IntegerField(
-        help_text="Records that were left out: their bytes could not be read, so not be masked."
+        help_text="Number of records that were left out because they could not be deserialized, "
+        "and so not masked."
     )

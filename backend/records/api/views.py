@@ -22,7 +22,7 @@ from records.sampling import Mask, SampleRequest, sample
 
 
 class TopicFiguresView(ApiView):
-    """The topics that a workspace may use, with figures."""
+    """Topics that a workspace may use, with their sizes."""
 
     @extend_schema(
         parameters=[*PAGE_PARAMETERS, SEARCH_PARAMETER],
@@ -30,7 +30,7 @@ class TopicFiguresView(ApiView):
         operation_id="topic_figures_list",
     )
     def get(self, request: Request, workspace: str) -> Response:
-        """One page by name, read from Kafka now; 503 if it does not respond."""
+        """One page by name, read from Kafka; 503 if it does not respond."""
         found = workspace_for(self.person, workspace)
         words = request.query_params.get("search", "").lower().split()
         named = [
@@ -63,24 +63,24 @@ class TopicView(TopicApiView):
 
     @extend_schema(responses=shapes.TopicDetailSerializer, operation_id="topic_get")
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """Its partitions with their offsets, and its configuration."""
+        """Partitions with their offsets, and configuration."""
         self.workspace_of(workspace, topic)
         return Response(shapes.TopicDetailSerializer(topics.detail(topic)).data)
 
     @extend_schema(responses={204: None}, operation_id="topic_delete")
     def delete(self, request: Request, workspace: str, topic: str) -> Response:
-        """Delete it with its records (admin); 409 where a deployment uses it."""
+        """Delete the topic with its records (admin); 409 if a deployment uses it."""
         found = self.workspace_of(workspace, topic, Role.ADMIN)
         actions.delete_topic(self.person, found, topic)
         return Response(status=204)
 
 
 class GroupsView(TopicApiView):
-    """Who else reads a topic."""
+    """Consumer groups of a topic."""
 
     @extend_schema(responses=shapes.ConsumerGroupsSerializer, operation_id="consumer_group_list")
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """The consumer groups that committed offsets of it, with their lag."""
+        """Consumer groups with committed offsets for the topic, with their lag."""
         self.workspace_of(workspace, topic)
         return Response(shapes.ConsumerGroupsSerializer(topics.groups(topic)).data)
 
@@ -94,7 +94,7 @@ class RecordsView(TopicApiView):
         operation_id="record_list",
     )
     def get(self, request: Request, workspace: str, topic: str) -> Response:
-        """One page; what one request scans is limited, and `next` goes on from there."""
+        """One page. A request scans a limited number of records; `next` continues from there."""
         found = self.workspace_of(workspace, topic)
         given = shapes.RecordsQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
@@ -130,7 +130,7 @@ class RecordView(TopicApiView):
     def get(
         self, request: Request, workspace: str, topic: str, partition: int, offset: int
     ) -> Response:
-        """The record at an offset, whole, with its bytes."""
+        """The complete record at an offset, with its bytes."""
         found = self.workspace_of(workspace, topic)
         given = shapes.FormatsQuerySerializer(data=request.query_params)
         given.is_valid(raise_exception=True)
@@ -141,7 +141,7 @@ class RecordView(TopicApiView):
 
 
 class SamplesView(TopicApiView):
-    """Records of a topic to simulate with."""
+    """Records of a topic for a simulation."""
 
     @extend_schema(
         request=shapes.SampleRequestSerializer,

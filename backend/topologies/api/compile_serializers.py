@@ -19,13 +19,13 @@ class CompileRequestSerializer(serializers.Serializer[Any]):
         choices=Dialect.choices,
         required=False,
         default=Dialect.EXACT,
-        help_text="plain: ordinary Structured Streaming; what differs from Kafka Streams comes as "
-        "diagnostics of severity difference.",
+        help_text="plain: ordinary Structured Streaming; differences from Kafka Streams are "
+        "reported as diagnostics of severity difference.",
     )
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):
-    """Which code a zip has."""
+    """Dialect of the exported code."""
 
     dialect = serializers.ChoiceField(
         choices=Dialect.choices, required=False, default=Dialect.EXACT
@@ -57,7 +57,7 @@ class DiagnosticSerializer(serializers.Serializer[Any]):
 
 
 class PortTypeSerializer(serializers.Serializer[Any]):
-    """What flows through a port."""
+    """Role and types of a port."""
 
     role = serializers.CharField(help_text="stream, table, windowed_table or global_table")
     key = serializers.CharField(help_text="A Spark SQL type; `?` if unknown.")
@@ -74,12 +74,12 @@ class SubtopologySerializer(serializers.Serializer[Any]):
     sinks = serializers.ListField(child=serializers.CharField())
     stores = serializers.ListField(child=serializers.CharField())
     tasks = serializers.IntegerField()
-    level = serializers.IntegerField(help_text="Its first level.")
+    level = serializers.IntegerField(help_text="The first level of the sub-topology.")
     levels = serializers.ListField(child=serializers.IntegerField())
 
 
 class InternalTopicSerializer(serializers.Serializer[Any]):
-    """A repartition or changelog topic as Kafka Streams would make it."""
+    """A repartition or changelog topic as Kafka Streams would create it."""
 
     name = serializers.CharField()
     partitions = serializers.IntegerField()

@@ -83,7 +83,7 @@ class NewTopologySerializer(serializers.Serializer[Any]):
         """A document or a template, not both."""
         if "document" in attrs and "template" in attrs:
             raise serializers.ValidationError(
-                {"template": "Give a document or a template, not both."}
+                {"template": "Send a document or a template, not both."}
             )
         return attrs
 
@@ -134,7 +134,7 @@ class NewVersionSerializer(serializers.Serializer[Any]):
         required=False,
         default=None,
         allow_null=True,
-        help_text="Delete the draft only if it is of this revision; null deletes any.",
+        help_text="Delete the draft only if it has this revision; null deletes any.",
     )
 
 
@@ -151,7 +151,7 @@ class DraftSerializer(serializers.ModelSerializer[Draft]):
     base_version = serializers.IntegerField(allow_null=True)
     updated_at = serializers.DateTimeField(allow_null=True, read_only=True)
     revision = serializers.CharField(
-        allow_null=True, read_only=True, help_text="Null where there is no unsaved draft."
+        allow_null=True, read_only=True, help_text="Null if there is no unsaved draft."
     )
 
     class Meta:
@@ -169,12 +169,12 @@ class NewDraftSerializer(serializers.Serializer[Any]):
         required=False,
         default=None,
         allow_null=True,
-        help_text="Revision of the draft that this one replaces; null where there is none.",
+        help_text="Revision of the draft to replace; null if there is none.",
     )
 
 
 class DraftConflictDetailSerializer(serializers.Serializer[Any]):
-    """The draft that is there, and the one that was not kept."""
+    """The existing draft, and the one that was not saved."""
 
     code = serializers.CharField()
     message = serializers.CharField()
@@ -184,7 +184,7 @@ class DraftConflictDetailSerializer(serializers.Serializer[Any]):
 
 
 class DraftConflictSerializer(serializers.Serializer[Any]):
-    """Answer 409: the draft was changed in another window."""
+    """Response 409: the draft was changed in another window."""
 
     error = DraftConflictDetailSerializer()
 

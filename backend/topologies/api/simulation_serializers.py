@@ -36,7 +36,7 @@ class ExpectedRowSerializer(serializers.Serializer[Any]):
 
 
 class ExpectedSerializer(serializers.Serializer[Any]):
-    """What a test expects; what is left out is not compared."""
+    """Expected results of a test; omitted parts are not compared."""
 
     outputs = ExpectedOutputSerializer(many=True, required=False)
     stores = serializers.DictField(child=ExpectedRowSerializer(many=True), required=False)
@@ -45,34 +45,37 @@ class ExpectedSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """A test that expects nothing would pass whatever happens."""
         if not attrs:
-            raise serializers.ValidationError("Expect outputs, stores or dropped records.")
+            raise serializers.ValidationError(
+                "Set at least one of outputs, stores and dropped records."
+            )
         return attrs
 
 
 class SimulationRequestSerializer(serializers.Serializer[Any]):
-    """A document that need not be saved, and the input lines in their order."""
+    """A document, saved or not, and the input lines in order."""
 
     document = DocumentField()
     inputs = serializers.ListField(
         child=serializers.JSONField(),
         max_length=MOST_INPUTS,
-        help_text='{"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; '
-        '{"advance_wall_clock": ms}: the wall clock moves on.',
+        help_text='{"topic", "key", "value", "timestamp" (ms), "partition", '
+        '"headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock.',
     )
     steps = serializers.IntegerField(
         min_value=0,
         max_value=MOST_STEPS,
         default=MOST_STEPS,
         required=False,
-        help_text="So many steps of records are answered; all records are counted.",
+        help_text="Maximum number of steps in the response; all records are counted.",
     )
     expected = ExpectedSerializer(
-        required=False, help_text="The result says what differs from it, as a test does."
+        required=False,
+        help_text="Expected results; the response lists the differences, as for a test.",
     )
 
 
 class SimulatedOutputSerializer(serializers.Serializer[Any]):
-    """A record written to a topic; `after` is the number of its input line, from 1."""
+    """A record written to a topic; `after` is the number of its input line, starting at 1."""
 
     after = serializers.IntegerField()
     topic = serializers.CharField()
@@ -83,7 +86,7 @@ class SimulatedOutputSerializer(serializers.Serializer[Any]):
 
 
 class NodeCountSerializer(serializers.Serializer[Any]):
-    """Records into and out of a node, and those that ended there by reason."""
+    """Records that entered and left a node, and dropped records by reason."""
 
     out = serializers.IntegerField()
     dropped = serializers.DictField(child=serializers.IntegerField())
@@ -104,7 +107,7 @@ class StepRecordSerializer(serializers.Serializer[Any]):
 
 
 class StoreRowSerializer(serializers.Serializer[Any]):
-    """A row of a store; without a value it was deleted."""
+    """A row of a store; a row without a value was deleted."""
 
     key = serializers.JSONField(allow_null=True)
     value = serializers.JSONField(allow_null=True)
@@ -115,7 +118,7 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
     """One step of a simulation. Which fields it has depends on `event`."""
 
     seq = serializers.IntegerField()
-    after = serializers.IntegerField(help_text="The number of its input line, from 1.")
+    after = serializers.IntegerField(help_text="Number of its input line, starting at 1.")
     event = serializers.CharField(help_text="record, drop, store or punctuate")
     node = serializers.CharField()
     task = serializers.CharField(required=False)
@@ -167,7 +170,7 @@ class SimulationErrorSerializer(serializers.Serializer[Any]):
 
 
 class SimulationResultSerializer(serializers.Serializer[Any]):
-    """What became of the input lines."""
+    """Results of the input lines."""
 
     outputs = SimulatedOutputSerializer(many=True)
     output_count = serializers.IntegerField()
@@ -178,34 +181,37 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     nodes = serializers.DictField(child=NodeCountSerializer())
     stores = serializers.DictField(child=StoreRowSerializer(many=True))
     steps = SimulationStepSerializer(many=True)
-    truncated = serializers.BooleanField(help_text="More steps happened than are answered.")
+    truncated = serializers.BooleanField(
+        help_text="Whether there were more steps than are returned."
+    )
     logs = SimulationLogSerializer(many=True)
     error = SimulationErrorSerializer(allow_null=True)
     differences = serializers.ListField(
         child=serializers.CharField(),
         allow_null=True,
-        help_text="From what is expected, in sentences; null where nothing is expected.",
+        help_text="Differences from the expected results, in sentences; null without expected "
+        "results.",
     )
 
 
 class SimulationSerializer(serializers.Serializer[Any]):
-    """The compiler's diagnostics; without a result the document was refused, or nothing ran yet."""
+    """Diagnostics and result; without a result, the document was refused or has not run yet."""
 
     state = serializers.ChoiceField(
         choices=[("done", "done"), ("starting", "starting")],
-        help_text="starting: the simulator is starting; ask again in a second.",
+        help_text="starting: the simulator is starting; try again in a second.",
     )
     diagnostics = DiagnosticSerializer(many=True)
     result = SimulationResultSerializer(allow_null=True)
 
 
 class SimulatorSerializer(serializers.Serializer[Any]):
-    """Whether a simulation would run at once."""
+    """Whether a simulation can start immediately."""
 
     state = serializers.ChoiceField(choices=[("ready", "ready"), ("starting", "starting")])
 
 
 class SampleInputsSerializer(serializers.Serializer[Any]):
-    """Records to simulate a topology with, as input lines."""
+    """Records for simulating a topology, as input lines."""
 
     inputs = serializers.ListField(child=serializers.DictField())

@@ -20,24 +20,24 @@ from topologies.models import SampleInputs
 
 
 class SampleInputsView(ApiView):
-    """Records to simulate a topology with."""
+    """Records for simulating a topology."""
 
     @extend_schema(responses=SampleInputsSerializer, operation_id="sample_inputs_get")
     def get(self, request: Request, topology: int) -> Response:
-        """The input lines that came with its template; none for other topologies."""
+        """The input lines of its template; none for topologies without a template."""
         found = topology_of(self.person, topology)
         row = SampleInputs.objects.filter(topology=found).first()
         return Response({"inputs": row.inputs if row else []})
 
 
 class SimulationsView(ApiView):
-    """The reader's simulations; they leave nothing behind."""
+    """The user's simulations, which are not stored."""
 
     throttle_scope = "simulate"
 
     @extend_schema(responses=SimulatorSerializer, operation_id="simulator_get")
     def get(self, request: Request, workspace: str) -> Response:
-        """Whether a simulation would run at once; a simulator that is not there is started."""
+        """Whether a simulation can start immediately; starts the simulator if necessary."""
         workspace_for(self.person, workspace)
         return Response({"state": simulating.prepare()})
 
@@ -47,9 +47,8 @@ class SimulationsView(ApiView):
         operation_id="simulation_run",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Run a document on input lines (editor; a viewer: a saved version's document).
-
-        202 while a simulator is starting: ask again in a second.
+        """Run a document on input lines (editor; viewers: the document of a saved version). 202
+        while a simulator is starting: try again in a second.
         """
         found = workspace_for(self.person, workspace)
         given = SimulationRequestSerializer(data=request.data)
@@ -67,7 +66,7 @@ class SimulationsView(ApiView):
 
     @extend_schema(responses={204: None}, operation_id="simulation_cancel")
     def delete(self, request: Request, workspace: str) -> Response:
-        """End the reader's simulations that are running."""
+        """Cancel the user's running simulations."""
         workspace_for(self.person, workspace)
         simulating.cancel(self.person)
         return Response(status=204)

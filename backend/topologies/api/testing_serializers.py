@@ -16,7 +16,7 @@ LARGEST_TEST = 2 * 1024 * 1024
 
 
 class TopologyTestSerializer(serializers.ModelSerializer[TopologyTest]):
-    """A test: input lines, and what is expected of them."""
+    """A test: input lines and expected results."""
 
     name = serializers.CharField(max_length=150)
     inputs = serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS)
@@ -34,6 +34,6 @@ class TopologyTestSerializer(serializers.ModelSerializer[TopologyTest]):
         """Refuse what is too large to be kept."""
         if len(json.dumps([attrs["inputs"], attrs["expected"]])) > LARGEST_TEST:
             raise serializers.ValidationError(
-                f"A test is at most {LARGEST_TEST // 1024 // 1024} MB. Keep fewer records."
+                f"A test can have at most {LARGEST_TEST // 1024 // 1024} MB. Keep fewer records."
             )
         return attrs

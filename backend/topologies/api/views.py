@@ -171,10 +171,8 @@ class DraftView(ApiView):
         operation_id="draft_save",
     )
     def put(self, request: Request, topology: int) -> Response:
-        """Save the draft (editor). The document may contain errors.
-
-        409 with both sides where the draft is not of the stated revision. A document that is its
-        base version again ends the draft.
+        """Save the draft (editor). The document may contain errors. 409 with both drafts if the
+        revision does not match. A document that equals its base version deletes the draft.
         """
         row = topology_of(self.person, topology)
         given = shapes.NewDraftSerializer(data=request.data)
@@ -239,7 +237,7 @@ class VersionView(ApiView):
 
 
 class ExportView(ApiView):
-    """A version as code to take home."""
+    """A version as code to download."""
 
     throttle_scope = "compile"
 
@@ -269,7 +267,7 @@ class ExportView(ApiView):
 
 
 class CompileView(ApiView):
-    """Asks the compiler about a document that need not be saved."""
+    """Compile a document, saved or not."""
 
     throttle_scope = "compile"
 

@@ -39,7 +39,7 @@ export class ApiError extends Error {
 }
 
 function fallback(status: number): string {
-  if (status === 0) return "The server does not answer.";
+  if (status === 0) return "The server does not respond.";
   if (status === 401 || status === 403)
     return "This needs a sign-in, or a role that you do not have.";
   if (status === 404) return "There is nothing here, or it belongs to someone else.";

@@ -36,5 +36,5 @@ def code_of(processor: type[Processor] | str, place: Place) -> tuple[str, str]:
         source = "".join(linecache.getlines(str(module.__file__), vars(module)))
     code = own_code(source, name)
     if code is None:
-        raise ValueError(f"the class {name} must stand at the top of its file")
+        raise ValueError(f"the class {name} must be defined at the top level of its file")
     return code, name

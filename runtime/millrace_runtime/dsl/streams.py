@@ -225,7 +225,7 @@ class Stream(Records):
         else:
             raise TypeError(f"a stream joins a stream or a table, found {other!r}")
         if window is not None and not isinstance(other, Stream):
-            raise TypeError("only a join of two streams has a window")
+            raise TypeError("only a join of two streams takes a window")
         made = self._add(kind, params, about, inputs=[(other, "right")], port="left")
         return Stream(self._nodes, made)
 

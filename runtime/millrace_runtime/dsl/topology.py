@@ -84,9 +84,9 @@ class Topology:
         """
         elsewhere = df is not None or reader is not None
         if df is not None and reader is not None:
-            raise TypeError("a stream has a DataFrame (df=) or a reader, not both")
+            raise TypeError("a stream takes a DataFrame (df=) or a reader, not both")
         if elsewhere and (len(topics) != 1 or pattern is not None):
-            raise TypeError("a stream of a DataFrame or a reader has one name for its records")
+            raise TypeError("a stream of a DataFrame or a reader takes exactly one topic name")
         if partitions is not None and not elsewhere:
             raise TypeError("the partitions of a topic are set by Topology(partitions=...)")
         params = {
@@ -209,17 +209,17 @@ class Topology:
         for node in self.outside.frames:
             raise MillraceError(
                 "document_dataframe",
-                "It reads a DataFrame of the program, which a document cannot hold. Name what it "
-                'reads instead: reader=reader("parquet", options={"path": ...}, schema=...), or '
-                "write it to a topic by a query of its own.",
+                "It reads a DataFrame, which cannot be part of a document. Use a reader instead: "
+                'reader=reader("parquet", options={"path": ...}, schema=...), or write the '
+                "data to a topic with another query.",
                 node=node,
                 parameter="df",
             )
         for node in sorted(self.outside.sinks):
             raise MillraceError(
                 "document_function",
-                "Its records go to a function or a DataFrame of the program, which a document "
-                "cannot hold. Write them to a topic: .to(...).",
+                "Its records go to a function or a DataFrame, which cannot be part of a "
+                "document. Write them to a topic: .to(...).",
                 node=node,
             )
         return self.compilable()

@@ -71,7 +71,7 @@ def within(
     `difference` stands for both. `before` and `after` may be negative, but not their sum.
     """
     if (difference is None) == (before is None and after is None):
-        raise TypeError("within() takes either one difference, or before and after")
+        raise TypeError("within() takes either one time difference, or before and after")
     sides = {"before": before or 0, "after": after or 0}
     if difference is not None:
         sides = {"before": difference, "after": difference}

@@ -39,7 +39,7 @@ def dump(pid: int, log: Path) -> str:
             process.send_signal(signal.SIGQUIT)
     found = _until_written(log, before) if machines else ""
     if not found:
-        found = f"The JVM did not answer within {ANSWER_SECONDS:.0f} s."
+        found = f"The JVM did not respond within {ANSWER_SECONDS:.0f} s."
     return "\n".join([*lines, "", found, ""])
 
 

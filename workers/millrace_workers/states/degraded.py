@@ -38,7 +38,7 @@ def _restart(deployment: Deployment, tools: Tools, run: Run, found: Failure) -> 
     # A full disk must not keep a driver that hangs.
     with contextlib.suppress(OSError):
         keep(deployment, run, f"{found.message}\n\n{threads}")
-    failure = replace(found, message=f"{found.message} It was restarted; its threads are kept.")
+    failure = replace(found, message=f"{found.message} It was restarted; a thread dump was saved.")
     tools.record.end_run("killed", failure)
     if deployment.fallback is not None and not arrived(deployment, tools):
         return fall_back(deployment, tools, failure)

@@ -24,7 +24,9 @@ def begin(deployment: Deployment, tools: Tools, spec: JobSpec) -> str | None:
         if is_full(error):
             raise
         return refuse(deployment, tools, "stage", Failure("start_failed", str(error)))
-    tools.record.step("stage", "running", "The new driver is prepared; the one before runs on.")
+    tools.record.step(
+        "stage", "running", "The new driver is being prepared; the previous one continues."
+    )
     return None
 
 
@@ -51,7 +53,7 @@ def go_on(
     if tools.now() - deployment.since > PREPARE_PATIENCE_SECONDS:
         tools.launcher.end_standby(deployment.id, deployment.directory)
         seconds = f"{PREPARE_PATIENCE_SECONDS:.0f} s"
-        failure = Failure("start_timeout", f"The new driver was not prepared within {seconds}.")
+        failure = Failure("start_timeout", f"The new driver was not ready within {seconds}.")
         return _refused(deployment, tools, run, failure)
     return None
 

@@ -42,7 +42,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         tools.launcher.kill(deployment.run.process)
         failure = Failure(
             "start_timeout",
-            f"The driver did not report within {START_PATIENCE_SECONDS:.0f} s and was ended.",
+            f"The driver did not report within {START_PATIENCE_SECONDS:.0f} s and was killed.",
         )
         tools.record.end_run("killed", failure)
         if deployment.fallback is not None:

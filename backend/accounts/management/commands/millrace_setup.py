@@ -20,7 +20,7 @@ class Command(BaseCommand):
         """The options."""
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="print one line of JSON")
-        form.add_argument("--no-link", action="store_true", help="make and print no sign-in link")
+        form.add_argument("--no-link", action="store_true", help="do not create a sign-in link")
         parser.add_argument("--user", default="admin", help="name of the first admin")
         parser.add_argument("--workspace", default="main", help="slug of the first workspace")
 

@@ -25,11 +25,13 @@ class Command(DeploymentCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
         super().add_arguments(parser)
-        parser.add_argument("--delete", metavar="STATE", help="delete this one for good")
+        parser.add_argument("--delete", metavar="STATE", help="delete this state permanently")
         parser.add_argument(
-            "--name", metavar="NAME", help="the topology's name, which confirms it (else asked for)"
+            "--name",
+            metavar="NAME",
+            help="the topology's name, to confirm the deletion (asked for if omitted)",
         )
-        parser.add_argument("--json", action="store_true", help="the list as JSON")
+        parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """List, or delete."""
@@ -68,7 +70,7 @@ class Command(DeploymentCommand):
             self.stdout.flush()
             typed = sys.stdin.readline().strip()
         if typed != name:
-            raise CommandError(f"{typed!r} is not the name of the topology, nothing was deleted.")
+            raise CommandError(f"{typed!r} is not the name of the topology. Nothing was deleted.")
         try:
             delete_old_state(actor, row, options["delete"])
         except ApiError as error:

@@ -26,9 +26,11 @@ class Command(DeploymentCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """The options."""
         super().add_arguments(parser)
-        parser.add_argument("--cores", type=int, metavar="N", help="threads of its tasks")
-        parser.add_argument("--memory", type=int, metavar="MB", help="heap of its driver")
-        parser.add_argument("--plan", action="store_true", help="show what it does, change nothing")
+        parser.add_argument("--cores", type=int, metavar="N", help="number of threads for tasks")
+        parser.add_argument(
+            "--memory", type=int, metavar="MB", help="heap size of the driver in MB"
+        )
+        parser.add_argument("--plan", action="store_true", help="show the plan only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Show what is done, and do it."""
@@ -36,7 +38,7 @@ class Command(DeploymentCommand):
         given = {"cores": options["cores"], "memory_mb": options["memory"]}
         wanted = {name: value for name, value in given.items() if value is not None}
         if not wanted:
-            raise CommandError("Give --cores, --memory or both.")
+            raise CommandError("Set --cores, --memory or both.")
         for name, value in wanted.items():
             if value < LEAST[name]:
                 raise CommandError(f"{TITLES[name]}: {LEAST[name]} or more, not {value}.")
