@@ -141,7 +141,7 @@ class Job:
             return topics.prepare(kafka.session, kafka.client, self.source_topics, self.sink_topics)
         if self.has_topics:
             raise MillraceError(
-                "option_missing", "No broker was given, and the topology reads or writes topics."
+                "option_missing", "No broker is set, but the topology reads or writes topics."
             )
         return {}
 

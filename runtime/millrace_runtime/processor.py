@@ -1,4 +1,4 @@
-"""What the code of a `process` node sees without importing it."""
+"""Names that the code of a `process` node can use without an import."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNITS = {
 
 
 def duration(value: int | str) -> int:
-    """A duration in ms: a whole number of ms, or text like "250 ms", "1 second", "2 hours"."""
+    """Return a duration in ms from a whole number of ms, or text such as "250 ms" or "2 hours"."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     number, _, unit = str(value).strip().lower().partition(" ")
@@ -37,7 +37,7 @@ def duration(value: int | str) -> int:
 
 
 class Record:
-    """A record: key, value, timestamp (ms), headers as a list of (name, bytes)."""
+    """A record: key, value, timestamp (ms), and headers as a list of (name, bytes)."""
 
     __slots__ = ("headers", "key", "timestamp", "value")
 
@@ -50,7 +50,7 @@ class Record:
         self.headers = list(headers)
 
     def replace(self, **changes: Any) -> Record:
-        """A copy with other fields: key, value, timestamp, headers."""
+        """Return a copy with changed fields: key, value, timestamp, headers."""
         unknown = set(changes) - {"key", "value", "timestamp", "headers"}
         if unknown:
             raise TypeError(f"a record has no {', '.join(sorted(unknown))}")
@@ -74,13 +74,13 @@ class Record:
 
 
 class Processor:
-    """What a `process` node's class extends. All methods may be left out."""
+    """Base class of the class of a `process` node. All methods are optional."""
 
     def init(self, context: Context) -> None:
-        """Called once per task, before the first record."""
+        """Called once for each task, before the first record."""
 
     def process(self, record: Record) -> None:
-        """Called for every record."""
+        """Called for each record."""
 
     def close(self) -> None:
         """Called when the task ends."""

@@ -1,4 +1,4 @@
-"""The Python of a processor: it runs in a process of its own, from its source."""
+"""Source code of processors, which run in a separate Python process."""
 
 from __future__ import annotations
 

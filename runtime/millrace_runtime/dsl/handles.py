@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Handle:
-    """An output port of a node. Made by calls, never by hand."""
+    """An output port of a node. Returned by the methods of a topology; not created directly."""
 
     def __init__(self, nodes: Nodes, node: str, port: str = "out") -> None:
         self._nodes, self._end = nodes, End(node, port)
@@ -62,10 +62,10 @@ class Writable(Handle):
         also: Sequence[Handle] = (),
         **about: Unpack[About],
     ) -> None:
-        """Write the records to a topic, or to the one that an expression names for each.
+        """Write the records to a topic, or to a topic computed for each record.
 
-        `key`, `value`: by default the format that fits the type. `partition`: an expression giving
-        INT, in place of Kafka's default partitioner. `also`: further streams that are written.
+        `key`, `value`: formats (default: the format that matches the type). `partition`: an INT
+        expression (default: Kafka's partitioner). `also`: further streams to write.
         """
         params = {
             "topic": topic,
@@ -80,9 +80,10 @@ class Writable(Handle):
         """Call a function with the records of each micro-batch, as Spark's `foreachBatch` does.
 
         `function(df, number)`: `df` has the columns `key`, `value` (of the stream's types),
-        `timestamp` and `headers`, in no fixed order; a table's deletes have a null value. It runs
-        when the batch's records are on their topics. After a failure a batch comes again with the
-        same number, so a function that notes the number with its results has each batch once.
+        `timestamp` and `headers`; its rows are unordered, and deletes of a table have a null value.
+        The function is called after the batch was written to the topics. After a failure, it is
+        called again with the same number: store the number with the results to apply each batch
+        exactly once.
         """
         node = self._outside("foreach_batch", about)
         self._nodes.outside.functions[node] = function
@@ -96,11 +97,11 @@ class Writable(Handle):
         max_records: int = 200_000,
         **about: Unpack[About],
     ) -> DataFrame:
-        """The records as a streaming DataFrame, for a query of the caller's.
+        """Return the records as a streaming DataFrame for a query of your own.
 
-        It has the columns `key`, `value` (of the stream's types), `timestamp` and `headers`. The
-        caller writes it in output mode append, with a checkpoint that is Spark's alone. The
-        topology may have no other sink. For the arguments see `Topology.start`.
+        It has the columns `key`, `value` (of the stream's types), `timestamp` and `headers`. Write
+        it in output mode append, with an ordinary Spark checkpoint. The topology must not have
+        other sinks. For the arguments, see `Topology.start`.
         """
         node = self._outside("dataframe", about)
         self._nodes.outside.dataframes.add(node)
@@ -123,6 +124,6 @@ class Writable(Handle):
         also: Sequence[Handle] = (),
         **about: Unpack[About],
     ) -> None:
-        """Write each record to the log, after the prefix (default: the node's name)."""
+        """Write each record to the log, prefixed with `prefix` (default: the node's name)."""
         inputs = [(other, "in") for other in also]
         self._add("sink.print", {"label": prefix}, about, inputs=inputs)

@@ -1,4 +1,4 @@
-"""The nodes and edges of a topology while a program adds them."""
+"""Nodes and edges of a topology, as a program adds them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from millrace_runtime.dsl.stores import Store
 
 
 class About(TypedDict, total=False):
-    """Arguments that every node takes.
+    """Arguments of every node.
 
-    `name`: its id, which is its identity over versions (default: what it does, `filter`,
-    `filter-2`, a source by its topic). `label` and `description`: for people, by default the
-    comment above the call.
+    `name`: the node's id, which is its identity across versions (default: its kind, such as
+    `filter`, `filter-2`; the topic for a source). `label` and `description`: text for people
+    (default: the comment above the call).
     """
 
     name: str

@@ -20,7 +20,7 @@ GIVEN = "dataframe"
 
 @dataclass(frozen=True)
 class Reader:
-    """One of Spark's streaming readers. Made by `reader`."""
+    """A streaming reader of Spark. Created by `reader`."""
 
     format: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -47,10 +47,10 @@ def reader(
 ) -> Reader:
     """A format that Spark reads as a stream: `parquet`, `json`, `csv`, `text`, `delta`, `rate` …
 
-    `options`: those of Spark's reader, such as `path` and `maxFilesPerTrigger`. `schema`: its
-    columns as DDL; files need one. `columns`: Spark SQL expressions over them that give a record's
-    `key`, `value`, `timestamp` and, where needed, `headers`, `topic`, `partition` and `offset`; by
-    default the columns of these names.
+    `options`: options of Spark's reader, such as `path` and `maxFilesPerTrigger`. `schema`: its
+    columns as DDL; required for files. `columns`: Spark SQL expressions over the columns for `key`,
+    `value`, `timestamp` and, if needed, `headers`, `topic`, `partition` and `offset` (default: the
+    columns of these names).
     """
     given = {name: _text(value) for name, value in (options or {}).items()}
     return Reader(format, given, schema, dict(columns or {}))

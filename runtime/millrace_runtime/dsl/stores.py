@@ -1,4 +1,4 @@
-"""Stores that an operator materializes into, or a processor uses."""
+"""State stores of operators and processors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Duration = int | str | timedelta
 
 
 def in_milliseconds(duration: Duration | None) -> int | str | None:
-    """A duration as the document has it."""
+    """Return a duration in the form used in documents."""
     if isinstance(duration, timedelta):
         return int(duration / timedelta(milliseconds=1))
     return duration
@@ -22,7 +22,7 @@ def in_milliseconds(duration: Duration | None) -> int | str | None:
 
 @dataclass(eq=False)
 class Store:
-    """A store of a topology. The same object, used by several processors, is one store."""
+    """A state store. Processors that use the same object share the store."""
 
     kind: str
     name: str
@@ -46,11 +46,10 @@ def key_value_store(
     label: str | None = None,
     description: str | None = None,
 ) -> Store:
-    """The latest value of each key; iteration is in the order of the serialized keys.
+    """A store of the latest value of each key, ordered by the serialized keys.
 
-    The types are Spark SQL types. A processor's store needs them; an operator that materializes
-    into the store knows them by itself. `id` is the store's identity over versions, by default its
-    name.
+    The types are Spark SQL types: required for processors, inferred for other operators. `id` is
+    the store's identity across versions (default: its name).
     """
     common = _common(key_type, value_type, persistent, logging, logging_config, caching)
     return Store("key_value", name, common, id, label, description, calling())
@@ -72,9 +71,9 @@ def window_store(
     label: str | None = None,
     description: str | None = None,
 ) -> Store:
-    """Values by key and window start; rows older than `retention` are gone.
+    """A store of values by key and window start; rows older than `retention` are removed.
 
-    A processor's store needs `retention` and `window_size` as well as the types.
+    For processors, `retention`, `window_size` and the types are required.
     """
     common = _common(key_type, value_type, persistent, logging, logging_config, caching)
     common |= _given(retention=in_milliseconds(retention), window_size=in_milliseconds(window_size))
@@ -97,7 +96,7 @@ def session_store(
     label: str | None = None,
     description: str | None = None,
 ) -> Store:
-    """Values by key and session; what ended longer than `retention` ago is gone."""
+    """A store of values by key and session; sessions older than `retention` are removed."""
     common = _common(key_type, value_type, persistent, logging, logging_config, caching)
     common |= _given(retention=in_milliseconds(retention))
     return Store("session", name, common, id, label, description, calling())
@@ -117,7 +116,7 @@ def versioned_store(
     label: str | None = None,
     description: str | None = None,
 ) -> Store:
-    """All values of each key over time; versions older than `history_retention` are gone."""
+    """A store of the history of each key; versions older than `history_retention` are removed."""
     common = _common(key_type, value_type, persistent, logging, logging_config, caching)
     common |= _given(history_retention=in_milliseconds(history_retention))
     return Store("versioned", name, common, id, label, description, calling())

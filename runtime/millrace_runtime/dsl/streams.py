@@ -1,4 +1,4 @@
-"""Streams and tables: what the calls of a program give, and what can be called on them."""
+"""Streams and tables, and their operations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Records(Writable):
     """A stream, or the updates of a table."""
 
     def peek(self, message: str, **about: Unpack[About]) -> Stream:
-        """Write a line to the log for each record, and pass it on. `message` gives STRING."""
+        """Log a message (a STRING expression) for each record and forward it unchanged."""
         return Stream(self._nodes, self._add("peek", {"message": message}, about))
 
     def merge(self, *others: Records, **about: Unpack[About]) -> Stream:
-        """The records of all the streams, in the order in which they are processed."""
+        """Merge streams: the records of all of them, in the order of processing."""
         made = self._add("merge", {}, about, inputs=[(other, "in") for other in others])
         return Stream(self._nodes, made)
 
@@ -35,9 +35,9 @@ class Records(Writable):
         default: str | None = None,
         **about: Unpack[About],
     ) -> dict[str, Stream]:
-        """One stream for each branch: a record goes to the first whose predicate is true.
+        """Return a stream for each branch; a record goes to the first whose predicate is true.
 
-        `default` names the branch of the records that match none; without it they are dropped.
+        `default`: name of the branch for records without a match (default: they are dropped).
         """
         listed = [{"port": port, "predicate": each} for port, each in branches.items()]
         made = self._add("split", {"branches": listed, "default_port": default}, about)
@@ -55,12 +55,12 @@ class Records(Writable):
         also: Sequence[Records] = (),
         **about: Unpack[About],
     ) -> Any:
-        """Run a processor for each record; it may forward other keys.
+        """Process records with a Python class, which may change keys.
 
         `processor`: a class of this program or of a module beside it, or `"file.py:Class"` for a
-        file that is read and not imported. `key_type`, `value_type`: Spark SQL types of what it
-        forwards, by default those of its input. `outputs`: names of its output ports; with them
-        the result is a stream for each. `also`: further streams that come in.
+        file that is read without being imported. `key_type`, `value_type`: Spark SQL types of the
+        forwarded records (default: the input's types). `outputs`: names of the output ports; if
+        set, a stream is returned for each. `also`: further input streams.
         """
         return self._process(
             "process", processor, key_type, value_type, outputs, stores, also, about
@@ -77,7 +77,7 @@ class Records(Writable):
         also: Sequence[Records] = (),
         **about: Unpack[About],
     ) -> Any:
-        """The same for a processor that leaves keys alone: no repartition follows."""
+        """Like `process`, for a processor that keeps keys unchanged: no repartition follows."""
         return self._process(
             "process_values", processor, key_type, value_type, outputs, stores, also, about
         )
@@ -110,34 +110,38 @@ class Records(Writable):
 
 
 class Stream(Records):
-    """A KStream: every record is an event of its own."""
+    """A KStream: each record is an independent event."""
 
     def filter(self, predicate: str, **about: Unpack[About]) -> Stream:
-        """Keep the records for which the predicate is true; null counts as false."""
+        """Keep records for which the predicate is true; null counts as false."""
         return Stream(self._nodes, self._add("filter", {"predicate": predicate}, about))
 
     def filter_not(self, predicate: str, **about: Unpack[About]) -> Stream:
-        """Keep the records for which the predicate is not true."""
+        """Drop records for which the predicate is true."""
         return Stream(self._nodes, self._add("filter_not", {"predicate": predicate}, about))
 
     def map(self, *, key: str, value: str, **about: Unpack[About]) -> Stream:
-        """A new key and a new value for each record."""
+        """Compute a new key and a new value for each record."""
         return Stream(self._nodes, self._add("map", {"key": key, "value": value}, about))
 
     def map_values(self, value: str, **about: Unpack[About]) -> Stream:
-        """A new value for each record; the key stays."""
+        """Compute a new value for each record and keep the key."""
         return Stream(self._nodes, self._add("map_values", {"value": value}, about))
 
     def select_key(self, key: str, **about: Unpack[About]) -> Stream:
-        """A new key for each record; the value stays."""
+        """Compute a new key for each record and keep the value."""
         return Stream(self._nodes, self._add("select_key", {"key": key}, about))
 
     def flat_map(self, records: str, **about: Unpack[About]) -> Stream:
-        """Any number of records for each: ARRAY<STRUCT<key, value>>."""
+        """Turn each record into zero or more records; the expression returns ARRAY<STRUCT<key,
+        value>>.
+        """
         return Stream(self._nodes, self._add("flat_map", {"records": records}, about))
 
     def flat_map_values(self, values: str, **about: Unpack[About]) -> Stream:
-        """Any number of values for each record: ARRAY<V>."""
+        """Turn each record into zero or more records with the same key; the expression returns
+        ARRAY<V>.
+        """
         return Stream(self._nodes, self._add("flat_map_values", {"values": values}, about))
 
     def repartition(
@@ -147,20 +151,20 @@ class Stream(Records):
         topic: str | None = None,
         **about: Unpack[About],
     ) -> Stream:
-        """The stream through the topic `<topic>-repartition` (default: the node's name)."""
+        """Send the stream through the topic `<topic>-repartition` (default: the node's name)."""
         params = {"partitions": partitions, "name": topic}
         return Stream(self._nodes, self._add("repartition", params, about))
 
     def to_table(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
-        """The latest value of each key."""
+        """Convert to a table: the latest value of each key."""
         return Table(self._nodes, self._add("to_table", {}, about, stores=[store]))
 
     def group_by(self, key: str) -> GroupedStream:
-        """The records grouped by a new key."""
+        """Group records by a new key."""
         return GroupedStream(self, {"key": key})
 
     def group_by_key(self) -> GroupedStream:
-        """The records grouped by their key."""
+        """Group records by their key."""
         return GroupedStream(self, None)
 
     def join(
@@ -173,11 +177,12 @@ class Stream(Records):
         grace: Duration | None = None,
         **about: Unpack[About],
     ) -> Stream:
-        """Join with a stream, a table or a global table; records without a partner are dropped.
+        """Join with a stream, a table or a global table; records without a match are dropped.
 
-        A stream needs a `window` (`within`). A table is asked for the record's key; `grace` makes
-        records wait for late updates of a versioned table. A global table is asked for `key`, an
-        expression over the record. The joiner sees `key`, `left`, `right` and `timestamp`.
+        With a stream: `window` is required (`within`). With a table: the row of the record's key
+        is used; with `grace`, records wait for late updates of a versioned table. With a global
+        table: the row of `key` is used, an expression over the record. The joiner is an expression
+        over `key`, `left`, `right` and `timestamp`.
         """
         return self._join("inner", other, window, joiner, key, grace, about)
 
@@ -191,13 +196,13 @@ class Stream(Records):
         grace: Duration | None = None,
         **about: Unpack[About],
     ) -> Stream:
-        """Join that keeps records without a partner: `right` is null for them."""
+        """Like `join`, but keep records without a match: `right` is null for them."""
         return self._join("left", other, window, joiner, key, grace, about)
 
     def outer_join(
         self, other: Stream, window: JoinWindow, *, joiner: str, **about: Unpack[About]
     ) -> Stream:
-        """Join of two streams that keeps the records of both without a partner."""
+        """Join two streams and keep the records of both sides that have no match."""
         return self._join("outer", other, window, joiner, None, None, about)
 
     def _join(
@@ -231,39 +236,39 @@ class Stream(Records):
 
 
 class Table(Records):
-    """A KTable: the latest value of each key, and its updates."""
+    """A KTable: the latest value for each key."""
 
     def filter(
         self, predicate: str, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
-        """The rows for which the predicate is true; others count as deleted."""
+        """Keep rows for which the predicate is true; other rows are deleted from the result."""
         made = self._add("filter", {"predicate": predicate}, about, stores=[store])
         return Table(self._nodes, made)
 
     def filter_not(
         self, predicate: str, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
-        """The rows for which the predicate is not true."""
+        """Drop rows for which the predicate is true."""
         made = self._add("filter_not", {"predicate": predicate}, about, stores=[store])
         return Table(self._nodes, made)
 
     def map_values(
         self, value: str, *, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
-        """A new value for each row; a delete stays a delete."""
+        """Compute a new value for each row; deletes are forwarded."""
         made = self._add("map_values", {"value": value}, about, stores=[store])
         return Table(self._nodes, made)
 
     def to_stream(self, **about: Unpack[About]) -> Stream:
-        """The table's updates as a stream."""
+        """Convert to a stream of the table's updates."""
         return Stream(self._nodes, self._add("to_stream", {}, about))
 
     def group_by(self, key: str, value: str) -> GroupedTable:
-        """The rows grouped by a new key, with a new value."""
+        """Group rows by a new key, with a new value."""
         return GroupedTable(self, {"key": key, "value": value})
 
     def suppress(self, until: Suppressed, **about: Unpack[About]) -> Table:
-        """Hold updates back: `until_window_closes()` or `until_time_limit("1 minute")`."""
+        """Hold back updates: `until_window_closes()` or `until_time_limit("1 minute")`."""
         return Table(self._nodes, self._add("suppress", until.parts, about))
 
     def join(
@@ -275,9 +280,9 @@ class Table(Records):
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """The rows of both tables with equal keys, or the right rows that left ones refer to.
+        """Join two tables by their keys, or by a foreign key.
 
-        `foreign_key`: an expression over the left `key` and `value` that gives the right key.
+        `foreign_key`: the key of the right row, an expression over the left `key` and `value`.
         """
         return self._join("inner", other, joiner, foreign_key, store, about)
 
@@ -290,13 +295,13 @@ class Table(Records):
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """Join that keeps left rows without a partner: `right` is null for them."""
+        """Like `join`, but keep left rows without a match: `right` is null for them."""
         return self._join("left", other, joiner, foreign_key, store, about)
 
     def outer_join(
         self, other: Table, *, joiner: str, store: Store | None = None, **about: Unpack[About]
     ) -> Table:
-        """Join that keeps the rows of both tables without a partner."""
+        """Join two tables and keep the rows of both sides that have no match."""
         return self._join("outer", other, joiner, None, store, about)
 
     def _join(
@@ -321,11 +326,11 @@ class Table(Records):
 
 
 class GlobalTable(Handle):
-    """A GlobalKTable: whole on every task, to be joined with a stream."""
+    """A GlobalKTable: fully replicated to every task; can be joined with streams."""
 
 
 class GroupedStream:
-    """Records by key: to be counted, reduced, aggregated."""
+    """A stream grouped by key, for aggregations."""
 
     def __init__(self, stream: Stream, by: dict[str, str] | None) -> None:
         self._stream, self._by = stream, by
@@ -334,9 +339,9 @@ class GroupedStream:
         self._places = [calling()]
 
     def windowed_by(self, window: Window, *, emit: Emit = "every_update") -> GroupedStream:
-        """The same by time as well: `tumbling`, `hopping`, `sliding`, `sessions`, `unlimited`.
+        """Group by time as well: `tumbling`, `hopping`, `sliding`, `sessions`, `unlimited`.
 
-        `emit`: every update, or one result of each window when it has closed.
+        `emit`: every update, or one final result when the window closes.
         """
         made = GroupedStream(self._stream, self._by)
         made._window, made._emit = window, None if emit == "every_update" else emit
@@ -344,11 +349,11 @@ class GroupedStream:
         return made
 
     def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
-        """The number of records (BIGINT)."""
+        """Count the records of each key (BIGINT)."""
         return self._aggregate("count", {}, store, about)
 
     def reduce(self, reducer: str, *, store: Store | None = None, **about: Unpack[About]) -> Table:
-        """The values combined by an expression over `agg` and `value`."""
+        """Combine the values of each key by an expression over `agg` and `value`."""
         return self._aggregate("reduce", {"reducer": reducer}, store, about)
 
     def aggregate(
@@ -361,10 +366,10 @@ class GroupedStream:
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """The values folded into an aggregate of a Spark SQL type.
+        """Combine the values of each key into an aggregate of a Spark SQL type.
 
-        The aggregator sees `agg`, `key`, `value`, `timestamp`. Sessions need a `merger` over
-        `key`, `left` and `right`.
+        The aggregator is an expression over `agg`, `key`, `value` and `timestamp`. Session windows
+        need a `merger`, an expression over `key`, `left` and `right`.
         """
         params = {
             "type": type,
@@ -375,9 +380,9 @@ class GroupedStream:
         return self._aggregate("aggregate", params, store, about)
 
     def cogroup(self, aggregator: str, *, port: str = "in1") -> CogroupedStream:
-        """The first of several streams that are folded into one aggregate.
+        """Start a cogroup, which combines several streams into one aggregate.
 
-        `port` names the input of the node.
+        `port`: name of the node's input.
         """
         return CogroupedStream([(port, self, aggregator)])
 
@@ -391,14 +396,14 @@ class GroupedStream:
 
 
 class GroupedTable:
-    """Rows by a new key: aggregated with an adder and a subtractor."""
+    """A table grouped by a new key; aggregated with an adder and a subtractor."""
 
     def __init__(self, table: Table, by: dict[str, str]) -> None:
         self._table, self._by = table, by
         self._places = [calling()]
 
     def count(self, *, store: Store | None = None, **about: Unpack[About]) -> Table:
-        """The number of rows of each group (BIGINT)."""
+        """Count the rows of each group (BIGINT)."""
         return self._aggregate("count", {}, store, about)
 
     def reduce(
@@ -409,7 +414,7 @@ class GroupedTable:
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """The values of each group combined; the subtractor takes an old value out."""
+        """Combine the values of each group; the subtractor removes an old value."""
         params = {"reducer": reducer, "subtractor": subtractor}
         return self._aggregate("reduce", params, store, about)
 
@@ -423,7 +428,7 @@ class GroupedTable:
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """The values of each group folded; the subtractor takes an old value out."""
+        """Aggregate the values of each group; the subtractor removes an old value."""
         params = {
             "type": type,
             "initializer": initializer,
@@ -441,7 +446,7 @@ class GroupedTable:
 
 
 class CogroupedStream:
-    """Several grouped streams that are folded into one aggregate."""
+    """Several grouped streams that are combined into one aggregate."""
 
     def __init__(
         self, inputs: list[tuple[str, GroupedStream, str]], window: Window | None = None
@@ -451,12 +456,12 @@ class CogroupedStream:
     def cogroup(
         self, grouped: GroupedStream, aggregator: str, *, port: str | None = None
     ) -> CogroupedStream:
-        """Add a grouped stream with an aggregator of its own."""
+        """Add a grouped stream with its own aggregator."""
         named = port or f"in{len(self._inputs) + 1}"
         return CogroupedStream([*self._inputs, (named, grouped, aggregator)], self._window)
 
     def windowed_by(self, window: Window) -> CogroupedStream:
-        """The same by time as well."""
+        """Group by time as well; see `GroupedStream.windowed_by`."""
         return CogroupedStream(self._inputs, window)
 
     def aggregate(
@@ -468,7 +473,7 @@ class CogroupedStream:
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """The aggregate, of a Spark SQL type. Sessions need a `merger`."""
+        """Aggregate into a Spark SQL type. Session windows need a `merger`."""
         listed = [
             {"port": port, "aggregator": aggregator}
             | ({"group_by": grouped._by} if grouped._by else {})

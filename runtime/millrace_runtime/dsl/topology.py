@@ -28,9 +28,9 @@ Start = Literal["earliest", "latest"]
 class Topology:
     """A Kafka Streams topology.
 
-    `partitions`: how many the design assumes of topics (default 1). The other settings are those
-    of the document: what happens to records whose bytes cannot be read or whose processing fails,
-    and whether results are written exactly once.
+    `partitions`: assumed number of partitions by topic (default 1). The other arguments are settings
+    of the document: the handlers of deserialization and processing errors, the dead letter topic
+    and the processing guarantee.
     """
 
     def __init__(
@@ -70,17 +70,17 @@ class Topology:
         start: Start = "earliest",
         **about: Unpack[About],
     ) -> Stream:
-        """The records of topics, or of all topics whose whole name matches `pattern`.
+        """Read topics, or all topics whose full name matches `pattern`, as a stream.
 
-        `reader` (see `reader`) or `df` take their records from elsewhere: a streaming DataFrame
-        with the columns `key`, `value` and `timestamp` (and, where there are any, `headers`,
-        `topic`, `partition`, `offset`), or a function that makes one of the session. The one topic
-        then names the records, and `partitions` (default 1) is the number of its partitions:
-        they are spread by their keys, as Kafka's partitioner does. `key`, `value`: the formats
-        whose types the columns have; a column of bytes is decoded.
+        `key`, `value`: formats. `timestamp`: a TIMESTAMP or BIGINT (ms) expression (default: the
+        timestamp of the Kafka record); `invalid_timestamp`: what to do if it is null or negative.
 
-        `timestamp`: an expression giving TIMESTAMP or BIGINT (ms), by default the record's own
-        time; `invalid_timestamp`: what happens where it is null or negative.
+        With `reader` (see `reader`) or `df`, the records do not come from the broker. `df` is a
+        streaming DataFrame with the columns `key`, `value` and `timestamp` (optionally `headers`,
+        `topic`, `partition`, `offset`), or a function that creates one from the session. Columns
+        have the types of the formats; BINARY columns are deserialized. The single topic then only
+        names the records, and `partitions` (default 1) is its number of partitions; records are
+        partitioned by key, as by Kafka's partitioner.
         """
         elsewhere = df is not None or reader is not None
         if df is not None and reader is not None:
@@ -114,7 +114,7 @@ class Topology:
         store: Store | None = None,
         **about: Unpack[About],
     ) -> Table:
-        """The latest value of each key of a topic."""
+        """Read a topic as a table: the latest value for each key."""
         params = {"topic": topic, **_read(key, value, timestamp, invalid_timestamp, start)}
         stores = [store] if store else []
         return Table(self._nodes, self._nodes.add("source.table", params, [], about, stores))
@@ -128,14 +128,14 @@ class Topology:
         store: Store | None = None,
         **about: Unpack[About],
     ) -> GlobalTable:
-        """The latest value of each key of a topic, all of it on every task."""
+        """Read a topic as a table that is fully replicated to every task."""
         params = {"topic": topic, "key": key, "value": value}
         stores = [store] if store else []
         made = self._nodes.add("source.global_table", params, [], about, stores)
         return GlobalTable(self._nodes, made)
 
     def add_store(self, store: Store) -> None:
-        """Add a store that no operator uses yet."""
+        """Add a store that is not yet connected to an operator."""
         self._nodes.store(store)
 
     def start(
@@ -151,15 +151,14 @@ class Topology:
     ) -> StreamingQuery:
         """Start the topology on a Spark session and a Kafka broker; return Spark's query.
 
-        `spark`: a session of `millrace_runtime.spark_session`, which has the operator and the
-        settings that results depend on. `bootstrap_servers`: HOST:PORT; not needed where no topic
-        is read or written. `checkpoint`: a folder for progress and state. `options`:
-        settings of Kafka's clients, such as `security.protocol`. `trigger`: the time between
-        micro-batches; `available_now`: process what is there, then end. `max_records`: the most
-        that a micro-batch takes.
+        `spark`: a session created by `millrace_runtime.spark_session`, which has the operator and
+        the required settings. `bootstrap_servers`: HOST:PORT; not needed without topics.
+        `checkpoint`: folder for offsets and state. `options`: settings of Kafka's clients, such as
+        `security.protocol`. `trigger`: time between micro-batches; `available_now`: process all
+        available records, then stop. `max_records`: maximum number of records in a micro-batch.
 
-        Raises MillraceError for a topology that is refused, for topics that are missing, and for a
-        checkpoint that does not fit.
+        Raises MillraceError for an invalid topology, for missing topics, and for a checkpoint of
+        another topology.
         """
         from millrace_runtime.starting import start
 
@@ -171,7 +170,7 @@ class Topology:
     def describe(self, spark: SparkSession) -> str:
         """Sub-topologies, tasks, stores and internal topics, as `Topology#describe` shows them.
 
-        `spark`: a session of `millrace_runtime.spark_session`; it judges the expressions. Raises
+        `spark`: a session created by `millrace_runtime.spark_session`; it checks the expressions. Raises
         MillraceError for a topology that is refused.
         """
         from millrace_compiler.describe import description_of
@@ -181,9 +180,8 @@ class Topology:
         return description_of(compiled(self.compilable(), session_analyzer(spark))).text
 
     def main(self, argv: Sequence[str] | None = None) -> None:
-        """Run on Spark and Kafka until stopped, then end the process.
-
-        The options are those of `python job.py --help`.
+        """Run on Spark and Kafka until stopped, then exit. `python job.py --help` lists the
+        options.
         """
         from millrace_runtime.main import main
 
@@ -191,7 +189,7 @@ class Topology:
 
     @property
     def outside(self) -> Outside:
-        """The DataFrames and functions that belong to nodes, which no document can hold."""
+        """DataFrames and functions of nodes, which cannot be part of a document."""
         return self._nodes.outside
 
     def _dataframe(self, node: str, spark: SparkSession, **options: Any) -> DataFrame:

@@ -10,21 +10,21 @@ from millrace_runtime.dsl.stores import Duration, in_milliseconds
 
 @dataclass(frozen=True)
 class Window:
-    """A window of an aggregation; durations are whole milliseconds or text."""
+    """A window of an aggregation. Durations are whole milliseconds or text."""
 
     parts: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class JoinWindow:
-    """How far apart in time two records may be that are joined."""
+    """The time window of a join of two streams."""
 
     parts: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Suppressed:
-    """What `suppress` waits for."""
+    """When `suppress` emits updates."""
 
     parts: dict[str, Any]
 
@@ -35,27 +35,27 @@ def _window(type: str, **parts: Duration | None) -> Window:
 
 
 def tumbling(size: Duration, *, grace: Duration | None = None) -> Window:
-    """Windows of one size, one after the other. `grace`: how long late records are taken."""
+    """Fixed-size windows that do not overlap. `grace`: how long late records are accepted."""
     return _window("tumbling", size=size, grace=grace)
 
 
 def hopping(size: Duration, *, advance: Duration, grace: Duration | None = None) -> Window:
-    """Windows of one size, a new one with every `advance`; they overlap."""
+    """Fixed-size, overlapping windows; a new one starts with every `advance`."""
     return _window("hopping", size=size, advance=advance, grace=grace)
 
 
 def sliding(difference: Duration, *, grace: Duration | None = None) -> Window:
-    """Windows of records whose times differ by at most `difference`."""
+    """Sliding windows of records whose timestamps differ by at most `difference`."""
     return _window("sliding", difference=difference, grace=grace)
 
 
 def sessions(gap: Duration, *, grace: Duration | None = None) -> Window:
-    """Sessions: windows that grow while records follow each other within `gap`."""
+    """Session windows, which grow while records follow each other within `gap`."""
     return _window("session", gap=gap, grace=grace)
 
 
 def unlimited(*, start: Duration | None = None) -> Window:
-    """One window without end, from `start` on (ms since 1970, default 0)."""
+    """One window without end, from `start` (ms since the epoch, default 0)."""
     return _window("unlimited", start=start)
 
 
@@ -66,9 +66,9 @@ def within(
     after: Duration | None = None,
     grace: Duration | None = None,
 ) -> JoinWindow:
-    """A right record from `before` earlier than the left one to `after` later.
+    """Join a left record with right ones from `before` earlier to `after` later.
 
-    `difference` stands for both. `before` and `after` may be negative, but not their sum.
+    `difference` sets both. `before` and `after` can be negative, but not their sum.
     """
     if (difference is None) == (before is None and after is None):
         raise TypeError("within() takes either one time difference, or before and after")
@@ -86,7 +86,7 @@ def until_window_closes(
     max_bytes: int | None = None,
     when_full: Literal["fail"] | None = None,
 ) -> Suppressed:
-    """One final result of each window, when stream time has passed its end and grace."""
+    """Emit one final result for each window, when stream time passes its end plus grace period."""
     return _suppressed("window_closes", None, max_records, max_bytes, when_full)
 
 
@@ -97,7 +97,7 @@ def until_time_limit(
     max_bytes: int | None = None,
     when_full: Literal["emit", "fail"] | None = None,
 ) -> Suppressed:
-    """At most one update of each key within `limit`, by stream time."""
+    """Emit at most one update of each key within `limit`, by stream time."""
     return _suppressed("time_limit", limit, max_records, max_bytes, when_full)
 
 
