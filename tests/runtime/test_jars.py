@@ -61,7 +61,7 @@ def test_a_folder_without_the_jars_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_JARS", str(tmp_path))
-    with pytest.raises(MillraceError, match=r"lacks .*kafka-clients-3\.9\.2\.jar"):
+    with pytest.raises(MillraceError, match=r"does not contain .*kafka-clients-3\.9\.2\.jar"):
         jars.connector_jars()
 
 

@@ -89,7 +89,7 @@ def test_a_new_driver_that_is_never_prepared_is_given_up(changing: Bench) -> Non
     changing.now += PREPARE_PATIENCE_SECONDS + 1
     assert changing.tick() == "running"
     assert changing.deployment.failure is not None
-    assert "not prepared within" in changing.deployment.failure["message"]
+    assert "not ready within" in changing.deployment.failure["message"]
     assert len(changing.launcher.killed) == 1
 
 

@@ -28,9 +28,9 @@ Start = Literal["earliest", "latest"]
 class Topology:
     """A Kafka Streams topology.
 
-    `partitions`: assumed number of partitions by topic (default 1). The other arguments are settings
-    of the document: the handlers of deserialization and processing errors, the dead letter topic
-    and the processing guarantee.
+    `partitions`: assumed number of partitions by topic (default 1). The other arguments are
+    settings of the document: the handlers of deserialization and processing errors, the dead letter
+    topic and the processing guarantee.
     """
 
     def __init__(
@@ -170,8 +170,8 @@ class Topology:
     def describe(self, spark: SparkSession) -> str:
         """Sub-topologies, tasks, stores and internal topics, as `Topology#describe` shows them.
 
-        `spark`: a session created by `millrace_runtime.spark_session`; it checks the expressions. Raises
-        MillraceError for a topology that is refused.
+        `spark`: a session created by `millrace_runtime.spark_session`, which checks expressions.
+        Raises MillraceError for an invalid topology.
         """
         from millrace_compiler.describe import description_of
 
