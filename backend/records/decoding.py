@@ -9,6 +9,7 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from accounts.models import User, Workspace
@@ -53,44 +54,13 @@ class Reader:
         """
         if not records:
             return []
-        answer = ask(
-            {
-                "do": "simulate",
-                "owner": f"person {self.person.pk}",
-                "document": self._document(),
-                "inputs": [_line(record) for record in records],
-                "trace": 0,
-                "expected": None,
-            }
-        )
-        if answer.get("state") == "starting":
-            raise Unavailable(
-                "simulator_starting",
-                "The simulator, which reads these formats, is starting.",
-                "Try again in a few seconds.",
-            )
-        if answer["result"] is None:
-            found = [each for each in answer["diagnostics"] if each["severity"] == "error"]
-            raise ApiError("unreadable_format", found[0]["message"], found[0].get("hint") or "")
-        outputs = {each["after"]: each for each in answer["result"]["outputs"]}
-        return [
-            self._parts(record, outputs.get(number)) for number, record in enumerate(records, 1)
-        ]
+        outputs = outputs_of(self.person, self._document(), records)
+        return [self.parts(record, outputs.get(number)) for number, record in enumerate(records, 1)]
 
     def _document(self) -> dict[str, Any]:
-        source = {"topics": ["records"], "key": dict(self.key), "value": dict(self.value)}
-        return {
-            "format": "millrace.topology/1",
-            "name": "decode",
-            "settings": {"deserialization_handler": "continue"},
-            "nodes": [
-                {"id": "in", "kind": "source.stream", "params": source},
-                {"id": "out", "kind": "sink.topic", "params": {"topic": "decoded"}},
-            ],
-            "edges": [{"source": "in", "target": "out"}],
-        }
+        return reading(self.key, self.value)
 
-    def _parts(self, record: Raw, output: Mapping[str, Any] | None) -> tuple[Decoded, Decoded]:
+    def parts(self, record: Raw, output: Mapping[str, Any] | None) -> tuple[Decoded, Decoded]:
         if output is None:
             error = (
                 f"Not of the formats {self.key['format']} (key), {self.value['format']} (value)."
@@ -102,8 +72,79 @@ class Reader:
         )
 
 
-def _line(record: Raw) -> dict[str, Any]:
-    line: dict[str, Any] = {"topic": "records", "timestamp": max(record.timestamp, 0)}
+def reading(
+    key: Mapping[str, Any],
+    value: Mapping[str, Any],
+    topic: str = "records",
+    *between: Mapping[str, Any],
+) -> dict[str, Any]:
+    """A document that reads records in these formats, perhaps with nodes behind the source."""
+    source = {"topics": [topic], "key": dict(key), "value": dict(value)}
+    nodes: list[Mapping[str, Any]] = [
+        {"id": "in", "kind": "source.stream", "params": source},
+        *between,
+        {"id": "out", "kind": "sink.topic", "params": {"topic": f"{topic[:200]}-read"}},
+    ]
+    return {
+        "format": "millrace.topology/1",
+        "name": "decode",
+        "settings": {"deserialization_handler": "continue", "processing_handler": "continue"},
+        "nodes": nodes,
+        "edges": [{"source": a["id"], "target": b["id"]} for a, b in pairwise(nodes)],
+    }
+
+
+def outputs_of(
+    person: User, document: Mapping[str, Any], records: Sequence[Raw], topic: str = "records"
+) -> dict[int, Any]:
+    """What a document of `reading` writes for each record, by the record's number from 1.
+
+    Raises Unavailable while the simulator starts, Refused for a document that does not compile,
+    ApiError where the simulation ends with an error.
+    """
+    answer = ask(
+        {
+            "do": "simulate",
+            "owner": f"person {person.pk}",
+            "document": document,
+            "inputs": [_line(record, topic) for record in records],
+            "trace": 0,
+            "expected": None,
+        }
+    )
+    if answer.get("state") == "starting":
+        raise Unavailable(
+            "simulator_starting",
+            "The simulator, which reads these formats, is starting.",
+            "Try again in a few seconds.",
+        )
+    if answer["result"] is None:
+        found = next(each for each in answer["diagnostics"] if each["severity"] == "error")
+        raise Refused(found)
+    if answer["result"].get("error"):
+        raise ApiError("unreadable_format", str(answer["result"]["error"]["message"]))
+    return {each["after"]: each for each in answer["result"]["outputs"]}
+
+
+class Refused(ApiError):
+    """A document of `reading` has an error, of which `diagnostic` tells."""
+
+    def __init__(self, diagnostic: Mapping[str, Any]) -> None:
+        super().__init__("unreadable_format", diagnostic["message"], diagnostic.get("hint") or "")
+        self.diagnostic = diagnostic
+
+
+def _line(record: Raw, topic: str) -> dict[str, Any]:
+    line: dict[str, Any] = {
+        "topic": topic,
+        "partition": record.partition,
+        "offset": record.offset,
+        "timestamp": max(record.timestamp, 0),
+        "headers": {
+            name: None if value is None else value.decode("utf-8", "replace")
+            for name, value in record.headers
+        },
+    }
     for part, raw in (("key", record.key), ("value", record.value)):
         if raw is None:
             line[part] = None

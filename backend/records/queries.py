@@ -12,6 +12,7 @@ from millrace_backend.errors import ApiError, NotFound
 from records.choices import RecordFormat, Start
 from records.codecs import Decoded, as_base64, cut, decode
 from records.decoding import MOST_DECODED, Reader
+from records.expressions import MOST_ASKED, Where
 from records.filters import Filter
 from records.reading import Page, Raw, Scan, Take
 from records.topics import Ends, described, ends_of, offsets_at
@@ -37,12 +38,17 @@ class Asked:
     filter: Filter = field(default_factory=Filter)
     #: formats of a topology's node in the place of those two
     reader: Reader | None = None
+    #: an expression that is true for what is wanted
+    where: Where | None = None
     #: from an answer: `partition:offset`, separated by commas
     cursor: str = ""
 
 
 def read_page(topic: str, asked: Asked) -> dict[str, Any]:
     """One page of records. Raises ApiError for a partition or a cursor that is none."""
+
+    raw: list[Any]
+    records: list[Any]
 
     def take(record: Raw) -> dict[str, Any] | None:
         key = decode(record.key, asked.key_format)
@@ -51,14 +57,24 @@ def read_page(topic: str, asked: Asked) -> dict[str, Any]:
             return None
         return shown(record, key, value)
 
-    if asked.reader is None:
+    if asked.where is not None:
+        # They are evaluated together: what is found of them is the page, however many that are.
+        page, ends = scanned(topic, replace(asked, limit=MOST_ASKED), lambda record: record)
+        raw = [row.content for row in page.rows]
+        count = len(raw)
+        records = [
+            shown(record, key, value)
+            for record, key, value in asked.where.accepted(raw)
+            if not asked.filter or asked.filter.accepts(key, value)
+        ]
+    elif asked.reader is None:
         page, ends = scanned(topic, asked, take)
         count = page.scanned
-        records: list[Any] = [row.content for row in page.rows]
+        records = [row.content for row in page.rows]
     else:
         # They are decoded together, so the filter comes after: it finds some of a full page.
         page, ends = scanned(topic, replace(asked, limit=MOST_DECODED), lambda record: record)
-        raw: list[Any] = [row.content for row in page.rows]
+        raw = [row.content for row in page.rows]
         count = len(raw)
         records = [
             shown(record, key, value)

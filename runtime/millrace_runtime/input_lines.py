@@ -39,6 +39,10 @@ def checked_line(line: Any, where: str) -> dict[str, Any]:
         _whole(line, "partition", where, ", 0 or higher")
         if not 0 <= line["partition"] < 1 << 31:
             raise invalid_line(where, f"there is no partition {line['partition']}")
+    if line.get("offset") is not None:
+        _whole(line, "offset", where, ", 0 or higher")
+        if line["offset"] < 0:
+            raise invalid_line(where, f"there is no offset {line['offset']}")
     _headers(line.get("headers"), where)
     for name in ("key_bytes", "value_bytes"):
         given = line.get(name)

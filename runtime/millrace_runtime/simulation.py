@@ -248,6 +248,8 @@ class Simulator:
         if formats is None:
             return []
         partition = int(line.get("partition") or 0)
+        if line.get("offset") is not None:
+            self._offsets[(topic, partition)] = int(line["offset"])
         headers = [
             [name, None if value is None else _base64(str(value).encode())]
             for name, value in (line.get("headers") or {}).items()

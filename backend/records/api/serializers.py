@@ -191,6 +191,14 @@ class RecordsQuerySerializer(FormatsQuerySerializer):
         default=Compare.EQUALS,
         help_text="How the field is compared with `equals`.",
     )
+    where = serializers.CharField(
+        max_length=LONGEST_FILTER,
+        default="",
+        allow_blank=True,
+        help_text="A Spark SQL expression that is true for what is wanted, over `key`, `value`, "
+        "`timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by "
+        "a request. Without `reader`, text and JSON are STRING.",
+    )
     cursor = serializers.CharField(
         max_length=100_000,
         default="",

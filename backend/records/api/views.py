@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from records import actions, topics
 from records.api import serializers as shapes
 from records.decoding import Reader
+from records.expressions import Where
 from records.filters import read_filter
 from records.queries import Asked, read_one, read_page
 from records.sampling import Mask, SampleRequest, sample
@@ -102,6 +103,10 @@ class RecordsView(TopicApiView):
         names = ("contains", "field", "equals", "compare")
         wanted = read_filter(*(asked.pop(name) for name in names))
         asked["reader"] = self.reader_of(found, topic, asked["reader"])
+        where = asked.pop("where")
+        if where:
+            formats = (asked["reader"], asked["key_format"], asked["value_format"])
+            asked["where"] = Where(self.person, topic, where, *formats)
         page = read_page(topic, Asked(**asked, filter=wanted))
         return Response(shapes.RecordPageSerializer(page).data)
 

@@ -29,7 +29,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Set or change the password; ends other sessions and revokes all tokens. */
+        /** @description Set or change the password; other sessions and all tokens end. */
         put: operations["account_password"];
         post?: never;
         delete?: never;
@@ -139,9 +139,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Skip the record or send it to the dead letter topic, once, and restart (operator). All
-         *     other results of the batch are written as often as without the failure. 409 for any
-         *     record other than that of the failure.
+         * @description Skip the record, or make a dead letter of it, once, and start again (operator).
+         *
+         *     Everything else that the batch makes is written exactly as often as without the failure. 409
+         *     for another record than that of the failure.
          */
         post: operations["deployment_failed_record"];
         delete?: never;
@@ -259,12 +260,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Which stores are kept, migrated, incompatible, new or lost, and why; changes nothing. */
+        /** @description Each store kept, migrated, incompatible, new or lost, and why; nothing is touched. */
         get: operations["deployment_plan"];
         put?: never;
         /**
-         * @description The plan of a start from another position: offsets and their effects; changes nothing.
-         *     503 if Kafka does not respond.
+         * @description The plan of a start from elsewhere: the offsets, and what they mean; nothing is touched.
+         *
+         *     503 where Kafka does not respond.
          */
         post: operations["deployment_plan_start"];
         delete?: never;
@@ -300,8 +302,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Deploy another version or other settings (operator); the old one runs until the new one
-         *     is ready. 409 with the plan if a store needs a decision that is missing in ``stores``.
+         * @description Deploy another version or other settings (operator); the old one runs until it is ready.
+         *
+         *     409 with the plan of the change where a store needs a decision that ``stores`` lacks.
          */
         post: operations["deployment_redeploy"];
         delete?: never;
@@ -405,9 +408,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Change threads and memory while it runs (operator), without losing state. A driver with
-         *     the new settings takes over, as described by `handover` in the plan. 409 if it is not
-         *     running.
+         * @description Change threads and memory while it runs (operator); nothing of its state is lost.
+         *
+         *     A driver with the new settings takes over, as the `handover` of the plan says. 409 where it
+         *     does not run.
          */
         post: operations["deployment_scale"];
         delete?: never;
@@ -506,7 +510,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Stop the generator (operator). */
+        /** @description Let it write no more (operator). */
         post: operations["generator_stop"];
         delete?: never;
         options?: never;
@@ -557,7 +561,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Create a sign-in link; revokes earlier ones (admin of the installation). */
+        /** @description Make the link; earlier ones end (admin of the installation). */
         post: operations["installation_account_link"];
         delete?: never;
         options?: never;
@@ -572,7 +576,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Newest first (admin of the installation). */
+        /** @description The newest first (admin of the installation). */
         get: operations["installation_audit_list"];
         put?: never;
         post?: never;
@@ -607,7 +611,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Set which topics its members may use (admin of the installation). */
+        /** @description Set which topics its people may use (admin of the installation). */
         put: operations["installation_workspace_set"];
         post?: never;
         delete?: never;
@@ -767,8 +771,10 @@ export interface paths {
         /** @description The draft; without one, the latest version, or an empty document if there is none. */
         get: operations["draft_get"];
         /**
-         * @description Save the draft (editor). The document may contain errors. 409 with both drafts if the
-         *     revision does not match. A document that equals its base version deletes the draft.
+         * @description Save the draft (editor). The document may contain errors.
+         *
+         *     409 with both sides where the draft is not of the stated revision. A document that is its
+         *     base version again ends the draft.
          */
         put: operations["draft_save"];
         post?: never;
@@ -803,7 +809,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The input lines of its template; none for topologies without a template. */
+        /** @description The input lines that came with its template; none for other topologies. */
         get: operations["sample_inputs_get"];
         put?: never;
         post?: never;
@@ -1030,7 +1036,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page, running generators first. */
+        /** @description One page, those that run before those that ended. */
         get: operations["generator_list"];
         put?: never;
         /** @description Write random records to a topic until a limit or a stop (operator). */
@@ -1086,7 +1092,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Create the link (admin); 403 for accounts that do not belong to this workspace only. */
+        /** @description Make the link (admin); 403 for accounts that are not this workspace's alone. */
         post: operations["member_link"];
         delete?: never;
         options?: never;
@@ -1101,9 +1107,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Conditions that a version must meet before it is deployed. */
+        /** @description What must be true of a version before it is deployed. */
         get: operations["workspace_rules_get"];
-        /** @description Set the conditions (admin); running deployments continue. */
+        /** @description Set them (admin); what runs goes on. */
         put: operations["workspace_rules_set"];
         post?: never;
         delete?: never;
@@ -1119,15 +1125,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether a simulation can start immediately; starts the simulator if necessary. */
+        /** @description Whether a simulation would run at once; a simulator that is not there is started. */
         get: operations["simulator_get"];
         put?: never;
         /**
-         * @description Run a document on input lines (editor; viewers: the document of a saved version). 202
-         *     while a simulator is starting: try again in a second.
+         * @description Run a document on input lines (editor; a viewer: a saved version's document).
+         *
+         *     202 while a simulator is starting: ask again in a second.
          */
         post: operations["simulation_run"];
-        /** @description Cancel the user's running simulations. */
+        /** @description End the reader's simulations that are running. */
         delete: operations["simulation_cancel"];
         options?: never;
         head?: never;
@@ -1143,7 +1150,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Create the topology and its topics, and start its generators (operator). */
+        /** @description Make the topology, its topics, and start its generators (operator). */
         post: operations["template_try"];
         delete?: never;
         options?: never;
@@ -1158,7 +1165,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page by name, read from Kafka; 503 if it does not respond. */
+        /** @description One page by name, read from Kafka now; 503 if it does not respond. */
         get: operations["topic_figures_list"];
         put?: never;
         post?: never;
@@ -1193,11 +1200,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Partitions with their offsets, and configuration. */
+        /** @description Its partitions with their offsets, and its configuration. */
         get: operations["topic_get"];
         put?: never;
         post?: never;
-        /** @description Delete the topic with its records (admin); 409 if a deployment uses it. */
+        /** @description Delete it with its records (admin); 409 where a deployment uses it. */
         delete: operations["topic_delete"];
         options?: never;
         head?: never;
@@ -1211,7 +1218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Consumer groups with committed offsets for the topic, with their lag. */
+        /** @description The consumer groups that committed offsets of it, with their lag. */
         get: operations["consumer_group_list"];
         put?: never;
         post?: never;
@@ -1228,7 +1235,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page. A request scans a limited number of records; `next` continues from there. */
+        /** @description One page; what one request scans is limited, and `next` goes on from there. */
         get: operations["record_list"];
         put?: never;
         /** @description Write a record (operator). */
@@ -1246,7 +1253,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The complete record at an offset, with its bytes. */
+        /** @description The record at an offset, whole, with its bytes. */
         get: operations["record_get"];
         put?: never;
         post?: never;
@@ -1340,7 +1347,7 @@ export interface components {
         /** @description One incident. */
         Alert: {
             condition: components["schemas"]["AlertCondition"];
-            /** @description Notifications of the alert. */
+            /** @description Its notifications. */
             deliveries: components["schemas"]["Delivery"][];
             deployment: number;
             /** Format: date-time */
@@ -1360,7 +1367,7 @@ export interface components {
             topology_name: string;
             /**
              * Format: double
-             * @description The last value.
+             * @description The last one.
              */
             value: number | null;
         };
@@ -1406,7 +1413,7 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /**
-             * @description How long the condition must be true before the alert fires.
+             * @description For so long before it fires.
              * @default 0
              */
             for_seconds: number;
@@ -1416,17 +1423,17 @@ export interface components {
             name: string;
             /**
              * Format: double
-             * @description The condition is true above this value; null for conditions on states.
+             * @description Above it the condition holds; null for states.
              */
             threshold?: number | null;
-            /** @description Null for all deployments. */
+            /** @description Null: all deployments. */
             topology?: number | null;
             readonly topology_name: string | null;
             /** Format: date-time */
             readonly updated_at: string;
             readonly updated_by: string | null;
             /**
-             * @description Address for POST requests; viewers and editors see only its host.
+             * @description Address that gets a POST; viewers and editors see its host alone.
              * @default
              */
             webhook: string;
@@ -1445,7 +1452,7 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /**
-             * @description How long the condition must be true before the alert fires.
+             * @description For so long before it fires.
              * @default 0
              */
             for_seconds: number;
@@ -1454,13 +1461,13 @@ export interface components {
             name: string;
             /**
              * Format: double
-             * @description The condition is true above this value; null for conditions on states.
+             * @description Above it the condition holds; null for states.
              */
             threshold?: number | null;
-            /** @description Null for all deployments. */
+            /** @description Null: all deployments. */
             topology?: number | null;
             /**
-             * @description Address for POST requests; viewers and editors see only its host.
+             * @description Address that gets a POST; viewers and editors see its host alone.
              * @default
              */
             webhook: string;
@@ -1513,7 +1520,7 @@ export interface components {
         /** @description A document, the dialect of its code, and a number that the answer repeats. */
         CompileRequestRequest: {
             /**
-             * @description plain: ordinary Structured Streaming; differences from Kafka Streams are reported as diagnostics of severity difference.
+             * @description plain: ordinary Structured Streaming; what differs from Kafka Streams comes as diagnostics of severity difference.
              *
              *     * `exact` - Kafka Streams' results
              *     * `plain` - Ordinary Structured Streaming
@@ -1561,7 +1568,7 @@ export interface components {
         ConsumerGroupStateEnum: "unknown" | "preparing_rebalancing" | "completing_rebalancing" | "assigning" | "reconciling" | "stable" | "empty" | "dead";
         /** @description The consumer groups of a topic. */
         ConsumerGroups: {
-            /** @description False if the cluster has more groups than were read. */
+            /** @description False where the cluster has more groups than were asked. */
             complete: boolean;
             groups: components["schemas"]["ConsumerGroup"][];
         };
@@ -1578,7 +1585,7 @@ export interface components {
         };
         /** @description A decision, when and by whom. */
         DecidedRecord: {
-            /** @description False if the deployment has since been started from another position. */
+            /** @description False since the deployment was made to read from elsewhere. */
             active: boolean;
             /** Format: date-time */
             at: string;
@@ -1603,7 +1610,7 @@ export interface components {
             readonly error: string;
             event: components["schemas"]["AlertEvent"];
             state: components["schemas"]["DeliveryState"];
-            /** @description For a webhook, only its host. */
+            /** @description Of a webhook its host alone. */
             readonly target: string;
         };
         /**
@@ -1626,7 +1633,7 @@ export interface components {
             readonly desired: components["schemas"]["Desired"];
             readonly draining: boolean;
             readonly failure: components["schemas"]["Failure"] | null;
-            /** @description The version that is started again if this one fails before its first batch. */
+            /** @description The version that runs again if this one does not reach its first batch. */
             readonly fallback: number | null;
             /** @description The deployment continues from its checkpoint; `start` has no effect. */
             readonly has_checkpoint: boolean;
@@ -1634,7 +1641,7 @@ export interface components {
             readonly observed: components["schemas"]["Observed"];
             readonly outage: components["schemas"]["Outage"] | null;
             readonly paused: boolean;
-            /** @description Decisions about records that caused failures, oldest first. */
+            /** @description About records at which it failed, oldest first. */
             readonly record_decisions: components["schemas"]["DecidedRecord"][];
             /** @description Whether a restart is pending. */
             readonly restart_requested: boolean;
@@ -1733,16 +1740,16 @@ export interface components {
         Draft: {
             base_version: number | null;
             document: components["schemas"]["Document"];
-            /** @description Null if there is no unsaved draft. */
+            /** @description Null where there is no unsaved draft. */
             readonly revision: string | null;
             /** Format: date-time */
             readonly updated_at: string | null;
         };
-        /** @description Response 409: the draft was changed in another window. */
+        /** @description Answer 409: the draft was changed in another window. */
         DraftConflict: {
             error: components["schemas"]["DraftConflictDetail"];
         };
-        /** @description The existing draft, and the one that was not saved. */
+        /** @description The draft that is there, and the one that was not kept. */
         DraftConflictDetail: {
             code: string;
             hint: string;
@@ -1750,11 +1757,11 @@ export interface components {
             theirs: components["schemas"]["Draft"];
             yours: components["schemas"]["Document"];
         };
-        /** @description Latency in ms over the last ten seconds; null if there was no record. */
+        /** @description How long records took, in ms: the last ten seconds, null without a record in them. */
         Durations: {
             /** Format: double */
             avg: number | null;
-            /** @description Histogram as pairs of an upper bound in ms and the number of records below it, down to half the bound. */
+            /** @description Pairs: records that took less than so many ms and at least half as long, and the number of them. */
             buckets: number[][];
             /** @description Since the run started, as are `sum` and `buckets`. */
             count: number;
@@ -1839,7 +1846,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** @description Expected results of a test; omitted parts are not compared. */
+        /** @description What a test expects; what is left out is not compared. */
         Expected: {
             dropped?: number;
             outputs?: components["schemas"]["ExpectedOutput"][];
@@ -1877,7 +1884,7 @@ export interface components {
             topic: string;
             value?: unknown;
         };
-        /** @description Expected results of a test; omitted parts are not compared. */
+        /** @description What a test expects; what is left out is not compared. */
         ExpectedRequest: {
             dropped?: number;
             outputs?: components["schemas"]["ExpectedOutputRequest"][];
@@ -1924,11 +1931,11 @@ export interface components {
             max?: number;
             /** Format: double */
             min?: number;
-            /** @description Text of one value from each list, separated by spaces. */
+            /** @description A text of one of each list, with blanks between them. */
             parts?: string[][];
-            /** @description Text before the number; without `min` and `max`, it is the number of the key. */
+            /** @description Before the number; without `min` and `max`, the number of the key. */
             prefix?: string;
-            /** @description One of these values. */
+            /** @description One of these. */
             values?: unknown[];
         };
         /** @description How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`. */
@@ -1937,11 +1944,11 @@ export interface components {
             max?: number;
             /** Format: double */
             min?: number;
-            /** @description Text of one value from each list, separated by spaces. */
+            /** @description A text of one of each list, with blanks between them. */
             parts?: string[][];
-            /** @description Text before the number; without `min` and `max`, it is the number of the key. */
+            /** @description Before the number; without `min` and `max`, the number of the key. */
             prefix?: string;
-            /** @description One of these values. */
+            /** @description One of these. */
             values?: unknown[];
         };
         /**
@@ -1969,14 +1976,14 @@ export interface components {
         FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
         /** @description A figure over time. */
         Figures: {
-            /** @description Start of the first interval, in epoch seconds. */
+            /** @description Of the first interval, epoch seconds. */
             begin: number;
             figure: components["schemas"]["FigureEnum"];
-            /** @description Number of further series. */
+            /** @description Series beyond those. */
             left_out: number;
             /** @description All that there are, at most 1000. */
             names: string[];
-            /** @description What the names refer to: node, reason, task, partition, store, deployment or phase. */
+            /** @description What the names are of: node, reason, task, partition, store, deployment, phase. */
             of: string;
             /** @description Number of intervals. */
             points: number;
@@ -2036,7 +2043,7 @@ export interface components {
             /** @default 20 */
             count: number;
             /**
-             * @description Average time between two records in ms.
+             * @description Milliseconds from a record to the next, on average.
              * @default 60000
              */
             every: number;
@@ -2084,18 +2091,18 @@ export interface components {
             lag: number;
             partition: number;
         };
-        /** @description How a driver replaces another. */
+        /** @description How a driver takes the place of another. */
         Handover: {
             message: string | null;
             /**
-             * @description Why it is not; null if it is.
+             * @description Why not; null if it is.
              *
              *     * `memory` - Memory
              *     * `paused` - Paused
              *     * `cluster` - Cluster
              */
             reason: (components["schemas"]["ColdReason"] | components["schemas"]["NullEnum"]) | null;
-            /** @description Whether the new driver is prepared while the old one runs; otherwise, the old one is stopped first. */
+            /** @description The new driver is prepared while the old one runs; else that is stopped first. */
             warm: boolean;
         };
         Health: {
@@ -2116,7 +2123,7 @@ export interface components {
             name: string;
             roles: string[];
         };
-        /** @description A repartition or changelog topic as Kafka Streams would create it. */
+        /** @description A repartition or changelog topic as Kafka Streams would make it. */
         InternalTopic: {
             /** @description repartition or changelog */
             kind: string;
@@ -2140,11 +2147,11 @@ export interface components {
             takes_store: string[] | null;
             title: string;
         };
-        /** @description Latency of the records that entered a node. */
+        /** @description Latency of the records that came to a node. */
         Latency: {
-            /** @description Latency from the arrival of the input record in Kafka. */
+            /** @description From the time at which Kafka had the input record. */
             arrival: components["schemas"]["Durations"];
-            /** @description Latency from the record's timestamp. */
+            /** @description From the record's own time. */
             event: components["schemas"]["Durations"];
         };
         /** @description A one-time sign-in link, which is returned only once. */
@@ -2174,7 +2181,7 @@ export interface components {
             level: components["schemas"]["LogLevel"];
             message: string;
             node: string | null;
-            /** @description The record that caused the error, if known. */
+            /** @description The record that an error is about, where it is known. */
             record: components["schemas"]["FailingRecord"] | null;
         };
         /** @description Lines in file order; ``next`` is the position after the last one. */
@@ -2195,12 +2202,12 @@ export interface components {
             records: number;
             topic: string;
         };
-        /** @description How a field is masked before a record leaves the server. */
+        /** @description What becomes of a field before a record leaves the server. */
         MaskRequest: {
-            /** @description The value for `replace`. */
+            /** @description In the place of the field, with `replace`. */
             by?: unknown;
             /**
-             * @description hash: replace it by a value of the same type; equal values get equal hashes.
+             * @description hash: another value of the same type, the same for the same one.
              *
              *     * `hash` - Hash
              *     * `replace` - Replace
@@ -2211,20 +2218,20 @@ export interface components {
         Member: {
             /** Format: date-time */
             readonly created_at: string;
-            /** @description Whether this workspace created the account, so that its admins can issue sign-in links. */
+            /** @description This workspace created the account: its admins may issue sign-in links. */
             readonly created_here: boolean;
             readonly id: number;
             role: components["schemas"]["Role"];
             readonly user: components["schemas"]["User"];
         };
-        /** @description A topic that a version uses and the cluster does not have. */
+        /** @description A topic that a version names and the cluster does not have. */
         MissingTopic: {
             name: string;
-            /** @description Topics of the cluster with similar names. */
+            /** @description Topics of the cluster with a name like it. */
             nearest: string[];
             node: string | null;
             parameter: string;
-            /** @description The number in the document, or else the largest number among its other topics. */
+            /** @description As the document says, else as many as the widest of its other topics has. */
             partitions: number;
         };
         /**
@@ -2249,22 +2256,22 @@ export interface components {
         NewDraftRequest: {
             base_version: number | null;
             document: components["schemas"]["DocumentRequest"];
-            /** @description Revision of the draft to replace; null if there is none. */
+            /** @description Revision of the draft that this one replaces; null where there is none. */
             revision?: string | null;
         };
         /** @description A generator to start. */
         NewGeneratorRequest: {
-            /** @description The generator ends after this number of records. */
+            /** @description It ends after so many records. */
             most?: number | null;
             /**
              * Format: double
-             * @description Records per second.
+             * @description Records a second.
              * @default 10
              */
             rate: number;
             recipe: components["schemas"]["RecipeRequest"];
             /**
-             * @description The generator ends after this time.
+             * @description It ends after this time.
              * @default 3600
              */
             seconds: number;
@@ -2285,21 +2292,21 @@ export interface components {
         /** @description A key or a value to write. */
         NewPartRequest: {
             format: components["schemas"]["FormatEnum"];
-            /** @description Bytes as hexadecimal digits. */
+            /** @description Of bytes, hexadecimal digits. */
             text: string;
         };
         /** @description A record to write. */
         NewRecordRequest: {
             headers?: components["schemas"]["NewHeaderRequest"][];
             key?: components["schemas"]["NewPartRequest"] | null;
-            /** @description Null: computed from the key, as by Kafka's clients. */
+            /** @description Null: by the key, as Kafka's clients do it. */
             partition?: number | null;
             /**
              * Format: int64
-             * @description Null for the current time.
+             * @description Null: now.
              */
             timestamp?: number | null;
-            /** @description Null for a tombstone. */
+            /** @description Null: a tombstone. */
             value: components["schemas"]["NewPartRequest"] | null;
         };
         /** @description Name and lifetime of a new token. */
@@ -2312,7 +2319,7 @@ export interface components {
         NewTopicRequest: {
             name: string;
             partitions: number;
-            /** @description How long records are kept; -1: forever. Default: the broker's setting. */
+            /** @description How long records are kept; -1: for ever. Without it the broker's default. */
             retention_ms?: number;
         };
         /** @description Topics to create. */
@@ -2331,7 +2338,7 @@ export interface components {
         NewVersionRequest: {
             base_version: number | null;
             document: components["schemas"]["DocumentRequest"];
-            /** @description Delete the draft only if it has this revision; null deletes any. */
+            /** @description Delete the draft only if it is of this revision; null deletes any. */
             draft_revision?: string | null;
             /** @default  */
             message: string;
@@ -2347,7 +2354,7 @@ export interface components {
             };
             position?: components["schemas"]["Position"];
         };
-        /** @description Records that entered and left a node, and dropped records by reason. */
+        /** @description Records into and out of a node, and those that ended there by reason. */
         NodeCount: {
             dropped: {
                 [key: string]: number;
@@ -2357,16 +2364,16 @@ export interface components {
         };
         /** @description Records processed by a node since the run started, and the current rate per second. */
         NodeFigures: {
-            /** @description Records sent to the dead letter topic instead of the next node. */
+            /** @description Records that went to the topic of dead letters in place of the next node. */
             dead_letters: number;
-            /** @description Dropped records by reason, without dead letters. */
+            /** @description By reason; without dead letters. */
             dropped: {
                 [key: string]: number;
             };
             in: number;
             /** Format: double */
             in_rate: number | null;
-            /** @description Null if not measured. Latency is measured at sources and at last nodes. */
+            /** @description Null where it is not measured: at sources and last nodes it is. */
             latency: components["schemas"]["Latency"] | null;
             out: number;
             /** Format: double */
@@ -2415,21 +2422,21 @@ export interface components {
             bytes: number;
             /**
              * Format: date-time
-             * @description When it can be deleted.
+             * @description From then on a person may delete it.
              */
             deletable_at: string;
             /**
              * Format: date-time
-             * @description When it is deleted automatically; null: never.
+             * @description When it is deleted by itself; null: never.
              */
             deleted_at: string | null;
             /** Format: date-time */
             left_at: string;
             name: string;
-            /** @description Number of the version that wrote it; null if unknown. */
+            /** @description That wrote it; null if no run of it is known. */
             version: number | null;
         };
-        /** @description What a deployment waits for; it continues automatically when the service responds again. */
+        /** @description What a deployment waits for; it goes on by itself when that answers again. */
         Outage: {
             attempts: number;
             code: string;
@@ -2484,7 +2491,7 @@ export interface components {
             /** @description Offset of its first record. */
             earliest: number;
             in_sync: number[];
-            /** @description The offset after its last committed record. */
+            /** @description The offset behind its last committed record. */
             latest: number;
             leader: number | null;
             partition: number;
@@ -2516,7 +2523,7 @@ export interface components {
         /** @description Where a task ran, from a move to the next. */
         Placement: {
             executor: string;
-            /** @description Where it ran before; empty if nowhere. */
+            /** @description Where it was before; empty: nowhere. */
             from_executor: string;
             from_thread: string;
             host: string;
@@ -2527,11 +2534,11 @@ export interface components {
             /** Format: date-time */
             since: string;
             task: string;
-            /** @description In micro-batches, the thread on which the task was first seen; a batch can use any thread. */
+            /** @description In micro-batches the one that it was seen on first: each batch takes any. */
             thread: string;
             /**
              * Format: date-time
-             * @description Null if the task is still there.
+             * @description Null: it is still there.
              */
             until: string | null;
         };
@@ -2554,15 +2561,15 @@ export interface components {
             /** @description Text like that of Kafka Streams' Topology#describe. */
             text: string;
         };
-        /** @description The version and the start to plan. */
+        /** @description The version and the start that a plan is asked for. */
         PlanRequestRequest: {
-            /** @description `stores`: start with empty stores; `positions`: start at the position set in each source, as in a first run. Requires `name`. */
+            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
             reset?: components["schemas"]["ResetPart"][];
             settings?: components["schemas"]["SettingsRequest"];
             start_from?: components["schemas"]["StartFromRequest"];
             version: number;
         };
-        /** @description Role and types of a port. */
+        /** @description What flows through a port. */
         PortType: {
             /** @description A Spark SQL type; `?` if unknown. */
             key: string;
@@ -2615,7 +2622,7 @@ export interface components {
             raw_key: string | null;
             /** @description Base64; at most a million bytes. */
             raw_value: string | null;
-            /** @description Size of key and value in bytes. */
+            /** @description Bytes of key and value. */
             size: number;
             /** @description Milliseconds since the epoch. */
             timestamp: number;
@@ -2623,13 +2630,13 @@ export interface components {
         };
         /** @description What generated records look like; the same seed gives the same records. */
         Recipe: {
-            /** @description By field path: key, value, value.customer.name. */
+            /** @description By the field's path: key, value, value.customer.name. */
             fields?: {
                 [key: string]: components["schemas"]["FieldRule"];
             };
             key: components["schemas"]["DocumentFormat"];
             /**
-             * @description Number of distinct keys.
+             * @description Different keys.
              * @default 10
              */
             keys: number;
@@ -2640,7 +2647,7 @@ export interface components {
              */
             late: number;
             /**
-             * @description Maximum lateness in ms.
+             * @description By so many ms at most.
              * @default 0
              */
             late_by: number;
@@ -2663,23 +2670,23 @@ export interface components {
             seed: number;
             /**
              * Format: double
-             * @description Exponent of the Zipf distribution; 0: uniform.
+             * @description Exponent of Zipf's law; 0: all keys alike.
              * @default 0
              */
             skew: number;
-            /** @description The field of the value that contains the record's timestamp. */
+            /** @description The field of the value that holds the record's time. */
             time_field?: string | null;
             value: components["schemas"]["DocumentFormat"];
         };
         /** @description What generated records look like; the same seed gives the same records. */
         RecipeRequest: {
-            /** @description By field path: key, value, value.customer.name. */
+            /** @description By the field's path: key, value, value.customer.name. */
             fields?: {
                 [key: string]: components["schemas"]["FieldRuleRequest"];
             };
             key: components["schemas"]["DocumentFormatRequest"];
             /**
-             * @description Number of distinct keys.
+             * @description Different keys.
              * @default 10
              */
             keys: number;
@@ -2690,7 +2697,7 @@ export interface components {
              */
             late: number;
             /**
-             * @description Maximum lateness in ms.
+             * @description By so many ms at most.
              * @default 0
              */
             late_by: number;
@@ -2713,11 +2720,11 @@ export interface components {
             seed: number;
             /**
              * Format: double
-             * @description Exponent of the Zipf distribution; 0: uniform.
+             * @description Exponent of Zipf's law; 0: all keys alike.
              * @default 0
              */
             skew: number;
-            /** @description The field of the value that contains the record's timestamp. */
+            /** @description The field of the value that holds the record's time. */
             time_field?: string | null;
             value: components["schemas"]["DocumentFormatRequest"];
         };
@@ -2729,13 +2736,13 @@ export interface components {
             log_append_time: boolean;
             offset: number;
             partition: number;
-            /** @description Size of key and value in bytes. */
+            /** @description Bytes of key and value. */
             size: number;
             /** @description Milliseconds since the epoch. */
             timestamp: number;
             value: components["schemas"]["RecordPart"];
         };
-        /** @description What happens to the record at which the deployment failed. */
+        /** @description What becomes of the record at which the deployment failed. */
         RecordDecisionRequest: {
             decision: components["schemas"]["DecisionEnum"];
             /** Format: int64 */
@@ -2745,31 +2752,31 @@ export interface components {
         };
         /** @description A header. */
         RecordHeader: {
-            /** @description Whether the text is truncated. */
+            /** @description Whether the text goes on. */
             cut: boolean;
-            /** @description Why the bytes could not be read in the selected format. */
+            /** @description Why the bytes are not of the format that was chosen. */
             error: string | null;
             /** @description A RecordFormat, or null. */
             format: string;
             key: string;
-            /** @description Id of a schema registry, if the bytes appear to start with one. */
+            /** @description Of a schema registry, where the bytes seem to begin with one. */
             schema_id: number | null;
-            /** @description Size in bytes. */
+            /** @description Bytes. */
             size: number;
-            /** @description Null for null; bytes as hexadecimal digits. */
+            /** @description Null for null; hexadecimal digits of bytes. */
             text: string | null;
         };
-        /** @description Records, with cursors to continue. */
+        /** @description Records, and how to go on. */
         RecordPage: {
-            /** @description The cursor for records that arrive from now on. */
+            /** @description The cursor from which records follow that arrive now. */
             ends: string;
             /** @description The cursor of the next page. */
             next: string;
             records: components["schemas"]["Record"][];
-            /** @description Number of records that were read for this response. */
+            /** @description Records that were read for this answer. */
             scanned: number;
             /**
-             * @description Why there are no more records.
+             * @description Why there are no more of them.
              *
              *     * `end` - Nothing is left
              *     * `full` - The page is full
@@ -2780,17 +2787,17 @@ export interface components {
         };
         /** @description A key, a value or a header's value. */
         RecordPart: {
-            /** @description Whether the text is truncated. */
+            /** @description Whether the text goes on. */
             cut: boolean;
-            /** @description Why the bytes could not be read in the selected format. */
+            /** @description Why the bytes are not of the format that was chosen. */
             error: string | null;
             /** @description A RecordFormat, or null. */
             format: string;
-            /** @description Id of a schema registry, if the bytes appear to start with one. */
+            /** @description Of a schema registry, where the bytes seem to begin with one. */
             schema_id: number | null;
-            /** @description Size in bytes. */
+            /** @description Bytes. */
             size: number;
-            /** @description Null for null; bytes as hexadecimal digits. */
+            /** @description Null for null; hexadecimal digits of bytes. */
             text: string | null;
         };
         /** @description Where a record was written. */
@@ -2800,13 +2807,13 @@ export interface components {
         };
         /** @description The version to deploy, and settings to change. */
         RedeployRequest: {
-            /** @description The deployment's name, to confirm a reset. */
+            /** @description The deployment's name, which confirms a reset. */
             name?: string;
-            /** @description `stores`: start with empty stores; `positions`: start at the position set in each source, as in a first run. Requires `name`. */
+            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
             reset?: components["schemas"]["ResetPart"][];
             settings?: components["schemas"]["SettingsRequest"];
             start_from?: components["schemas"]["StartFromRequest"];
-            /** @description What happens to stores whose rows cannot be migrated, by store id. */
+            /** @description What becomes of stores whose rows cannot be carried over, by the store's id. */
             stores?: {
                 [key: string]: ("reset" | "drop") | {
                     convert: string;
@@ -2840,7 +2847,7 @@ export interface components {
             readonly started_at: string;
             readonly version: number;
         };
-        /** @description A driver's last report; ``stale`` if it is outdated. */
+        /** @description A driver's last report. ``stale`` if it is too old to be relied on. */
         Runtime: {
             /** Format: date-time */
             as_of: string;
@@ -2873,26 +2880,26 @@ export interface components {
             lines: {
                 [key: string]: unknown;
             }[];
-            /** @description Number of records that were left out because they could not be deserialized, and so not masked. */
+            /** @description Records that were left out: their bytes could not be read, so not be masked. */
             skipped: number;
         };
-        /** @description Records for simulating a topology, as input lines. */
+        /** @description Records to simulate a topology with, as input lines. */
         SampleInputs: {
             inputs: {
                 [key: string]: unknown;
             }[];
         };
-        /** @description Records of a topic for a simulation. */
+        /** @description Records of a topic to simulate with. */
         SampleRequestRequest: {
             /** @default 50 */
             count: number;
             /**
-             * @description Whether to include headers.
+             * @description Whether headers come along.
              * @default false
              */
             headers: boolean;
             /**
-             * @description The topology document. Records in formats other than string, json and numbers are returned as bytes.
+             * @description Of the topology document. Records of other formats than string, json and numbers come as their bytes.
              * @default string
              */
             key_format: string;
@@ -2911,36 +2918,36 @@ export interface components {
          * @enum {string}
          */
         SampleRequestStartEnum: "latest" | "earliest";
-        /** @description A record that passed over an edge. */
+        /** @description A record that went over an edge. */
         SampledRecord: {
             headers: {
                 [key: string]: string | null;
             };
             key: unknown;
-            /** @description Whether `key` is the beginning of a longer JSON text. */
+            /** @description `key` is the beginning of a longer JSON text. */
             key_cut?: boolean;
-            /** @description Increases with every captured record. */
+            /** @description Grows with every record that the driver keeps. */
             number: number;
             offset: number | null;
             partition: number | null;
-            /** @description When the record passed over the edge, in epoch milliseconds. */
+            /** @description When it went over the edge, epoch milliseconds. */
             seen: number;
-            /** @description The record's timestamp, in epoch milliseconds. */
+            /** @description Of the record, epoch milliseconds. */
             timestamp: number;
-            /** @description Topic of the input record that caused it; null if there is none, as for a punctuation. The same applies to partition and offset. */
+            /** @description Of the input record that caused it, as are partition and offset; null for what no record caused, such as a punctuation. */
             topic: string | null;
             value: unknown;
-            /** @description Whether `value` is the beginning of a longer JSON text. */
+            /** @description `value` is the beginning of a longer JSON text. */
             value_cut?: boolean;
         };
-        /** @description The last records of an edge, newest first. */
+        /** @description The last records over an edge, newest first. */
         Samples: {
-            /** @description When the driver last captured a record, in epoch milliseconds. */
+            /** @description When the driver last kept a record, epoch milliseconds. */
             at: number | null;
             /** @description At most 20. */
             records: components["schemas"]["SampledRecord"][];
             /**
-             * @description `stopped`: no driver is running; `starting`: records are not captured yet; `elsewhere`: tasks run in other processes, where records are not captured.
+             * @description `stopped`: no driver runs; `starting`: it does not keep records yet; `elsewhere`: its tasks run in other processes, where no records are kept.
              *
              *     * `stopped` - stopped
              *     * `starting` - starting
@@ -2957,22 +2964,22 @@ export interface components {
          * @enum {string}
          */
         SamplingEnum: "stopped" | "starting" | "on" | "elsewhere";
-        /** @description Threads and memory of a deployment; omitted values do not change. */
+        /** @description What a deployment is to have; what is left out stays as it is. */
         ScaleRequest: {
-            /** @description Number of threads for tasks. */
+            /** @description Threads of its tasks. */
             cores?: number;
-            /** @description Heap size of the driver, in MB. */
+            /** @description Heap of its driver. */
             memory_mb?: number;
         };
         /** @description A figure of one node, task, partition, store or phase. */
         Series: {
             name: string;
-            /** @description One value for each interval, oldest first; null if nothing was reported. */
+            /** @description One for each interval, oldest first; null where nothing was reported. */
             values: (number | null)[];
         };
-        /** @description Who is signed in (null: nobody), with their workspaces and whether they can sign in again. */
+        /** @description Who is signed in (null: nobody), where they may work, and whether they sign in again. */
         Session: {
-            /** @description If false, the user can sign in again only with a one-time link. */
+            /** @description False: only a one-time link signs in again. */
             readonly has_password: boolean;
             readonly installation_admin: boolean;
             readonly user: components["schemas"]["User"] | null;
@@ -2980,13 +2987,13 @@ export interface components {
         };
         /** @description Settings of a deployment. */
         Settings: {
-            /** @description Seconds after which a running micro-batch makes the deployment degraded, so that its driver is restarted (default: 600). */
+            /** @description Seconds after which a micro-batch that has not ended makes the deployment degraded, and its driver is restarted (default: 600). */
             batch_deadline_s?: number;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
-             * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
+             * @description What happens if the broker does not have the next records any more, a topic was created again, or the checkpoint is gone. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *
              *     * `fail` - Fail
              *     * `earliest` - Earliest
@@ -2997,7 +3004,7 @@ export interface components {
             /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
             /**
-             * @description Where the first run starts reading streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
+             * @description Where the first run starts to read streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
              *
              *     * `earliest` - Earliest
              *     * `latest` - Latest
@@ -3008,13 +3015,13 @@ export interface components {
         };
         /** @description Settings of a deployment. */
         SettingsRequest: {
-            /** @description Seconds after which a running micro-batch makes the deployment degraded, so that its driver is restarted (default: 600). */
+            /** @description Seconds after which a micro-batch that has not ended makes the deployment degraded, and its driver is restarted (default: 600). */
             batch_deadline_s?: number;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
-             * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
+             * @description What happens if the broker does not have the next records any more, a topic was created again, or the checkpoint is gone. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *
              *     * `fail` - Fail
              *     * `earliest` - Earliest
@@ -3025,7 +3032,7 @@ export interface components {
             /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
             /**
-             * @description Where the first run starts reading streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
+             * @description Where the first run starts to read streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
              *
              *     * `earliest` - Earliest
              *     * `latest` - Latest
@@ -3050,7 +3057,7 @@ export interface components {
             password: string;
             username: string;
         };
-        /** @description A record written to a topic; `after` is the number of its input line, starting at 1. */
+        /** @description A record written to a topic; `after` is the number of its input line, from 1. */
         SimulatedOutput: {
             after: number;
             headers?: {
@@ -3061,12 +3068,12 @@ export interface components {
             topic: string;
             value: unknown;
         };
-        /** @description Diagnostics and result; without a result, the document was refused or has not run yet. */
+        /** @description The compiler's diagnostics; without a result the document was refused, or nothing ran yet. */
         Simulation: {
             diagnostics: components["schemas"]["Diagnostic"][];
             result: components["schemas"]["SimulationResult"] | null;
             /**
-             * @description starting: the simulator is starting; try again in a second.
+             * @description starting: the simulator is starting; ask again in a second.
              *
              *     * `done` - done
              *     * `starting` - starting
@@ -3088,22 +3095,22 @@ export interface components {
             message: string;
             node: string;
         };
-        /** @description A document, saved or not, and the input lines in order. */
+        /** @description A document that need not be saved, and the input lines in their order. */
         SimulationRequestRequest: {
             document: components["schemas"]["DocumentRequest"];
-            /** @description Expected results; the response lists the differences, as for a test. */
+            /** @description The result says what differs from it, as a test does. */
             expected?: components["schemas"]["ExpectedRequest"];
-            /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock. */
+            /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: the wall clock moves on. */
             inputs: unknown[];
             /**
-             * @description Maximum number of steps in the response; all records are counted.
+             * @description So many steps of records are answered; all records are counted.
              * @default 20000
              */
             steps: number;
         };
-        /** @description Results of the input lines. */
+        /** @description What became of the input lines. */
         SimulationResult: {
-            /** @description Differences from the expected results, in sentences; null without expected results. */
+            /** @description From what is expected, in sentences; null where nothing is expected. */
             differences: string[] | null;
             dropped: number;
             /** @description Records over each edge of the document. */
@@ -3119,7 +3126,7 @@ export interface components {
             stores: {
                 [key: string]: components["schemas"]["StoreRow"][];
             };
-            /** @description Whether there were more steps than are returned. */
+            /** @description More steps happened than are answered. */
             truncated: boolean;
         };
         /**
@@ -3130,7 +3137,7 @@ export interface components {
         SimulationStateEnum: "done" | "starting";
         /** @description One step of a simulation. Which fields it has depends on `event`. */
         SimulationStep: {
-            /** @description Number of its input line, starting at 1. */
+            /** @description The number of its input line, from 1. */
             after: number;
             clock?: string;
             /** @description Windows that end before this time, in ms, are closed. */
@@ -3160,7 +3167,7 @@ export interface components {
             window_end?: number;
             window_start?: number;
         };
-        /** @description Whether a simulation can start immediately. */
+        /** @description Whether a simulation would run at once. */
         Simulator: {
             state: components["schemas"]["SimulatorStateEnum"];
         };
@@ -3170,9 +3177,9 @@ export interface components {
          * @enum {string}
          */
         SimulatorStateEnum: "ready" | "starting";
-        /** @description What happens to one source topic. */
+        /** @description The verdict on one topic that is read. */
         SourceChange: {
-            /** @description Where a continued topic resumes; empty before the first report. */
+            /** @description Where a topic that continues goes on; empty before the first report. */
             partitions: components["schemas"]["SourcePlace"][];
             topic: string;
             verdict: components["schemas"]["SourceChangeVerdictEnum"];
@@ -3186,12 +3193,12 @@ export interface components {
         SourceChangeVerdictEnum: "continues" | "new" | "gone";
         /** @description Where a partition is continued. */
         SourcePlace: {
-            /** @description Records from there to the end; null if the end is unknown. */
+            /** @description Records from there to the end; null where the end is unknown. */
             lag: number | null;
-            /** @description Offset of the first record to read. */
+            /** @description Of the first record that is read. */
             offset: number;
             partition: number;
-            /** @description Where the last run stopped; null if unknown. */
+            /** @description Where the last run stopped; null where that is unknown. */
             stopped: number | null;
         };
         /** @description The lines of a file that belong to a node; 1-based, ``end`` is inclusive. */
@@ -3207,16 +3214,16 @@ export interface components {
          * @enum {string}
          */
         StartFrom: "earliest" | "latest";
-        /** @description Where a deployment that has run before starts reading. */
+        /** @description Where a deployment that ran before begins to read. */
         StartFromRequest: {
-            /** @description Offset of the first record, by topic and partition. Partitions that are not listed continue where they stopped. */
+            /** @description Offset of the first record, by topic and partition. Partitions that are left out continue where they stopped. */
             offsets?: {
                 [key: string]: {
                     [key: string]: number;
                 };
             };
             /**
-             * @description `stopped`: where the deployment stopped; `sources`: the position set in each source, as in a first run; `time` and `offsets` require the field of this name.
+             * @description `stopped`: where it stopped; `sources`: as each source says, like a first run; `time` and `offsets` need the field of this name.
              *
              *     * `stopped` - Where it stopped
              *     * `sources` - As each source says
@@ -3228,7 +3235,7 @@ export interface components {
             position: components["schemas"]["StartPosition"];
             /**
              * Format: date-time
-             * @description Start each partition at the first record with this timestamp or a later one.
+             * @description Of each partition, the first record with this timestamp or a later one.
              */
             time?: string;
         };
@@ -3244,13 +3251,13 @@ export interface components {
         StartPosition: "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
         /** @description How to start; an empty body continues where the deployment stopped. */
         StartRequest: {
-            /** @description The deployment's name, to confirm a reset. */
+            /** @description The deployment's name, which confirms a reset. */
             name?: string;
-            /** @description `stores`: start with empty stores; `positions`: start at the position set in each source, as in a first run. Requires `name`. */
+            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
             reset?: components["schemas"]["ResetPart"][];
             start_from?: components["schemas"]["StartFromRequest"];
         };
-        /** @description How a start affects results. */
+        /** @description What a start means for results. */
         StartWarning: {
             code: components["schemas"]["StartWarningCode"];
             message: string;
@@ -3263,25 +3270,25 @@ export interface components {
          * @enum {string}
          */
         StartWarningCode: "counted_again" | "written_again" | "skipped" | "begins_empty";
-        /** @description What deploying a version does to the state of the previous one. */
+        /** @description What deploying a version does to the state of the one before. */
         StatePlan: {
-            /** @description Whether no state is lost. */
+            /** @description Whether nothing is lost. */
             accepted: boolean;
             /**
              * Format: date-time
-             * @description When the driver reported rows, bytes and offsets; null before the first report.
+             * @description When the driver reported rows, bytes and offsets; null before its first report.
              */
             as_of: string | null;
-            /** @description Number of the version that wrote the state. */
+            /** @description Number of the version whose state there is. */
             before: number;
-            /** @description Null if no driver is running. */
+            /** @description Null where no driver runs. */
             handover: components["schemas"]["Handover"] | null;
-            /** @description Whether all stores start empty. */
+            /** @description Whether all stores begin empty. */
             reset: boolean;
             sources: components["schemas"]["SourceChange"][];
             stores: components["schemas"]["StoreChange"][];
             version: number;
-            /** @description How a start from another position affects results. */
+            /** @description What a start from elsewhere means for results. */
             warnings: components["schemas"]["StartWarning"][];
         };
         /**
@@ -3323,7 +3330,7 @@ export interface components {
         /** @description How to stop; an empty body stops after the batch. */
         StopRequest: {
             /**
-             * @description Read up to the current end of the topics before stopping.
+             * @description First read up to the ends that the topics have now.
              * @default false
              */
             drain: boolean;
@@ -3338,16 +3345,16 @@ export interface components {
         StoppedEnum: "end" | "full" | "scanned" | "seconds";
         /** @description A store that can be queried. */
         Store: {
-            /** @description Id of the store node, or of the operator that owns the store. */
+            /** @description Of its store node, or of the operator that needs it. */
             id: string;
-            /** @description Spark SQL type of the keys. */
+            /** @description Spark type of its keys. */
             key: string;
             /** @description key_value, window, session or versioned */
             kind: string;
             name: string;
-            /** @description As last reported by the driver; null if unknown. */
+            /** @description As the driver reported it last; null where it is not known. */
             rows: number | null;
-            /** @description Types of the values. */
+            /** @description Types of its values. */
             values: string[];
             /** @description Type, size, advance or gap in ms. */
             windows: unknown;
@@ -3363,19 +3370,19 @@ export interface components {
          * @enum {string}
          */
         StoreAnswerStateEnum: "done" | "starting";
-        /** @description What happens to one store. */
+        /** @description The verdict on one store. */
         StoreChange: {
             bytes: number | null;
-            /** @description Whether the old values can be converted by an expression. */
+            /** @description Whether an expression over the old values can make them fit. */
             convertible: boolean;
-            /** @description Id of the store node, or of the operator that owns the store. */
+            /** @description Of its store node, or of the operator that needs it. */
             id: string;
             kind: string;
             name: string;
             new: components["schemas"]["StoreTypes"] | null;
             old: components["schemas"]["StoreTypes"] | null;
             reasons: string[];
-            /** @description Null if unknown. */
+            /** @description Null where they are not known. */
             rows: number | null;
             verdict: components["schemas"]["StoreChangeVerdictEnum"];
         };
@@ -3413,16 +3420,16 @@ export interface components {
             store: components["schemas"]["StoreName"];
             tasks: components["schemas"]["StoreTask"][];
         };
-        /** @description A key or value: STRING as plain text, all other types as JSON. */
+        /** @description A key or a value: text as it is, all other types as JSON. */
         StorePart: {
-            /** @description Whether the text is truncated. */
+            /** @description Whether the text goes on. */
             cut: boolean;
-            /** @description Size of the whole text in bytes. */
+            /** @description Bytes of the whole text. */
             size: number;
-            /** @description Null for a deleted version. */
+            /** @description Null: a deleted version. */
             text: string | null;
         };
-        /** @description A row of a store; a row without a value was deleted. */
+        /** @description A row of a store; without a value it was deleted. */
         StoreRow: {
             key: unknown;
             timestamp: number | null;
@@ -3434,31 +3441,31 @@ export interface components {
             stream_time: number;
             task: string;
         };
-        /** @description Types of a store. */
+        /** @description What a store holds. */
         StoreTypes: {
-            /** @description Spark SQL type of the keys. */
+            /** @description Spark type of its keys. */
             key: string;
             kind: string;
             tasks: number | null;
-            /** @description Types of the values. */
+            /** @description Types of its values. */
             values: string[];
             /** @description Type, size, advance or gap in ms. */
             windows: unknown;
         };
         /** @description A window or a session; milliseconds since the epoch. */
         StoreWindow: {
-            /** @description Null if it has no end. */
+            /** @description Null: it has no end. */
             end: number | null;
             start: number;
         };
         /** @description A row of a store. */
         StoredRow: {
             key: components["schemas"]["StorePart"];
-            /** @description Number of the task that stores it. */
+            /** @description Number of the task that has it. */
             task: number;
-            /** @description Milliseconds since the epoch; null in stores without timestamps. */
+            /** @description Milliseconds since the epoch; null in stores without. */
             timestamp: number | null;
-            /** @description For a version: the time from which it is valid. */
+            /** @description Of a version: the time from which it holds. */
             valid_from?: number;
             value: components["schemas"]["StorePart"];
             window?: components["schemas"]["StoreWindow"];
@@ -3475,7 +3482,7 @@ export interface components {
         /** @description A sub-topology, which runs as one set of tasks. */
         Subtopology: {
             id: number;
-            /** @description The first level of the sub-topology. */
+            /** @description Its first level. */
             level: number;
             levels: number[];
             nodes: string[];
@@ -3509,23 +3516,23 @@ export interface components {
             subtopology: number;
             /** @description Task id as in Kafka Streams: sub-topology and partition, such as 0_1. */
             task: string;
-            /** @description The thread that ran the task last: Spark uses any free thread of the executor. */
+            /** @description The one that ran it last: Spark gives a task any free thread of its executor. */
             thread: string;
             /** @description Since the run started. */
             thread_changes: number;
             topic_partitions: components["schemas"]["TopicPartition"][];
         };
-        /** @description A topology to start from, with tests, sample records and generators. */
+        /** @description A topology to start from; it comes with tests, sample records and generators. */
         Template: {
             description: string;
-            /** @description The Chinese text. */
+            /** @description In Chinese. */
             description_zh: string;
             document: components["schemas"]["Document"];
-            /** @description Topics that the template's generators write to. */
+            /** @description The topics that its generators write to. */
             generated: string[];
             id: string;
             title: string;
-            /** @description The Chinese text. */
+            /** @description In Chinese. */
             title_zh: string;
         };
         /** @description Whether a test reached a receiver. */
@@ -3597,10 +3604,10 @@ export interface components {
         /** @description A setting of a topic. */
         TopicSetting: {
             name: string;
-            /** @description Whether the value is set for this topic; otherwise it is the broker's. */
+            /** @description Set for this topic; else the broker's. */
             own: boolean;
             sensitive: boolean;
-            /** @description Null if sensitive. */
+            /** @description Null where it is sensitive. */
             value: string | null;
         };
         /** @description A node of a topology that reads or writes a topic, and the formats it states. */
@@ -3610,7 +3617,7 @@ export interface components {
             } | null;
             name: string;
             node: string;
-            /** @description Null while it is running. */
+            /** @description Else it writes. */
             reads: boolean;
             time_field: string | null;
             topology: number;
@@ -3618,7 +3625,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Uses of a topic. */
+        /** @description Who uses a topic. */
         TopicUses: {
             uses: components["schemas"]["TopicUse"][];
         };
@@ -3649,7 +3656,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["Topology"][];
         };
-        /** @description A test: input lines and expected results. */
+        /** @description A test: input lines, and what is expected of them. */
         TopologyTest: {
             expected: components["schemas"]["Expected"];
             readonly id: number;
@@ -3667,7 +3674,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["TopologyTest"][];
         };
-        /** @description A test: input lines and expected results. */
+        /** @description A test: input lines, and what is expected of them. */
         TopologyTestRequest: {
             expected: components["schemas"]["ExpectedRequest"];
             inputs: unknown[];
@@ -3675,7 +3682,7 @@ export interface components {
         };
         /** @description What *Try it* made. */
         Tried: {
-            /** @description Generators that were started; none for topics that already have one. */
+            /** @description Those that it started; a topic that has one gets no second one. */
             generators: components["schemas"]["Generator"][];
             topology: number;
         };
@@ -3748,12 +3755,12 @@ export interface components {
         };
         /** @description Rules that the admins of a workspace set. */
         WorkspaceRules: {
-            /** @description Whether a version can be deployed only if all tests of its topology have passed with it. */
+            /** @description A version is deployed only if all tests of its topology have passed with it. */
             tests_required: boolean;
         };
         /** @description Rules that the admins of a workspace set. */
         WorkspaceRulesRequest: {
-            /** @description Whether a version can be deployed only if all tests of its topology have passed with it. */
+            /** @description A version is deployed only if all tests of its topology have passed with it. */
             tests_required: boolean;
         };
         /** @description What the installation's admin sets for a workspace. */
@@ -3761,12 +3768,12 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly slug: string;
-            /** @description Prefixes of permitted topics. If empty, all topics except Kafka's internal ones. */
+            /** @description Its topics begin with one of these; empty: all but Kafka's internal ones. */
             topic_prefixes: string[];
         };
         /** @description What the installation's admin sets for a workspace. */
         WorkspaceSettingsRequest: {
-            /** @description Prefixes of permitted topics. If empty, all topics except Kafka's internal ones. */
+            /** @description Its topics begin with one of these; empty: all but Kafka's internal ones. */
             topic_prefixes: string[];
         };
     };
@@ -4120,7 +4127,7 @@ export interface operations {
                  *     * `14d` - 14 days
                  */
                 range?: "15m" | "1h" | "6h" | "24h" | "7d" | "14d";
-                /** @description Only of these nodes, tasks, partitions, stores or phases. */
+                /** @description Of these nodes, tasks, partitions, stores or phases alone. */
                 name?: string[];
             };
             header?: never;
@@ -4155,11 +4162,11 @@ export interface operations {
             query?: {
                 /** @description The `next` position of the previous response. */
                 after?: string;
-                /** @description Only lines of this node. */
+                /** @description Lines of this node only. */
                 node?: string;
                 /** @description Lines of at least this level. */
                 level?: "debug" | "error" | "info" | "warn";
-                /** @description Lines that contain this text. */
+                /** @description Lines with this text. */
                 search?: string;
             };
             header?: never;
@@ -4286,7 +4293,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
                 /**
                  * @description * `15m` - 15 minutes
@@ -4750,9 +4757,9 @@ export interface operations {
     store_read: {
         parameters: {
             query?: {
-                /** @description Rows of one key: plain text for STRING keys, JSON for others. */
+                /** @description Rows of one key: its text where keys are STRING, else JSON. */
                 key?: string;
-                /** @description Rows whose STRING keys begin with this text. */
+                /** @description Rows whose keys, of the type STRING, begin with this text. */
                 prefix?: string;
                 /** @description Windows, sessions or versions that begin at this time or later, in ms. */
                 from_time?: number;
@@ -4760,11 +4767,11 @@ export interface operations {
                 to_time?: number;
                 /** @description The values of a versioned store at this time, in ms. */
                 as_of?: number;
-                /** @description Each version of a versioned store as a row, including deletions. */
+                /** @description Each version of a versioned store as a row, deletions as well. */
                 versions?: boolean;
-                /** @description Latest first, instead of ordered by key. */
+                /** @description The latest time first, in place of the order of keys. */
                 newest?: boolean;
-                /** @description `next` of the previous page. */
+                /** @description `next` of the page before. */
                 after?: string;
                 limit?: number;
                 /** @description The first key of a range, as `key`. */
@@ -4873,7 +4880,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -4938,7 +4945,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -5592,7 +5599,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -5936,7 +5943,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6007,7 +6014,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
                 /**
                  * @description * `firing` - Firing
@@ -6050,7 +6057,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6121,7 +6128,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6226,7 +6233,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6653,7 +6660,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
             };
             header?: never;
@@ -6866,10 +6873,10 @@ export interface operations {
                  *     * `bytes` - Bytes
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
-                /** @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format. */
+                /** @description `TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, Protobuf, schema registries), whatever key_format and value_format say. */
                 reader?: string;
                 /**
-                 * @description `latest`: newest first; all others: oldest first.
+                 * @description `latest`: newest first; the others go forward.
                  *
                  *     * `latest` - Newest first
                  *     * `earliest` - From the beginning
@@ -6882,7 +6889,7 @@ export interface operations {
                 /** @description Milliseconds since the epoch. */
                 time?: number;
                 limit?: number;
-                /** @description Text in key or value, not case-sensitive. */
+                /** @description Text in key or value, in upper or lower case. */
                 contains?: string;
                 /** @description A path such as `value.customer.id` that must have the value `equals`. */
                 field?: string;
@@ -6899,7 +6906,9 @@ export interface operations {
                  *     * `contains` - Containing
                  */
                 compare?: "equals" | "not_equals" | "less" | "at_most" | "greater" | "at_least" | "contains";
-                /** @description `next` or `ends` of a previous response. */
+                /** @description A Spark SQL expression that is true for what is wanted, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by a request. Without `reader`, text and JSON are STRING. */
+                where?: string;
+                /** @description `next` or `ends` of an answer. */
                 cursor?: string;
             };
             header?: never;
@@ -6992,7 +7001,7 @@ export interface operations {
                  *     * `bytes` - Bytes
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
-                /** @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format. */
+                /** @description `TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, Protobuf, schema registries), whatever key_format and value_format say. */
                 reader?: string;
             };
             header?: never;
@@ -7098,7 +7107,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all be found. */
+                /** @description Words that must all occur. */
                 search?: string;
                 /** @description Prefix with `-` for descending order. */
                 ordering?: "-created_at" | "-name" | "-node_count" | "-updated_at" | "created_at" | "name" | "node_count" | "updated_at";

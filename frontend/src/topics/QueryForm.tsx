@@ -144,6 +144,18 @@ export function QueryForm(props: {
         w={110}
         data-testid="equals"
       />
+      <TextInput
+        label={t("Expression")}
+        placeholder="value.amount > 100 AND partition = 0"
+        title={t(
+          "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.",
+        )}
+        value={typed.where}
+        onChange={(event) => type({ where: event.currentTarget.value })}
+        styles={{ input: { fontFamily: "var(--m-mono)" } }}
+        w={320}
+        data-testid="where"
+      />
       <Button type="submit" data-testid="filter">
         {t("Filter")}
       </Button>

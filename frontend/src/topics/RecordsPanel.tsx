@@ -83,7 +83,8 @@ export function RecordsPanel(props: {
             <Rows rows={found.rows} open={open} onOpen={show} />
             <Foot
               {...found}
-              filtered={question.contains !== "" || question.field !== ""}
+              filtered={question.contains !== "" || question.field !== "" || question.where !== ""}
+              searching={found.busy && question.where !== ""}
               newest={newest}
             />
           </div>
@@ -185,10 +186,22 @@ function Foot(props: {
   stopped: string | null;
   busy: boolean;
   filtered: boolean;
+  searching: boolean;
   newest: boolean;
   more: () => void;
+  cancel: () => void;
 }) {
   const { busy, filtered, rows, scanned, stopped } = props;
+  if (props.searching) {
+    return (
+      <div className={classes.foot} role="status" data-testid="searching">
+        <Loader size={16} /> {t("Scanned {n} records.", { n: exact(scanned) })}
+        <Button variant="default" onClick={props.cancel} data-testid="cancel-search">
+          {t("Cancel")}
+        </Button>
+      </div>
+    );
+  }
   if (busy && rows.length === 0) {
     return (
       <div className={classes.foot} role="status">

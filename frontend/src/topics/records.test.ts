@@ -35,7 +35,7 @@ function record(key: RecordPart, value: RecordPart): TopicRecord {
 test("a question survives its address, and defaults leave no trace there", () => {
   expect(addressOf(questionOf(new URLSearchParams())).toString()).toBe("");
   const text =
-    "start=offset&partition=2&offset=40&value=long&field=value.id&equals=7&compare=less&reader=3%3Ain";
+    "start=offset&partition=2&offset=40&value=long&field=value.id&equals=7&compare=less&reader=3%3Ain&where=value.n+%3E+3";
   const question = questionOf(new URLSearchParams(text));
   expect(addressOf(question).toString()).toBe(text);
   expect(queryOf(question, "2:41")).toEqual({
@@ -48,6 +48,7 @@ test("a question survives its address, and defaults leave no trace there", () =>
     equals: "7",
     compare: "less",
     reader: "3:in",
+    where: "value.n > 3",
     cursor: "2:41",
   });
   expect(questionOf(new URLSearchParams("start=never&partition=-1&value=x"))).toEqual(

@@ -20,6 +20,8 @@ export interface Question {
   readonly compare: Compare;
   /** `topology:node` whose formats are used; empty for those above. */
   readonly reader: string;
+  /** A Spark SQL expression that is true for what is wanted; empty for all. */
+  readonly where: string;
 }
 
 export type Compare = NonNullable<RecordsQuery["compare"]>;
@@ -79,6 +81,7 @@ export function questionOf(address: URLSearchParams): Question {
         ? "contains"
         : (COMPARES.find((each) => each.value === address.get("compare"))?.value ?? "equals"),
     reader: address.get("reader") ?? "",
+    where: address.get("where") ?? "",
   };
 }
 
@@ -98,6 +101,7 @@ export function addressOf(question: Question): URLSearchParams {
     if (question.compare !== "equals") found.set("compare", question.compare);
   }
   if (question.reader !== "") found.set("reader", question.reader);
+  if (question.where !== "") found.set("where", question.where);
   return found;
 }
 
@@ -115,8 +119,23 @@ export function queryOf(question: Question, cursor: string | null): RecordsQuery
       ? {}
       : { field: question.field, equals: question.equals, compare: question.compare }),
     ...(question.reader === "" ? {} : { reader: question.reader }),
+    ...(question.where === "" ? {} : { where: question.where }),
     ...(cursor === null ? {} : { cursor }),
   };
+}
+
+/** What a search by expression finds before it waits for *Go on*, and how many records it scans for that. */
+const SEARCH = { found: 50, scanned: 100_000 };
+
+/** Whether a search by expression asks for the next page by itself. */
+export function searchesOn(
+  question: Question,
+  page: { readonly stopped: string },
+  found: number,
+  scanned: number,
+): boolean {
+  const enough = found >= SEARCH.found || scanned >= SEARCH.scanned;
+  return question.where !== "" && page.stopped !== "end" && !enough;
 }
 
 /** Names a record among those of its topic. */

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useReducer, useRef } from "react";
 import { ApiError } from "../api/client";
 import { listRecords, type RecordsQuery } from "../api/topicCalls";
 import type { RecordPage, TopicRecord } from "../api/types";
-import { MOST_ROWS, type Question, queryOf } from "./records";
+import { MOST_ROWS, type Question, queryOf, searchesOn } from "./records";
 
 const LIVE_MS = 1000;
 const PATIENCE_MS = 180_000;
@@ -26,7 +26,8 @@ const NOTHING: State = {
 
 type Change =
   | { type: "asked"; fresh: boolean }
-  | { type: "came"; page: RecordPage; fresh: boolean }
+  | { type: "came"; page: RecordPage; fresh: boolean; busy: boolean }
+  | { type: "cancelled" }
   | { type: "arrived"; page: RecordPage }
   | { type: "failed"; error: ApiError };
 
@@ -34,6 +35,8 @@ function reduce(state: State, change: Change): State {
   switch (change.type) {
     case "asked":
       return change.fresh ? NOTHING : { ...state, busy: true, error: null };
+    case "cancelled":
+      return { ...state, busy: false };
     case "failed":
       return { ...state, busy: false, error: change.error };
     case "arrived": {
@@ -50,7 +53,7 @@ function reduce(state: State, change: Change): State {
         stopped: page.stopped,
         next: page.next,
         ends: before.ends ?? page.ends,
-        busy: false,
+        busy: change.busy,
         error: null,
       };
     }
@@ -89,14 +92,20 @@ export function useRecords(ws: string, topic: string, question: Question, live: 
       running.current = own;
       const fresh = cursor === null;
       change({ type: "asked", fresh });
-      readRecords(ws, topic, queryOf(question, cursor), own.signal).then(
-        (page) => {
-          if (!own.signal.aborted) change({ type: "came", page, fresh });
-        },
-        (error: unknown) => {
-          if (!own.signal.aborted) change({ type: "failed", error: asApiError(error) });
-        },
-      );
+      const read = async () => {
+        let [next, found, scanned, busy] = [cursor, 0, 0, true];
+        while (busy && !own.signal.aborted) {
+          const page = await readRecords(ws, topic, queryOf(question, next), own.signal);
+          found += page.records.length;
+          scanned += page.scanned;
+          busy = searchesOn(question, page, found, scanned);
+          if (!own.signal.aborted) change({ type: "came", page, fresh: next === null, busy });
+          next = page.next;
+        }
+      };
+      read().catch((error: unknown) => {
+        if (!own.signal.aborted) change({ type: "failed", error: asApiError(error) });
+      });
     },
     [ws, topic, question],
   );
@@ -133,5 +142,9 @@ export function useRecords(ws: string, topic: string, question: Question, live: 
     };
   }, [live, ready, ws, topic, question]);
 
-  return { ...state, more: () => ask(state.next), reload: () => ask(null) };
+  const cancel = () => {
+    running.current?.abort();
+    change({ type: "cancelled" });
+  };
+  return { ...state, cancel, more: () => ask(state.next), reload: () => ask(null) };
 }

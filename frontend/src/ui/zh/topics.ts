@@ -5,6 +5,9 @@ export const topics = {
   "Value as": "值格式",
   Contains: "包含",
   "Text in key or value": "键或值中的文本",
+  "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.":
+    "Spark SQL 表达式，可使用 key、value、timestamp、headers、topic、partition 和 offset，类型由“读取方式”决定；未选择时，文本和 JSON 为 STRING。",
+  Expression: "表达式",
   Field: "字段",
   Comparison: "比较",
   contains: "包含",

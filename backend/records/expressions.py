@@ -1,0 +1,71 @@
+"""Records that a Spark SQL expression accepts, evaluated by the operator in the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from accounts.models import User
+from millrace_backend.errors import ApiError
+
+from records.choices import RecordFormat
+from records.codecs import Decoded, decode
+from records.decoding import Reader, Refused, outputs_of, reading
+from records.reading import Raw
+
+#: records that an expression is asked about at once
+MOST_ASKED = 1_000
+#: guessed formats are no types: what may be any text is one
+_TEXTS = frozenset({RecordFormat.AUTO, RecordFormat.STRING, RecordFormat.JSON})
+
+
+@dataclass(frozen=True)
+class Where:
+    """An expression over `key`, `value`, `timestamp`, `headers`, `topic`, `partition`, `offset`.
+
+    Key and value have the types of the reader's formats; without a reader those of the formats
+    that were chosen, where text and JSON are STRING.
+    """
+
+    person: User
+    topic: str
+    expression: str
+    reader: Reader | None
+    key_format: str
+    value_format: str
+
+    def accepted(self, records: Sequence[Raw]) -> list[tuple[Raw, Decoded, Decoded]]:
+        """The records for which it is true, decoded.
+
+        For records that are not of the formats, and where it raises, it is not. Raises ApiError
+        `invalid_expression` with what is wrong, Unavailable while the simulator starts.
+        """
+        filtering = {"id": "where", "kind": "filter", "params": {"predicate": self.expression}}
+        reader = self.reader
+        key = _format(self.key_format) if reader is None else reader.key
+        value = _format(self.value_format) if reader is None else reader.value
+        document = reading(key, value, self.topic, filtering)
+        try:
+            outputs = outputs_of(self.person, document, records, self.topic)
+        except Refused as refused:
+            if refused.diagnostic.get("node") != "where":
+                raise
+            raise ApiError(
+                "invalid_expression",
+                refused.diagnostic["message"],
+                refused.diagnostic.get("hint") or "",
+                fields={"where": [refused.diagnostic["message"]]},
+            ) from None
+        found = [(record, outputs.get(n)) for n, record in enumerate(records, 1)]
+        return [
+            (record, *self._parts(record, output)) for record, output in found if output is not None
+        ]
+
+    def _parts(self, record: Raw, output: object) -> tuple[Decoded, Decoded]:
+        if self.reader is not None:
+            return self.reader.parts(record, output)  # type: ignore[arg-type] # of the simulator
+        return decode(record.key, self.key_format), decode(record.value, self.value_format)
+
+
+def _format(name: str) -> dict[str, str]:
+    return {"format": "string" if name in _TEXTS else name}

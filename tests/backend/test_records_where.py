@@ -1,0 +1,137 @@
+"""Records of a topic by an expression, evaluated by a real simulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from records import expressions
+
+from tests.conftest import unused_port
+from tests.runtime import topics
+
+from .conftest import Client, People, document
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def simulating() -> Iterator[str]:
+    """The address of a simulator."""
+    port = unused_port()
+    command = [sys.executable, "-m", "millrace_runtime.simulator", "--port", str(port)]
+    path = {"PYTHONPATH": ":".join(str(ROOT / each) for each in ("runtime", "compiler"))}
+    with subprocess.Popen(
+        [*command, "--most", "1"], env={**os.environ, **path}, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"READY\n"
+        yield f"127.0.0.1:{port}"
+        process.terminate()
+
+
+@pytest.fixture(scope="module")
+def topic(broker: Any) -> str:
+    """Forty records of two partitions, `n` from 0; every tenth has a header, one is no JSON."""
+    name = f"where-{uuid.uuid4()}"
+    topics.create(broker.address, {name: 2})
+    records = [
+        {
+            "key": f"k{n % 4}",
+            "value": json.dumps({"n": n, "item": {"price": n * 1.5}}),
+            "timestamp": 1_000 * (n + 1),
+            "partition": n % 2,
+            "headers": {"tenth": b"yes"} if n % 10 == 0 else {},
+        }
+        for n in range(40)
+    ]
+    records[39]["value"] = "no JSON"
+    topics.produce(broker.address, name, records)
+    return name
+
+
+@pytest.fixture
+def ask(
+    people: People,
+    client_of: Client,
+    topic: str,
+    broker: Any,
+    simulating: str,
+    millrace_settings: Any,
+) -> Any:
+    millrace_settings.KAFKA_BOOTSTRAP_SERVERS = broker.address
+    millrace_settings.MILLRACE_SIMULATOR = simulating
+    client = client_of(people.viewer)
+
+    def asked(where: str, status: int = 200, **query: Any) -> Any:
+        deadline = time.monotonic() + 180
+        while True:
+            found: Any = client.get(
+                f"/api/workspaces/main/topics/{topic}/records", {"where": where, **query}
+            )
+            error = found.json().get("error") or {}
+            if error.get("code") != "simulator_starting":
+                assert found.status_code == status, found.content
+                return found.json()
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+
+    return asked
+
+
+def numbers(page: Any) -> list[int]:
+    return [json.loads(each["value"]["text"])["n"] for each in page["records"]]
+
+
+def test_an_expression_chooses_records_by_all_that_they_have(
+    ask: Any, people: People, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from topologies import actions
+
+    assert numbers(ask("key = 'k1' AND get_json_object(value, '$.n') > 30")) == [37, 33]
+    assert numbers(ask("partition = 1 AND offset BETWEEN 3 AND 5", start="earliest")) == [7, 9, 11]
+    assert numbers(ask("unix_millis(timestamp) < 2500")) == [1, 0]
+    assert numbers(ask("CAST(headers['tenth'] AS STRING) = 'yes'")) == [30, 20, 10, 0]
+    assert numbers(ask(f"topic = '{topic}'", contains='"n": 12')) == [12]
+    assert ask("value = 'no JSON'")["records"][0]["value"]["text"] == "no JSON"
+
+    formats = {
+        "key": {"format": "string"},
+        "value": {"format": "json", "schema": "n INT, item STRUCT<price: DOUBLE>"},
+    }
+    source = {"id": "in", "kind": "source.stream", "params": {"topics": [topic], **formats}}
+    drawn = {**document(), "nodes": [source], "edges": []}
+    made = actions.create_topology(people.editor, people.workspace, "Typed", drawn)
+    reader = {"reader": f"{made.pk}:in"}
+    # Where it raises, and where the bytes are not of the format, it is not true.
+    assert numbers(ask("1 / (value.n - 38) < 0 AND value.item.price >= 54", **reader)) == [37, 36]
+
+    monkeypatch.setattr(expressions, "MOST_ASKED", 15)
+    monkeypatch.setattr("records.queries.MOST_ASKED", 15)
+    found: list[int] = []
+    scanned, cursor = 0, ""
+    while True:
+        page = ask("get_json_object(value, '$.n') IN (3, 35)", cursor=cursor)
+        found, scanned, cursor = found + numbers(page), scanned + page["scanned"], page["next"]
+        assert page["scanned"] <= 15
+        if page["stopped"] == "end":
+            break
+    assert (found, scanned) == ([35, 3], 40)
+
+
+def test_what_is_no_expression_is_told_with_its_reason(ask: Any) -> None:
+    wrong = ask("amount > 3", 400)["error"]
+    assert wrong["code"] == "invalid_expression"
+    assert "amount" in wrong["fields"]["where"][0]
+    assert ask("value", 400)["error"]["code"] == "invalid_expression"
+    assert ask("reflect('java.lang.System', 'exit', 1) IS NULL", 400)["error"]["fields"]["where"]
