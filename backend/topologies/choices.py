@@ -25,3 +25,21 @@ class Blocks(models.TextChoices):
 
     COMPILE = "compile", "Compile"
     DEPLOY = "deploy", "Deploy"
+
+
+class VerificationState(models.TextChoices):
+    """How far a comparison with Kafka Streams is."""
+
+    WAITING = "waiting", "Waiting for a worker"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Could not be compared"
+    CANCELLED = "cancelled", "Cancelled"
+
+
+class VerificationStep(models.TextChoices):
+    """What a running comparison does."""
+
+    JARS = "jars", "Kafka Streams is fetched"
+    START = "start", "Kafka Streams starts"
+    RUN = "run", "Kafka Streams runs the document"

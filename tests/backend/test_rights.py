@@ -69,6 +69,7 @@ BODIES: dict[str, dict[str, Any]] = {
     "topology_create": {"name": "New"},
     "topology_update": {"name": "Renamed"},
     "compile": {"document": document()},
+    "verification_start": {"document": document("unsaved"), "inputs": []},
     "simulation_run": {"document": document("unsaved"), "inputs": []},
     "deployment_create": {"topology": "{topology}", "version": 1},
     "deployment_redeploy": {"version": 2},
@@ -129,6 +130,7 @@ class World:
             "run": 1,
             "name": "stream",
             "template_id": "word-count",
+            "verification": "0" * 32,
             "generator": people.workspace.generators.create(
                 topic="orders", recipe=RECIPE, rate=1
             ).pk,

@@ -21,6 +21,7 @@ from deployments import reconciling
 from monitoring import alerting, notifying, recording
 from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
+from topologies import verifying
 
 from millrace_workers.app import app
 from millrace_workers.cluster import KafkaTopics
@@ -31,6 +32,7 @@ from millrace_workers.model import Deployment, Failure, Outage, Process, Run
 from millrace_workers.monitors import Reports
 from millrace_workers.states import TRANSITIONS, Tools, step
 from millrace_workers.states.tools import RunExists
+from millrace_workers.streams import KafkaStreams
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +67,17 @@ def record_figures() -> None:
 def deliver(delivery_id: int) -> None:
     """Send a notification of an alert; tried again later where it is not accepted."""
     notifying.deliver(delivery_id)
+
+
+@app.task(name="millrace_workers.tasks.verify")
+def verify(verification: str) -> None:
+    """Advance a comparison with Kafka Streams by a step, and again a little later."""
+    try:
+        pause = verifying.advance(verification, kafka_streams())
+        if pause is not None:
+            verify.apply_async(args=(verification,), countdown=pause)
+    except RedisError as error:
+        log.warning("verification %s not advanced: %s", verification, error)
 
 
 @app.task(name="millrace_workers.tasks.forget_old_access")
@@ -232,6 +245,12 @@ def launcher() -> LocalLauncher:
 def reports() -> Reports:
     """One Redis connection pool for each worker process."""
     return Reports(configuration().redis_url)
+
+
+@cache
+def kafka_streams() -> KafkaStreams:
+    """Kafka Streams itself, below the data folder."""
+    return KafkaStreams(configuration().data)
 
 
 @cache

@@ -2,12 +2,20 @@
 
 from django.urls import path
 
-from topologies.api import simulation_views, testing_views, views
+from topologies.api import simulation_views, testing_views, verification_views, views
 
 urlpatterns = [
     path("workspaces/<slug:workspace>/topologies", views.TopologiesView.as_view()),
     path("workspaces/<slug:workspace>/compile", views.CompileView.as_view()),
     path("workspaces/<slug:workspace>/simulations", simulation_views.SimulationsView.as_view()),
+    path(
+        "workspaces/<slug:workspace>/verifications",
+        verification_views.VerificationsView.as_view(),
+    ),
+    path(
+        "workspaces/<slug:workspace>/verifications/<slug:verification>",
+        verification_views.VerificationView.as_view(),
+    ),
     path("topologies/<int:topology>", views.TopologyView.as_view()),
     path("topologies/<int:topology>/draft", views.DraftView.as_view()),
     path("topologies/<int:topology>/sample-inputs", simulation_views.SampleInputsView.as_view()),

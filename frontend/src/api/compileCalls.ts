@@ -9,6 +9,7 @@ import type {
   TopologyDocument,
   TopologyTest,
   TopologyTestPage,
+  Verification,
 } from "./types";
 
 /** Steps of records that the answer of a simulation has at most. */
@@ -66,6 +67,39 @@ export const listTests = (topology: number): Promise<TopologyTestPage> =>
     api.GET("/api/topologies/{topology}/tests", {
       params: { path: { topology }, query: { page_size: 200 } },
     }),
+  );
+
+/** Compares a document's results on input lines with those of Kafka Streams itself. */
+export const startVerification = (
+  workspace: string,
+  document: TopologyDocument,
+  inputs: readonly unknown[],
+): Promise<Verification> =>
+  answer(
+    api.POST("/api/workspaces/{workspace}/verifications", {
+      params: { path: { workspace } },
+      body: { document: body(document), inputs: [...inputs] as never },
+    }),
+  );
+
+const verificationAt = (workspace: string, verification: string) => ({
+  params: { path: { workspace, verification } },
+});
+
+export const getVerification = (workspace: string, id: string): Promise<Verification> =>
+  answer(
+    api.GET(
+      "/api/workspaces/{workspace}/verifications/{verification}",
+      verificationAt(workspace, id),
+    ),
+  );
+
+export const cancelVerification = (workspace: string, id: string): Promise<void> =>
+  answer(
+    api.DELETE(
+      "/api/workspaces/{workspace}/verifications/{verification}",
+      verificationAt(workspace, id),
+    ),
   );
 
 export const createTest = (topology: number, test: NewTopologyTest): Promise<TopologyTest> =>

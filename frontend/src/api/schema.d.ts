@@ -29,7 +29,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Set or change the password; other sessions and all tokens end. */
+        /** @description Set or change the password; ends other sessions and revokes all tokens. */
         put: operations["account_password"];
         post?: never;
         delete?: never;
@@ -139,10 +139,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Skip the record, or make a dead letter of it, once, and start again (operator).
-         *
-         *     Everything else that the batch makes is written exactly as often as without the failure. 409
-         *     for another record than that of the failure.
+         * @description Skip the record or send it to the dead letter topic, once, and restart (operator). All
+         *     other results of the batch are written as often as without the failure. 409 for any
+         *     record other than that of the failure.
          */
         post: operations["deployment_failed_record"];
         delete?: never;
@@ -260,13 +259,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Each store kept, migrated, incompatible, new or lost, and why; nothing is touched. */
+        /** @description Which stores are kept, migrated, incompatible, new or lost, and why; changes nothing. */
         get: operations["deployment_plan"];
         put?: never;
         /**
-         * @description The plan of a start from elsewhere: the offsets, and what they mean; nothing is touched.
-         *
-         *     503 where Kafka does not respond.
+         * @description The plan of a start from another position: offsets and their effects; changes nothing.
+         *     503 if Kafka does not respond.
          */
         post: operations["deployment_plan_start"];
         delete?: never;
@@ -302,9 +300,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Deploy another version or other settings (operator); the old one runs until it is ready.
-         *
-         *     409 with the plan of the change where a store needs a decision that ``stores`` lacks.
+         * @description Deploy another version or other settings (operator); the old one runs until the new one
+         *     is ready. 409 with the plan if a store needs a decision that is missing in ``stores``.
          */
         post: operations["deployment_redeploy"];
         delete?: never;
@@ -408,10 +405,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * @description Change threads and memory while it runs (operator); nothing of its state is lost.
-         *
-         *     A driver with the new settings takes over, as the `handover` of the plan says. 409 where it
-         *     does not run.
+         * @description Change threads and memory while it runs (operator), without losing state. A driver with
+         *     the new settings takes over, as described by `handover` in the plan. 409 if it is not
+         *     running.
          */
         post: operations["deployment_scale"];
         delete?: never;
@@ -510,7 +506,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Let it write no more (operator). */
+        /** @description Stop the generator (operator). */
         post: operations["generator_stop"];
         delete?: never;
         options?: never;
@@ -561,7 +557,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make the link; earlier ones end (admin of the installation). */
+        /** @description Create a sign-in link; revokes earlier ones (admin of the installation). */
         post: operations["installation_account_link"];
         delete?: never;
         options?: never;
@@ -576,7 +572,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The newest first (admin of the installation). */
+        /** @description Newest first (admin of the installation). */
         get: operations["installation_audit_list"];
         put?: never;
         post?: never;
@@ -611,7 +607,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** @description Set which topics its people may use (admin of the installation). */
+        /** @description Set which topics its members may use (admin of the installation). */
         put: operations["installation_workspace_set"];
         post?: never;
         delete?: never;
@@ -771,10 +767,8 @@ export interface paths {
         /** @description The draft; without one, the latest version, or an empty document if there is none. */
         get: operations["draft_get"];
         /**
-         * @description Save the draft (editor). The document may contain errors.
-         *
-         *     409 with both sides where the draft is not of the stated revision. A document that is its
-         *     base version again ends the draft.
+         * @description Save the draft (editor). The document may contain errors. 409 with both drafts if the
+         *     revision does not match. A document that equals its base version deletes the draft.
          */
         put: operations["draft_save"];
         post?: never;
@@ -809,7 +803,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The input lines that came with its template; none for other topologies. */
+        /** @description The input lines of its template; none for topologies without a template. */
         get: operations["sample_inputs_get"];
         put?: never;
         post?: never;
@@ -1036,7 +1030,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page, those that run before those that ended. */
+        /** @description One page, running generators first. */
         get: operations["generator_list"];
         put?: never;
         /** @description Write random records to a topic until a limit or a stop (operator). */
@@ -1092,7 +1086,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make the link (admin); 403 for accounts that are not this workspace's alone. */
+        /** @description Create the link (admin); 403 for accounts that do not belong to this workspace only. */
         post: operations["member_link"];
         delete?: never;
         options?: never;
@@ -1107,9 +1101,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What must be true of a version before it is deployed. */
+        /** @description Conditions that a version must meet before it is deployed. */
         get: operations["workspace_rules_get"];
-        /** @description Set them (admin); what runs goes on. */
+        /** @description Set the conditions (admin); running deployments continue. */
         put: operations["workspace_rules_set"];
         post?: never;
         delete?: never;
@@ -1125,16 +1119,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether a simulation would run at once; a simulator that is not there is started. */
+        /** @description Whether a simulation can start immediately; starts the simulator if necessary. */
         get: operations["simulator_get"];
         put?: never;
         /**
-         * @description Run a document on input lines (editor; a viewer: a saved version's document).
-         *
-         *     202 while a simulator is starting: ask again in a second.
+         * @description Run a document on input lines (editor; viewers: the document of a saved version). 202
+         *     while a simulator is starting: try again in a second.
          */
         post: operations["simulation_run"];
-        /** @description End the reader's simulations that are running. */
+        /** @description Cancel the user's running simulations. */
         delete: operations["simulation_cancel"];
         options?: never;
         head?: never;
@@ -1150,7 +1143,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Make the topology, its topics, and start its generators (operator). */
+        /** @description Create the topology and its topics, and start its generators (operator). */
         post: operations["template_try"];
         delete?: never;
         options?: never;
@@ -1165,7 +1158,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page by name, read from Kafka now; 503 if it does not respond. */
+        /** @description One page by name, read from Kafka; 503 if it does not respond. */
         get: operations["topic_figures_list"];
         put?: never;
         post?: never;
@@ -1200,11 +1193,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Its partitions with their offsets, and its configuration. */
+        /** @description Partitions with their offsets, and configuration. */
         get: operations["topic_get"];
         put?: never;
         post?: never;
-        /** @description Delete it with its records (admin); 409 where a deployment uses it. */
+        /** @description Delete the topic with its records (admin); 409 if a deployment uses it. */
         delete: operations["topic_delete"];
         options?: never;
         head?: never;
@@ -1218,7 +1211,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The consumer groups that committed offsets of it, with their lag. */
+        /** @description Consumer groups with committed offsets for the topic, with their lag. */
         get: operations["consumer_group_list"];
         put?: never;
         post?: never;
@@ -1235,7 +1228,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description One page; what one request scans is limited, and `next` goes on from there. */
+        /** @description One page. A request scans a limited number of records; `next` continues from there. */
         get: operations["record_list"];
         put?: never;
         /** @description Write a record (operator). */
@@ -1253,7 +1246,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The record at an offset, whole, with its bytes. */
+        /** @description The complete record at an offset, with its bytes. */
         get: operations["record_get"];
         put?: never;
         post?: never;
@@ -1315,6 +1308,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces/{workspace}/verifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Compare a document's results with those of Kafka Streams (who may simulate it). */
+        post: operations["verification_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/verifications/{verification}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description How far it is; kept for an hour. */
+        get: operations["verification_get"];
+        put?: never;
+        post?: never;
+        /** @description End it. */
+        delete: operations["verification_cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1347,7 +1375,7 @@ export interface components {
         /** @description One incident. */
         Alert: {
             condition: components["schemas"]["AlertCondition"];
-            /** @description Its notifications. */
+            /** @description Notifications of the alert. */
             deliveries: components["schemas"]["Delivery"][];
             deployment: number;
             /** Format: date-time */
@@ -1367,7 +1395,7 @@ export interface components {
             topology_name: string;
             /**
              * Format: double
-             * @description The last one.
+             * @description The last value.
              */
             value: number | null;
         };
@@ -1413,7 +1441,7 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /**
-             * @description For so long before it fires.
+             * @description How long the condition must be true before the alert fires.
              * @default 0
              */
             for_seconds: number;
@@ -1423,17 +1451,17 @@ export interface components {
             name: string;
             /**
              * Format: double
-             * @description Above it the condition holds; null for states.
+             * @description The condition is true above this value; null for conditions on states.
              */
             threshold?: number | null;
-            /** @description Null: all deployments. */
+            /** @description Null for all deployments. */
             topology?: number | null;
             readonly topology_name: string | null;
             /** Format: date-time */
             readonly updated_at: string;
             readonly updated_by: string | null;
             /**
-             * @description Address that gets a POST; viewers and editors see its host alone.
+             * @description Address for POST requests; viewers and editors see only its host.
              * @default
              */
             webhook: string;
@@ -1452,7 +1480,7 @@ export interface components {
             /** @default true */
             enabled: boolean;
             /**
-             * @description For so long before it fires.
+             * @description How long the condition must be true before the alert fires.
              * @default 0
              */
             for_seconds: number;
@@ -1461,13 +1489,13 @@ export interface components {
             name: string;
             /**
              * Format: double
-             * @description Above it the condition holds; null for states.
+             * @description The condition is true above this value; null for conditions on states.
              */
             threshold?: number | null;
-            /** @description Null: all deployments. */
+            /** @description Null for all deployments. */
             topology?: number | null;
             /**
-             * @description Address that gets a POST; viewers and editors see its host alone.
+             * @description Address for POST requests; viewers and editors see only its host.
              * @default
              */
             webhook: string;
@@ -1520,7 +1548,7 @@ export interface components {
         /** @description A document, the dialect of its code, and a number that the answer repeats. */
         CompileRequestRequest: {
             /**
-             * @description plain: ordinary Structured Streaming; what differs from Kafka Streams comes as diagnostics of severity difference.
+             * @description plain: ordinary Structured Streaming; differences from Kafka Streams are reported as diagnostics of severity difference.
              *
              *     * `exact` - Kafka Streams' results
              *     * `plain` - Ordinary Structured Streaming
@@ -1568,7 +1596,7 @@ export interface components {
         ConsumerGroupStateEnum: "unknown" | "preparing_rebalancing" | "completing_rebalancing" | "assigning" | "reconciling" | "stable" | "empty" | "dead";
         /** @description The consumer groups of a topic. */
         ConsumerGroups: {
-            /** @description False where the cluster has more groups than were asked. */
+            /** @description False if the cluster has more groups than were read. */
             complete: boolean;
             groups: components["schemas"]["ConsumerGroup"][];
         };
@@ -1585,7 +1613,7 @@ export interface components {
         };
         /** @description A decision, when and by whom. */
         DecidedRecord: {
-            /** @description False since the deployment was made to read from elsewhere. */
+            /** @description False if the deployment has since been started from another position. */
             active: boolean;
             /** Format: date-time */
             at: string;
@@ -1610,7 +1638,7 @@ export interface components {
             readonly error: string;
             event: components["schemas"]["AlertEvent"];
             state: components["schemas"]["DeliveryState"];
-            /** @description Of a webhook its host alone. */
+            /** @description For a webhook, only its host. */
             readonly target: string;
         };
         /**
@@ -1633,7 +1661,7 @@ export interface components {
             readonly desired: components["schemas"]["Desired"];
             readonly draining: boolean;
             readonly failure: components["schemas"]["Failure"] | null;
-            /** @description The version that runs again if this one does not reach its first batch. */
+            /** @description The version that is started again if this one fails before its first batch. */
             readonly fallback: number | null;
             /** @description The deployment continues from its checkpoint; `start` has no effect. */
             readonly has_checkpoint: boolean;
@@ -1641,7 +1669,7 @@ export interface components {
             readonly observed: components["schemas"]["Observed"];
             readonly outage: components["schemas"]["Outage"] | null;
             readonly paused: boolean;
-            /** @description About records at which it failed, oldest first. */
+            /** @description Decisions about records that caused failures, oldest first. */
             readonly record_decisions: components["schemas"]["DecidedRecord"][];
             /** @description Whether a restart is pending. */
             readonly restart_requested: boolean;
@@ -1736,20 +1764,27 @@ export interface components {
                 [key: string]: components["schemas"]["TopicAssumptionRequest"];
             };
         };
+        /**
+         * @description * `jars` - Kafka Streams is fetched
+         *     * `start` - Kafka Streams starts
+         *     * `run` - Kafka Streams runs the document
+         * @enum {string}
+         */
+        DoingEnum: "jars" | "start" | "run";
         /** @description The user's draft; ``updated_at`` is null if there are no unsaved changes. */
         Draft: {
             base_version: number | null;
             document: components["schemas"]["Document"];
-            /** @description Null where there is no unsaved draft. */
+            /** @description Null if there is no unsaved draft. */
             readonly revision: string | null;
             /** Format: date-time */
             readonly updated_at: string | null;
         };
-        /** @description Answer 409: the draft was changed in another window. */
+        /** @description Response 409: the draft was changed in another window. */
         DraftConflict: {
             error: components["schemas"]["DraftConflictDetail"];
         };
-        /** @description The draft that is there, and the one that was not kept. */
+        /** @description The existing draft, and the one that was not saved. */
         DraftConflictDetail: {
             code: string;
             hint: string;
@@ -1757,11 +1792,11 @@ export interface components {
             theirs: components["schemas"]["Draft"];
             yours: components["schemas"]["Document"];
         };
-        /** @description How long records took, in ms: the last ten seconds, null without a record in them. */
+        /** @description Latency in ms over the last ten seconds; null if there was no record. */
         Durations: {
             /** Format: double */
             avg: number | null;
-            /** @description Pairs: records that took less than so many ms and at least half as long, and the number of them. */
+            /** @description Histogram as pairs of an upper bound in ms and the number of records below it, down to half the bound. */
             buckets: number[][];
             /** @description Since the run started, as are `sum` and `buckets`. */
             count: number;
@@ -1846,7 +1881,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
-        /** @description What a test expects; what is left out is not compared. */
+        /** @description Expected results of a test; omitted parts are not compared. */
         Expected: {
             dropped?: number;
             outputs?: components["schemas"]["ExpectedOutput"][];
@@ -1884,7 +1919,7 @@ export interface components {
             topic: string;
             value?: unknown;
         };
-        /** @description What a test expects; what is left out is not compared. */
+        /** @description Expected results of a test; omitted parts are not compared. */
         ExpectedRequest: {
             dropped?: number;
             outputs?: components["schemas"]["ExpectedOutputRequest"][];
@@ -1931,11 +1966,11 @@ export interface components {
             max?: number;
             /** Format: double */
             min?: number;
-            /** @description A text of one of each list, with blanks between them. */
+            /** @description Text of one value from each list, separated by spaces. */
             parts?: string[][];
-            /** @description Before the number; without `min` and `max`, the number of the key. */
+            /** @description Text before the number; without `min` and `max`, it is the number of the key. */
             prefix?: string;
-            /** @description One of these. */
+            /** @description One of these values. */
             values?: unknown[];
         };
         /** @description How a field is made: one of `values`; a number from `min` to `max`; `parts`; a `prefix`. */
@@ -1944,11 +1979,11 @@ export interface components {
             max?: number;
             /** Format: double */
             min?: number;
-            /** @description A text of one of each list, with blanks between them. */
+            /** @description Text of one value from each list, separated by spaces. */
             parts?: string[][];
-            /** @description Before the number; without `min` and `max`, the number of the key. */
+            /** @description Text before the number; without `min` and `max`, it is the number of the key. */
             prefix?: string;
-            /** @description One of these. */
+            /** @description One of these values. */
             values?: unknown[];
         };
         /**
@@ -1976,14 +2011,14 @@ export interface components {
         FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
         /** @description A figure over time. */
         Figures: {
-            /** @description Of the first interval, epoch seconds. */
+            /** @description Start of the first interval, in epoch seconds. */
             begin: number;
             figure: components["schemas"]["FigureEnum"];
-            /** @description Series beyond those. */
+            /** @description Number of further series. */
             left_out: number;
             /** @description All that there are, at most 1000. */
             names: string[];
-            /** @description What the names are of: node, reason, task, partition, store, deployment, phase. */
+            /** @description What the names refer to: node, reason, task, partition, store, deployment or phase. */
             of: string;
             /** @description Number of intervals. */
             points: number;
@@ -2043,7 +2078,7 @@ export interface components {
             /** @default 20 */
             count: number;
             /**
-             * @description Milliseconds from a record to the next, on average.
+             * @description Average time between two records in ms.
              * @default 60000
              */
             every: number;
@@ -2091,18 +2126,18 @@ export interface components {
             lag: number;
             partition: number;
         };
-        /** @description How a driver takes the place of another. */
+        /** @description How a driver replaces another. */
         Handover: {
             message: string | null;
             /**
-             * @description Why not; null if it is.
+             * @description Why it is not; null if it is.
              *
              *     * `memory` - Memory
              *     * `paused` - Paused
              *     * `cluster` - Cluster
              */
             reason: (components["schemas"]["ColdReason"] | components["schemas"]["NullEnum"]) | null;
-            /** @description The new driver is prepared while the old one runs; else that is stopped first. */
+            /** @description Whether the new driver is prepared while the old one runs; otherwise, the old one is stopped first. */
             warm: boolean;
         };
         Health: {
@@ -2123,7 +2158,7 @@ export interface components {
             name: string;
             roles: string[];
         };
-        /** @description A repartition or changelog topic as Kafka Streams would make it. */
+        /** @description A repartition or changelog topic as Kafka Streams would create it. */
         InternalTopic: {
             /** @description repartition or changelog */
             kind: string;
@@ -2147,11 +2182,11 @@ export interface components {
             takes_store: string[] | null;
             title: string;
         };
-        /** @description Latency of the records that came to a node. */
+        /** @description Latency of the records that entered a node. */
         Latency: {
-            /** @description From the time at which Kafka had the input record. */
+            /** @description Latency from the arrival of the input record in Kafka. */
             arrival: components["schemas"]["Durations"];
-            /** @description From the record's own time. */
+            /** @description Latency from the record's timestamp. */
             event: components["schemas"]["Durations"];
         };
         /** @description A one-time sign-in link, which is returned only once. */
@@ -2181,7 +2216,7 @@ export interface components {
             level: components["schemas"]["LogLevel"];
             message: string;
             node: string | null;
-            /** @description The record that an error is about, where it is known. */
+            /** @description The record that caused the error, if known. */
             record: components["schemas"]["FailingRecord"] | null;
         };
         /** @description Lines in file order; ``next`` is the position after the last one. */
@@ -2202,12 +2237,12 @@ export interface components {
             records: number;
             topic: string;
         };
-        /** @description What becomes of a field before a record leaves the server. */
+        /** @description How a field is masked before a record leaves the server. */
         MaskRequest: {
-            /** @description In the place of the field, with `replace`. */
+            /** @description The value for `replace`. */
             by?: unknown;
             /**
-             * @description hash: another value of the same type, the same for the same one.
+             * @description hash: replace it by a value of the same type; equal values get equal hashes.
              *
              *     * `hash` - Hash
              *     * `replace` - Replace
@@ -2218,20 +2253,20 @@ export interface components {
         Member: {
             /** Format: date-time */
             readonly created_at: string;
-            /** @description This workspace created the account: its admins may issue sign-in links. */
+            /** @description Whether this workspace created the account, so that its admins can issue sign-in links. */
             readonly created_here: boolean;
             readonly id: number;
             role: components["schemas"]["Role"];
             readonly user: components["schemas"]["User"];
         };
-        /** @description A topic that a version names and the cluster does not have. */
+        /** @description A topic that a version uses and the cluster does not have. */
         MissingTopic: {
             name: string;
-            /** @description Topics of the cluster with a name like it. */
+            /** @description Topics of the cluster with similar names. */
             nearest: string[];
             node: string | null;
             parameter: string;
-            /** @description As the document says, else as many as the widest of its other topics has. */
+            /** @description The number in the document, or else the largest number among its other topics. */
             partitions: number;
         };
         /**
@@ -2256,22 +2291,22 @@ export interface components {
         NewDraftRequest: {
             base_version: number | null;
             document: components["schemas"]["DocumentRequest"];
-            /** @description Revision of the draft that this one replaces; null where there is none. */
+            /** @description Revision of the draft to replace; null if there is none. */
             revision?: string | null;
         };
         /** @description A generator to start. */
         NewGeneratorRequest: {
-            /** @description It ends after so many records. */
+            /** @description The generator ends after this number of records. */
             most?: number | null;
             /**
              * Format: double
-             * @description Records a second.
+             * @description Records per second.
              * @default 10
              */
             rate: number;
             recipe: components["schemas"]["RecipeRequest"];
             /**
-             * @description It ends after this time.
+             * @description The generator ends after this time.
              * @default 3600
              */
             seconds: number;
@@ -2292,21 +2327,21 @@ export interface components {
         /** @description A key or a value to write. */
         NewPartRequest: {
             format: components["schemas"]["FormatEnum"];
-            /** @description Of bytes, hexadecimal digits. */
+            /** @description Bytes as hexadecimal digits. */
             text: string;
         };
         /** @description A record to write. */
         NewRecordRequest: {
             headers?: components["schemas"]["NewHeaderRequest"][];
             key?: components["schemas"]["NewPartRequest"] | null;
-            /** @description Null: by the key, as Kafka's clients do it. */
+            /** @description Null: computed from the key, as by Kafka's clients. */
             partition?: number | null;
             /**
              * Format: int64
-             * @description Null: now.
+             * @description Null for the current time.
              */
             timestamp?: number | null;
-            /** @description Null: a tombstone. */
+            /** @description Null for a tombstone. */
             value: components["schemas"]["NewPartRequest"] | null;
         };
         /** @description Name and lifetime of a new token. */
@@ -2319,7 +2354,7 @@ export interface components {
         NewTopicRequest: {
             name: string;
             partitions: number;
-            /** @description How long records are kept; -1: for ever. Without it the broker's default. */
+            /** @description How long records are kept; -1: forever. Default: the broker's setting. */
             retention_ms?: number;
         };
         /** @description Topics to create. */
@@ -2338,7 +2373,7 @@ export interface components {
         NewVersionRequest: {
             base_version: number | null;
             document: components["schemas"]["DocumentRequest"];
-            /** @description Delete the draft only if it is of this revision; null deletes any. */
+            /** @description Delete the draft only if it has this revision; null deletes any. */
             draft_revision?: string | null;
             /** @default  */
             message: string;
@@ -2354,7 +2389,7 @@ export interface components {
             };
             position?: components["schemas"]["Position"];
         };
-        /** @description Records into and out of a node, and those that ended there by reason. */
+        /** @description Records that entered and left a node, and dropped records by reason. */
         NodeCount: {
             dropped: {
                 [key: string]: number;
@@ -2364,16 +2399,16 @@ export interface components {
         };
         /** @description Records processed by a node since the run started, and the current rate per second. */
         NodeFigures: {
-            /** @description Records that went to the topic of dead letters in place of the next node. */
+            /** @description Records sent to the dead letter topic instead of the next node. */
             dead_letters: number;
-            /** @description By reason; without dead letters. */
+            /** @description Dropped records by reason, without dead letters. */
             dropped: {
                 [key: string]: number;
             };
             in: number;
             /** Format: double */
             in_rate: number | null;
-            /** @description Null where it is not measured: at sources and last nodes it is. */
+            /** @description Null if not measured. Latency is measured at sources and at last nodes. */
             latency: components["schemas"]["Latency"] | null;
             out: number;
             /** Format: double */
@@ -2422,21 +2457,21 @@ export interface components {
             bytes: number;
             /**
              * Format: date-time
-             * @description From then on a person may delete it.
+             * @description When it can be deleted.
              */
             deletable_at: string;
             /**
              * Format: date-time
-             * @description When it is deleted by itself; null: never.
+             * @description When it is deleted automatically; null: never.
              */
             deleted_at: string | null;
             /** Format: date-time */
             left_at: string;
             name: string;
-            /** @description That wrote it; null if no run of it is known. */
+            /** @description Number of the version that wrote it; null if unknown. */
             version: number | null;
         };
-        /** @description What a deployment waits for; it goes on by itself when that answers again. */
+        /** @description What a deployment waits for; it continues automatically when the service responds again. */
         Outage: {
             attempts: number;
             code: string;
@@ -2491,7 +2526,7 @@ export interface components {
             /** @description Offset of its first record. */
             earliest: number;
             in_sync: number[];
-            /** @description The offset behind its last committed record. */
+            /** @description The offset after its last committed record. */
             latest: number;
             leader: number | null;
             partition: number;
@@ -2523,7 +2558,7 @@ export interface components {
         /** @description Where a task ran, from a move to the next. */
         Placement: {
             executor: string;
-            /** @description Where it was before; empty: nowhere. */
+            /** @description Where it ran before; empty if nowhere. */
             from_executor: string;
             from_thread: string;
             host: string;
@@ -2534,11 +2569,11 @@ export interface components {
             /** Format: date-time */
             since: string;
             task: string;
-            /** @description In micro-batches the one that it was seen on first: each batch takes any. */
+            /** @description In micro-batches, the thread on which the task was first seen; a batch can use any thread. */
             thread: string;
             /**
              * Format: date-time
-             * @description Null: it is still there.
+             * @description Null if the task is still there.
              */
             until: string | null;
         };
@@ -2561,15 +2596,15 @@ export interface components {
             /** @description Text like that of Kafka Streams' Topology#describe. */
             text: string;
         };
-        /** @description The version and the start that a plan is asked for. */
+        /** @description The version and the start to plan. */
         PlanRequestRequest: {
-            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
+            /** @description `stores`: start with empty stores; `positions`: start at the position set in each source, as in a first run. Requires `name`. */
             reset?: components["schemas"]["ResetPart"][];
             settings?: components["schemas"]["SettingsRequest"];
             start_from?: components["schemas"]["StartFromRequest"];
             version: number;
         };
-        /** @description What flows through a port. */
+        /** @description Role and types of a port. */
         PortType: {
             /** @description A Spark SQL type; `?` if unknown. */
             key: string;
@@ -2622,7 +2657,7 @@ export interface components {
             raw_key: string | null;
             /** @description Base64; at most a million bytes. */
             raw_value: string | null;
-            /** @description Bytes of key and value. */
+            /** @description Size of key and value in bytes. */
             size: number;
             /** @description Milliseconds since the epoch. */
             timestamp: number;
@@ -2630,13 +2665,13 @@ export interface components {
         };
         /** @description What generated records look like; the same seed gives the same records. */
         Recipe: {
-            /** @description By the field's path: key, value, value.customer.name. */
+            /** @description By field path: key, value, value.customer.name. */
             fields?: {
                 [key: string]: components["schemas"]["FieldRule"];
             };
             key: components["schemas"]["DocumentFormat"];
             /**
-             * @description Different keys.
+             * @description Number of distinct keys.
              * @default 10
              */
             keys: number;
@@ -2647,7 +2682,7 @@ export interface components {
              */
             late: number;
             /**
-             * @description By so many ms at most.
+             * @description Maximum lateness in ms.
              * @default 0
              */
             late_by: number;
@@ -2670,23 +2705,23 @@ export interface components {
             seed: number;
             /**
              * Format: double
-             * @description Exponent of Zipf's law; 0: all keys alike.
+             * @description Exponent of the Zipf distribution; 0: uniform.
              * @default 0
              */
             skew: number;
-            /** @description The field of the value that holds the record's time. */
+            /** @description The field of the value that contains the record's timestamp. */
             time_field?: string | null;
             value: components["schemas"]["DocumentFormat"];
         };
         /** @description What generated records look like; the same seed gives the same records. */
         RecipeRequest: {
-            /** @description By the field's path: key, value, value.customer.name. */
+            /** @description By field path: key, value, value.customer.name. */
             fields?: {
                 [key: string]: components["schemas"]["FieldRuleRequest"];
             };
             key: components["schemas"]["DocumentFormatRequest"];
             /**
-             * @description Different keys.
+             * @description Number of distinct keys.
              * @default 10
              */
             keys: number;
@@ -2697,7 +2732,7 @@ export interface components {
              */
             late: number;
             /**
-             * @description By so many ms at most.
+             * @description Maximum lateness in ms.
              * @default 0
              */
             late_by: number;
@@ -2720,11 +2755,11 @@ export interface components {
             seed: number;
             /**
              * Format: double
-             * @description Exponent of Zipf's law; 0: all keys alike.
+             * @description Exponent of the Zipf distribution; 0: uniform.
              * @default 0
              */
             skew: number;
-            /** @description The field of the value that holds the record's time. */
+            /** @description The field of the value that contains the record's timestamp. */
             time_field?: string | null;
             value: components["schemas"]["DocumentFormatRequest"];
         };
@@ -2736,13 +2771,13 @@ export interface components {
             log_append_time: boolean;
             offset: number;
             partition: number;
-            /** @description Bytes of key and value. */
+            /** @description Size of key and value in bytes. */
             size: number;
             /** @description Milliseconds since the epoch. */
             timestamp: number;
             value: components["schemas"]["RecordPart"];
         };
-        /** @description What becomes of the record at which the deployment failed. */
+        /** @description What happens to the record at which the deployment failed. */
         RecordDecisionRequest: {
             decision: components["schemas"]["DecisionEnum"];
             /** Format: int64 */
@@ -2752,31 +2787,31 @@ export interface components {
         };
         /** @description A header. */
         RecordHeader: {
-            /** @description Whether the text goes on. */
+            /** @description Whether the text is truncated. */
             cut: boolean;
-            /** @description Why the bytes are not of the format that was chosen. */
+            /** @description Why the bytes could not be read in the selected format. */
             error: string | null;
             /** @description A RecordFormat, or null. */
             format: string;
             key: string;
-            /** @description Of a schema registry, where the bytes seem to begin with one. */
+            /** @description Id of a schema registry, if the bytes appear to start with one. */
             schema_id: number | null;
-            /** @description Bytes. */
+            /** @description Size in bytes. */
             size: number;
-            /** @description Null for null; hexadecimal digits of bytes. */
+            /** @description Null for null; bytes as hexadecimal digits. */
             text: string | null;
         };
-        /** @description Records, and how to go on. */
+        /** @description Records, with cursors to continue. */
         RecordPage: {
-            /** @description The cursor from which records follow that arrive now. */
+            /** @description The cursor for records that arrive from now on. */
             ends: string;
             /** @description The cursor of the next page. */
             next: string;
             records: components["schemas"]["Record"][];
-            /** @description Records that were read for this answer. */
+            /** @description Number of records that were read for this response. */
             scanned: number;
             /**
-             * @description Why there are no more of them.
+             * @description Why there are no more records.
              *
              *     * `end` - Nothing is left
              *     * `full` - The page is full
@@ -2787,17 +2822,17 @@ export interface components {
         };
         /** @description A key, a value or a header's value. */
         RecordPart: {
-            /** @description Whether the text goes on. */
+            /** @description Whether the text is truncated. */
             cut: boolean;
-            /** @description Why the bytes are not of the format that was chosen. */
+            /** @description Why the bytes could not be read in the selected format. */
             error: string | null;
             /** @description A RecordFormat, or null. */
             format: string;
-            /** @description Of a schema registry, where the bytes seem to begin with one. */
+            /** @description Id of a schema registry, if the bytes appear to start with one. */
             schema_id: number | null;
-            /** @description Bytes. */
+            /** @description Size in bytes. */
             size: number;
-            /** @description Null for null; hexadecimal digits of bytes. */
+            /** @description Null for null; bytes as hexadecimal digits. */
             text: string | null;
         };
         /** @description Where a record was written. */
@@ -2807,13 +2842,13 @@ export interface components {
         };
         /** @description The version to deploy, and settings to change. */
         RedeployRequest: {
-            /** @description The deployment's name, which confirms a reset. */
+            /** @description The deployment's name, to confirm a reset. */
             name?: string;
-            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
+            /** @description `stores`: start with empty stores; `positions`: start at the position set in each source, as in a first run. Requires `name`. */
             reset?: components["schemas"]["ResetPart"][];
             settings?: components["schemas"]["SettingsRequest"];
             start_from?: components["schemas"]["StartFromRequest"];
-            /** @description What becomes of stores whose rows cannot be carried over, by the store's id. */
+            /** @description What happens to stores whose rows cannot be migrated, by store id. */
             stores?: {
                 [key: string]: ("reset" | "drop") | {
                     convert: string;
@@ -2847,7 +2882,7 @@ export interface components {
             readonly started_at: string;
             readonly version: number;
         };
-        /** @description A driver's last report. ``stale`` if it is too old to be relied on. */
+        /** @description A driver's last report; ``stale`` if it is outdated. */
         Runtime: {
             /** Format: date-time */
             as_of: string;
@@ -2880,26 +2915,26 @@ export interface components {
             lines: {
                 [key: string]: unknown;
             }[];
-            /** @description Records that were left out: their bytes could not be read, so not be masked. */
+            /** @description Number of records that were left out because they could not be deserialized, and so not masked. */
             skipped: number;
         };
-        /** @description Records to simulate a topology with, as input lines. */
+        /** @description Records for simulating a topology, as input lines. */
         SampleInputs: {
             inputs: {
                 [key: string]: unknown;
             }[];
         };
-        /** @description Records of a topic to simulate with. */
+        /** @description Records of a topic for a simulation. */
         SampleRequestRequest: {
             /** @default 50 */
             count: number;
             /**
-             * @description Whether headers come along.
+             * @description Whether to include headers.
              * @default false
              */
             headers: boolean;
             /**
-             * @description Of the topology document. Records of other formats than string, json and numbers come as their bytes.
+             * @description The topology document. Records in formats other than string, json and numbers are returned as bytes.
              * @default string
              */
             key_format: string;
@@ -2918,36 +2953,36 @@ export interface components {
          * @enum {string}
          */
         SampleRequestStartEnum: "latest" | "earliest";
-        /** @description A record that went over an edge. */
+        /** @description A record that passed over an edge. */
         SampledRecord: {
             headers: {
                 [key: string]: string | null;
             };
             key: unknown;
-            /** @description `key` is the beginning of a longer JSON text. */
+            /** @description Whether `key` is the beginning of a longer JSON text. */
             key_cut?: boolean;
-            /** @description Grows with every record that the driver keeps. */
+            /** @description Increases with every captured record. */
             number: number;
             offset: number | null;
             partition: number | null;
-            /** @description When it went over the edge, epoch milliseconds. */
+            /** @description When the record passed over the edge, in epoch milliseconds. */
             seen: number;
-            /** @description Of the record, epoch milliseconds. */
+            /** @description The record's timestamp, in epoch milliseconds. */
             timestamp: number;
-            /** @description Of the input record that caused it, as are partition and offset; null for what no record caused, such as a punctuation. */
+            /** @description Topic of the input record that caused it; null if there is none, as for a punctuation. The same applies to partition and offset. */
             topic: string | null;
             value: unknown;
-            /** @description `value` is the beginning of a longer JSON text. */
+            /** @description Whether `value` is the beginning of a longer JSON text. */
             value_cut?: boolean;
         };
-        /** @description The last records over an edge, newest first. */
+        /** @description The last records of an edge, newest first. */
         Samples: {
-            /** @description When the driver last kept a record, epoch milliseconds. */
+            /** @description When the driver last captured a record, in epoch milliseconds. */
             at: number | null;
             /** @description At most 20. */
             records: components["schemas"]["SampledRecord"][];
             /**
-             * @description `stopped`: no driver runs; `starting`: it does not keep records yet; `elsewhere`: its tasks run in other processes, where no records are kept.
+             * @description `stopped`: no driver is running; `starting`: records are not captured yet; `elsewhere`: tasks run in other processes, where records are not captured.
              *
              *     * `stopped` - stopped
              *     * `starting` - starting
@@ -2964,22 +2999,22 @@ export interface components {
          * @enum {string}
          */
         SamplingEnum: "stopped" | "starting" | "on" | "elsewhere";
-        /** @description What a deployment is to have; what is left out stays as it is. */
+        /** @description Threads and memory of a deployment; omitted values do not change. */
         ScaleRequest: {
-            /** @description Threads of its tasks. */
+            /** @description Number of threads for tasks. */
             cores?: number;
-            /** @description Heap of its driver. */
+            /** @description Heap size of the driver, in MB. */
             memory_mb?: number;
         };
         /** @description A figure of one node, task, partition, store or phase. */
         Series: {
             name: string;
-            /** @description One for each interval, oldest first; null where nothing was reported. */
+            /** @description One value for each interval, oldest first; null if nothing was reported. */
             values: (number | null)[];
         };
-        /** @description Who is signed in (null: nobody), where they may work, and whether they sign in again. */
+        /** @description Who is signed in (null: nobody), with their workspaces and whether they can sign in again. */
         Session: {
-            /** @description False: only a one-time link signs in again. */
+            /** @description If false, the user can sign in again only with a one-time link. */
             readonly has_password: boolean;
             readonly installation_admin: boolean;
             readonly user: components["schemas"]["User"] | null;
@@ -2987,13 +3022,13 @@ export interface components {
         };
         /** @description Settings of a deployment. */
         Settings: {
-            /** @description Seconds after which a micro-batch that has not ended makes the deployment degraded, and its driver is restarted (default: 600). */
+            /** @description Seconds after which a running micro-batch makes the deployment degraded, so that its driver is restarted (default: 600). */
             batch_deadline_s?: number;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
-             * @description What happens if the broker does not have the next records any more, a topic was created again, or the checkpoint is gone. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
+             * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *
              *     * `fail` - Fail
              *     * `earliest` - Earliest
@@ -3004,7 +3039,7 @@ export interface components {
             /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
             /**
-             * @description Where the first run starts to read streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
+             * @description Where the first run starts reading streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
              *
              *     * `earliest` - Earliest
              *     * `latest` - Latest
@@ -3015,13 +3050,13 @@ export interface components {
         };
         /** @description Settings of a deployment. */
         SettingsRequest: {
-            /** @description Seconds after which a micro-batch that has not ended makes the deployment degraded, and its driver is restarted (default: 600). */
+            /** @description Seconds after which a running micro-batch makes the deployment degraded, so that its driver is restarted (default: 600). */
             batch_deadline_s?: number;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
-             * @description What happens if the broker does not have the next records any more, a topic was created again, or the checkpoint is gone. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
+             * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *
              *     * `fail` - Fail
              *     * `earliest` - Earliest
@@ -3032,7 +3067,7 @@ export interface components {
             /** @description Run in real-time mode instead of micro-batches: each record is processed when it arrives, at least once. State and offsets are saved at this interval, in milliseconds. */
             real_time_ms?: number;
             /**
-             * @description Where the first run starts to read streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
+             * @description Where the first run starts reading streams and tables; overrides the setting of each source. Global tables are always read from the beginning.
              *
              *     * `earliest` - Earliest
              *     * `latest` - Latest
@@ -3057,7 +3092,7 @@ export interface components {
             password: string;
             username: string;
         };
-        /** @description A record written to a topic; `after` is the number of its input line, from 1. */
+        /** @description A record written to a topic; `after` is the number of its input line, starting at 1. */
         SimulatedOutput: {
             after: number;
             headers?: {
@@ -3068,12 +3103,12 @@ export interface components {
             topic: string;
             value: unknown;
         };
-        /** @description The compiler's diagnostics; without a result the document was refused, or nothing ran yet. */
+        /** @description Diagnostics and result; without a result, the document was refused or has not run yet. */
         Simulation: {
             diagnostics: components["schemas"]["Diagnostic"][];
             result: components["schemas"]["SimulationResult"] | null;
             /**
-             * @description starting: the simulator is starting; ask again in a second.
+             * @description starting: the simulator is starting; try again in a second.
              *
              *     * `done` - done
              *     * `starting` - starting
@@ -3095,22 +3130,22 @@ export interface components {
             message: string;
             node: string;
         };
-        /** @description A document that need not be saved, and the input lines in their order. */
+        /** @description A document, saved or not, and the input lines in order. */
         SimulationRequestRequest: {
             document: components["schemas"]["DocumentRequest"];
-            /** @description The result says what differs from it, as a test does. */
+            /** @description Expected results; the response lists the differences, as for a test. */
             expected?: components["schemas"]["ExpectedRequest"];
-            /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: the wall clock moves on. */
+            /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock. */
             inputs: unknown[];
             /**
-             * @description So many steps of records are answered; all records are counted.
+             * @description Maximum number of steps in the response; all records are counted.
              * @default 20000
              */
             steps: number;
         };
-        /** @description What became of the input lines. */
+        /** @description Results of the input lines. */
         SimulationResult: {
-            /** @description From what is expected, in sentences; null where nothing is expected. */
+            /** @description Differences from the expected results, in sentences; null without expected results. */
             differences: string[] | null;
             dropped: number;
             /** @description Records over each edge of the document. */
@@ -3126,7 +3161,7 @@ export interface components {
             stores: {
                 [key: string]: components["schemas"]["StoreRow"][];
             };
-            /** @description More steps happened than are answered. */
+            /** @description Whether there were more steps than are returned. */
             truncated: boolean;
         };
         /**
@@ -3137,7 +3172,7 @@ export interface components {
         SimulationStateEnum: "done" | "starting";
         /** @description One step of a simulation. Which fields it has depends on `event`. */
         SimulationStep: {
-            /** @description The number of its input line, from 1. */
+            /** @description Number of its input line, starting at 1. */
             after: number;
             clock?: string;
             /** @description Windows that end before this time, in ms, are closed. */
@@ -3167,7 +3202,7 @@ export interface components {
             window_end?: number;
             window_start?: number;
         };
-        /** @description Whether a simulation would run at once. */
+        /** @description Whether a simulation can start immediately. */
         Simulator: {
             state: components["schemas"]["SimulatorStateEnum"];
         };
@@ -3177,9 +3212,9 @@ export interface components {
          * @enum {string}
          */
         SimulatorStateEnum: "ready" | "starting";
-        /** @description The verdict on one topic that is read. */
+        /** @description What happens to one source topic. */
         SourceChange: {
-            /** @description Where a topic that continues goes on; empty before the first report. */
+            /** @description Where a continued topic resumes; empty before the first report. */
             partitions: components["schemas"]["SourcePlace"][];
             topic: string;
             verdict: components["schemas"]["SourceChangeVerdictEnum"];
@@ -3193,12 +3228,12 @@ export interface components {
         SourceChangeVerdictEnum: "continues" | "new" | "gone";
         /** @description Where a partition is continued. */
         SourcePlace: {
-            /** @description Records from there to the end; null where the end is unknown. */
+            /** @description Records from there to the end; null if the end is unknown. */
             lag: number | null;
-            /** @description Of the first record that is read. */
+            /** @description Offset of the first record to read. */
             offset: number;
             partition: number;
-            /** @description Where the last run stopped; null where that is unknown. */
+            /** @description Where the last run stopped; null if unknown. */
             stopped: number | null;
         };
         /** @description The lines of a file that belong to a node; 1-based, ``end`` is inclusive. */
@@ -3214,16 +3249,16 @@ export interface components {
          * @enum {string}
          */
         StartFrom: "earliest" | "latest";
-        /** @description Where a deployment that ran before begins to read. */
+        /** @description Where a deployment that has run before starts reading. */
         StartFromRequest: {
-            /** @description Offset of the first record, by topic and partition. Partitions that are left out continue where they stopped. */
+            /** @description Offset of the first record, by topic and partition. Partitions that are not listed continue where they stopped. */
             offsets?: {
                 [key: string]: {
                     [key: string]: number;
                 };
             };
             /**
-             * @description `stopped`: where it stopped; `sources`: as each source says, like a first run; `time` and `offsets` need the field of this name.
+             * @description `stopped`: where the deployment stopped; `sources`: the position set in each source, as in a first run; `time` and `offsets` require the field of this name.
              *
              *     * `stopped` - Where it stopped
              *     * `sources` - As each source says
@@ -3235,7 +3270,7 @@ export interface components {
             position: components["schemas"]["StartPosition"];
             /**
              * Format: date-time
-             * @description Of each partition, the first record with this timestamp or a later one.
+             * @description Start each partition at the first record with this timestamp or a later one.
              */
             time?: string;
         };
@@ -3251,13 +3286,13 @@ export interface components {
         StartPosition: "stopped" | "sources" | "earliest" | "latest" | "time" | "offsets";
         /** @description How to start; an empty body continues where the deployment stopped. */
         StartRequest: {
-            /** @description The deployment's name, which confirms a reset. */
+            /** @description The deployment's name, to confirm a reset. */
             name?: string;
-            /** @description `stores`: all stores begin empty; `positions`: it reads from where each source says, like a first run. Needs `name`. */
+            /** @description `stores`: start with empty stores; `positions`: start at the position set in each source, as in a first run. Requires `name`. */
             reset?: components["schemas"]["ResetPart"][];
             start_from?: components["schemas"]["StartFromRequest"];
         };
-        /** @description What a start means for results. */
+        /** @description How a start affects results. */
         StartWarning: {
             code: components["schemas"]["StartWarningCode"];
             message: string;
@@ -3270,25 +3305,25 @@ export interface components {
          * @enum {string}
          */
         StartWarningCode: "counted_again" | "written_again" | "skipped" | "begins_empty";
-        /** @description What deploying a version does to the state of the one before. */
+        /** @description What deploying a version does to the state of the previous one. */
         StatePlan: {
-            /** @description Whether nothing is lost. */
+            /** @description Whether no state is lost. */
             accepted: boolean;
             /**
              * Format: date-time
-             * @description When the driver reported rows, bytes and offsets; null before its first report.
+             * @description When the driver reported rows, bytes and offsets; null before the first report.
              */
             as_of: string | null;
-            /** @description Number of the version whose state there is. */
+            /** @description Number of the version that wrote the state. */
             before: number;
-            /** @description Null where no driver runs. */
+            /** @description Null if no driver is running. */
             handover: components["schemas"]["Handover"] | null;
-            /** @description Whether all stores begin empty. */
+            /** @description Whether all stores start empty. */
             reset: boolean;
             sources: components["schemas"]["SourceChange"][];
             stores: components["schemas"]["StoreChange"][];
             version: number;
-            /** @description What a start from elsewhere means for results. */
+            /** @description How a start from another position affects results. */
             warnings: components["schemas"]["StartWarning"][];
         };
         /**
@@ -3330,7 +3365,7 @@ export interface components {
         /** @description How to stop; an empty body stops after the batch. */
         StopRequest: {
             /**
-             * @description First read up to the ends that the topics have now.
+             * @description Read up to the current end of the topics before stopping.
              * @default false
              */
             drain: boolean;
@@ -3345,16 +3380,16 @@ export interface components {
         StoppedEnum: "end" | "full" | "scanned" | "seconds";
         /** @description A store that can be queried. */
         Store: {
-            /** @description Of its store node, or of the operator that needs it. */
+            /** @description Id of the store node, or of the operator that owns the store. */
             id: string;
-            /** @description Spark type of its keys. */
+            /** @description Spark SQL type of the keys. */
             key: string;
             /** @description key_value, window, session or versioned */
             kind: string;
             name: string;
-            /** @description As the driver reported it last; null where it is not known. */
+            /** @description As last reported by the driver; null if unknown. */
             rows: number | null;
-            /** @description Types of its values. */
+            /** @description Types of the values. */
             values: string[];
             /** @description Type, size, advance or gap in ms. */
             windows: unknown;
@@ -3370,19 +3405,19 @@ export interface components {
          * @enum {string}
          */
         StoreAnswerStateEnum: "done" | "starting";
-        /** @description The verdict on one store. */
+        /** @description What happens to one store. */
         StoreChange: {
             bytes: number | null;
-            /** @description Whether an expression over the old values can make them fit. */
+            /** @description Whether the old values can be converted by an expression. */
             convertible: boolean;
-            /** @description Of its store node, or of the operator that needs it. */
+            /** @description Id of the store node, or of the operator that owns the store. */
             id: string;
             kind: string;
             name: string;
             new: components["schemas"]["StoreTypes"] | null;
             old: components["schemas"]["StoreTypes"] | null;
             reasons: string[];
-            /** @description Null where they are not known. */
+            /** @description Null if unknown. */
             rows: number | null;
             verdict: components["schemas"]["StoreChangeVerdictEnum"];
         };
@@ -3420,16 +3455,16 @@ export interface components {
             store: components["schemas"]["StoreName"];
             tasks: components["schemas"]["StoreTask"][];
         };
-        /** @description A key or a value: text as it is, all other types as JSON. */
+        /** @description A key or value: STRING as plain text, all other types as JSON. */
         StorePart: {
-            /** @description Whether the text goes on. */
+            /** @description Whether the text is truncated. */
             cut: boolean;
-            /** @description Bytes of the whole text. */
+            /** @description Size of the whole text in bytes. */
             size: number;
-            /** @description Null: a deleted version. */
+            /** @description Null for a deleted version. */
             text: string | null;
         };
-        /** @description A row of a store; without a value it was deleted. */
+        /** @description A row of a store; a row without a value was deleted. */
         StoreRow: {
             key: unknown;
             timestamp: number | null;
@@ -3441,31 +3476,31 @@ export interface components {
             stream_time: number;
             task: string;
         };
-        /** @description What a store holds. */
+        /** @description Types of a store. */
         StoreTypes: {
-            /** @description Spark type of its keys. */
+            /** @description Spark SQL type of the keys. */
             key: string;
             kind: string;
             tasks: number | null;
-            /** @description Types of its values. */
+            /** @description Types of the values. */
             values: string[];
             /** @description Type, size, advance or gap in ms. */
             windows: unknown;
         };
         /** @description A window or a session; milliseconds since the epoch. */
         StoreWindow: {
-            /** @description Null: it has no end. */
+            /** @description Null if it has no end. */
             end: number | null;
             start: number;
         };
         /** @description A row of a store. */
         StoredRow: {
             key: components["schemas"]["StorePart"];
-            /** @description Number of the task that has it. */
+            /** @description Number of the task that stores it. */
             task: number;
-            /** @description Milliseconds since the epoch; null in stores without. */
+            /** @description Milliseconds since the epoch; null in stores without timestamps. */
             timestamp: number | null;
-            /** @description Of a version: the time from which it holds. */
+            /** @description For a version: the time from which it is valid. */
             valid_from?: number;
             value: components["schemas"]["StorePart"];
             window?: components["schemas"]["StoreWindow"];
@@ -3482,7 +3517,7 @@ export interface components {
         /** @description A sub-topology, which runs as one set of tasks. */
         Subtopology: {
             id: number;
-            /** @description Its first level. */
+            /** @description The first level of the sub-topology. */
             level: number;
             levels: number[];
             nodes: string[];
@@ -3516,23 +3551,23 @@ export interface components {
             subtopology: number;
             /** @description Task id as in Kafka Streams: sub-topology and partition, such as 0_1. */
             task: string;
-            /** @description The one that ran it last: Spark gives a task any free thread of its executor. */
+            /** @description The thread that ran the task last: Spark uses any free thread of the executor. */
             thread: string;
             /** @description Since the run started. */
             thread_changes: number;
             topic_partitions: components["schemas"]["TopicPartition"][];
         };
-        /** @description A topology to start from; it comes with tests, sample records and generators. */
+        /** @description A topology to start from, with tests, sample records and generators. */
         Template: {
             description: string;
-            /** @description In Chinese. */
+            /** @description The Chinese text. */
             description_zh: string;
             document: components["schemas"]["Document"];
-            /** @description The topics that its generators write to. */
+            /** @description Topics that the template's generators write to. */
             generated: string[];
             id: string;
             title: string;
-            /** @description In Chinese. */
+            /** @description The Chinese text. */
             title_zh: string;
         };
         /** @description Whether a test reached a receiver. */
@@ -3604,10 +3639,10 @@ export interface components {
         /** @description A setting of a topic. */
         TopicSetting: {
             name: string;
-            /** @description Set for this topic; else the broker's. */
+            /** @description Whether the value is set for this topic; otherwise it is the broker's. */
             own: boolean;
             sensitive: boolean;
-            /** @description Null where it is sensitive. */
+            /** @description Null if sensitive. */
             value: string | null;
         };
         /** @description A node of a topology that reads or writes a topic, and the formats it states. */
@@ -3617,7 +3652,7 @@ export interface components {
             } | null;
             name: string;
             node: string;
-            /** @description Else it writes. */
+            /** @description Null while it is running. */
             reads: boolean;
             time_field: string | null;
             topology: number;
@@ -3625,7 +3660,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Who uses a topic. */
+        /** @description Uses of a topic. */
         TopicUses: {
             uses: components["schemas"]["TopicUse"][];
         };
@@ -3656,7 +3691,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["Topology"][];
         };
-        /** @description A test: input lines, and what is expected of them. */
+        /** @description A test: input lines and expected results. */
         TopologyTest: {
             expected: components["schemas"]["Expected"];
             readonly id: number;
@@ -3674,7 +3709,7 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["TopologyTest"][];
         };
-        /** @description A test: input lines, and what is expected of them. */
+        /** @description A test: input lines and expected results. */
         TopologyTestRequest: {
             expected: components["schemas"]["ExpectedRequest"];
             inputs: unknown[];
@@ -3682,7 +3717,7 @@ export interface components {
         };
         /** @description What *Try it* made. */
         Tried: {
-            /** @description Those that it started; a topic that has one gets no second one. */
+            /** @description Generators that were started; none for topics that already have one. */
             generators: components["schemas"]["Generator"][];
             topology: number;
         };
@@ -3702,6 +3737,30 @@ export interface components {
             /** @description Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only. */
             readonly username: string;
         };
+        /** @description How far a comparison is, and what differs. */
+        Verification: {
+            /** @description Where Millrace does something else than Kafka Streams; empty: equal. Null until it is done. */
+            differences: string[] | null;
+            doing: (components["schemas"]["DoingEnum"] | components["schemas"]["NullEnum"]) | null;
+            /** @description Why it could not be compared. */
+            error: string | null;
+            id: string;
+            state: components["schemas"]["VerificationStateEnum"];
+        };
+        /** @description A document that need not be saved, and input lines as of a simulation. */
+        VerificationRequestRequest: {
+            document: components["schemas"]["DocumentRequest"];
+            inputs: unknown[];
+        };
+        /**
+         * @description * `waiting` - Waiting for a worker
+         *     * `running` - Running
+         *     * `done` - Done
+         *     * `failed` - Could not be compared
+         *     * `cancelled` - Cancelled
+         * @enum {string}
+         */
+        VerificationStateEnum: "waiting" | "running" | "done" | "failed" | "cancelled";
         /** @description A version with its document. */
         Version: {
             readonly author: string | null;
@@ -3755,12 +3814,12 @@ export interface components {
         };
         /** @description Rules that the admins of a workspace set. */
         WorkspaceRules: {
-            /** @description A version is deployed only if all tests of its topology have passed with it. */
+            /** @description Whether a version can be deployed only if all tests of its topology have passed with it. */
             tests_required: boolean;
         };
         /** @description Rules that the admins of a workspace set. */
         WorkspaceRulesRequest: {
-            /** @description A version is deployed only if all tests of its topology have passed with it. */
+            /** @description Whether a version can be deployed only if all tests of its topology have passed with it. */
             tests_required: boolean;
         };
         /** @description What the installation's admin sets for a workspace. */
@@ -3768,12 +3827,12 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly slug: string;
-            /** @description Its topics begin with one of these; empty: all but Kafka's internal ones. */
+            /** @description Prefixes of permitted topics. If empty, all topics except Kafka's internal ones. */
             topic_prefixes: string[];
         };
         /** @description What the installation's admin sets for a workspace. */
         WorkspaceSettingsRequest: {
-            /** @description Its topics begin with one of these; empty: all but Kafka's internal ones. */
+            /** @description Prefixes of permitted topics. If empty, all topics except Kafka's internal ones. */
             topic_prefixes: string[];
         };
     };
@@ -4127,7 +4186,7 @@ export interface operations {
                  *     * `14d` - 14 days
                  */
                 range?: "15m" | "1h" | "6h" | "24h" | "7d" | "14d";
-                /** @description Of these nodes, tasks, partitions, stores or phases alone. */
+                /** @description Only of these nodes, tasks, partitions, stores or phases. */
                 name?: string[];
             };
             header?: never;
@@ -4162,11 +4221,11 @@ export interface operations {
             query?: {
                 /** @description The `next` position of the previous response. */
                 after?: string;
-                /** @description Lines of this node only. */
+                /** @description Only lines of this node. */
                 node?: string;
                 /** @description Lines of at least this level. */
                 level?: "debug" | "error" | "info" | "warn";
-                /** @description Lines with this text. */
+                /** @description Lines that contain this text. */
                 search?: string;
             };
             header?: never;
@@ -4293,7 +4352,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
                 /**
                  * @description * `15m` - 15 minutes
@@ -4757,9 +4816,9 @@ export interface operations {
     store_read: {
         parameters: {
             query?: {
-                /** @description Rows of one key: its text where keys are STRING, else JSON. */
+                /** @description Rows of one key: plain text for STRING keys, JSON for others. */
                 key?: string;
-                /** @description Rows whose keys, of the type STRING, begin with this text. */
+                /** @description Rows whose STRING keys begin with this text. */
                 prefix?: string;
                 /** @description Windows, sessions or versions that begin at this time or later, in ms. */
                 from_time?: number;
@@ -4767,11 +4826,11 @@ export interface operations {
                 to_time?: number;
                 /** @description The values of a versioned store at this time, in ms. */
                 as_of?: number;
-                /** @description Each version of a versioned store as a row, deletions as well. */
+                /** @description Each version of a versioned store as a row, including deletions. */
                 versions?: boolean;
-                /** @description The latest time first, in place of the order of keys. */
+                /** @description Latest first, instead of ordered by key. */
                 newest?: boolean;
-                /** @description `next` of the page before. */
+                /** @description `next` of the previous page. */
                 after?: string;
                 limit?: number;
                 /** @description The first key of a range, as `key`. */
@@ -4880,7 +4939,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -4945,7 +5004,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -5599,7 +5658,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -5943,7 +6002,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -6014,7 +6073,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
                 /**
                  * @description * `firing` - Firing
@@ -6057,7 +6116,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -6128,7 +6187,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -6233,7 +6292,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -6660,7 +6719,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
             };
             header?: never;
@@ -6873,10 +6932,10 @@ export interface operations {
                  *     * `bytes` - Bytes
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
-                /** @description `TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, Protobuf, schema registries), whatever key_format and value_format say. */
+                /** @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format. */
                 reader?: string;
                 /**
-                 * @description `latest`: newest first; the others go forward.
+                 * @description `latest`: newest first; all others: oldest first.
                  *
                  *     * `latest` - Newest first
                  *     * `earliest` - From the beginning
@@ -6889,7 +6948,7 @@ export interface operations {
                 /** @description Milliseconds since the epoch. */
                 time?: number;
                 limit?: number;
-                /** @description Text in key or value, in upper or lower case. */
+                /** @description Text in key or value, not case-sensitive. */
                 contains?: string;
                 /** @description A path such as `value.customer.id` that must have the value `equals`. */
                 field?: string;
@@ -6908,7 +6967,7 @@ export interface operations {
                 compare?: "equals" | "not_equals" | "less" | "at_most" | "greater" | "at_least" | "contains";
                 /** @description A Spark SQL expression that is true for what is wanted, over `key`, `value`, `timestamp`, `headers`, `topic`, `partition` and `offset`: 1,000 records are scanned by a request. Without `reader`, text and JSON are STRING. */
                 where?: string;
-                /** @description `next` or `ends` of an answer. */
+                /** @description `next` or `ends` of a previous response. */
                 cursor?: string;
             };
             header?: never;
@@ -7001,7 +7060,7 @@ export interface operations {
                  *     * `bytes` - Bytes
                  */
                 value_format?: "auto" | "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
-                /** @description `TOPOLOGY:NODE` of the topic's uses: in the formats of that node (Avro, Protobuf, schema registries), whatever key_format and value_format say. */
+                /** @description `TOPOLOGY:NODE` of the topic's uses: read records in the formats of this node (Avro, Protobuf, schema registries); overrides key_format and value_format. */
                 reader?: string;
             };
             header?: never;
@@ -7107,7 +7166,7 @@ export interface operations {
                 page?: number;
                 /** @description At most 200. */
                 page_size?: number;
-                /** @description Words that must all occur. */
+                /** @description Words that must all be found. */
                 search?: string;
                 /** @description Prefix with `-` for descending order. */
                 ordering?: "-created_at" | "-name" | "-node_count" | "-updated_at" | "created_at" | "name" | "node_count" | "updated_at";
@@ -7161,6 +7220,101 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Topology"];
                 };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verification_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerificationRequestRequest"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verification_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                verification: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    verification_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+                verification: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused */
             default: {

@@ -106,6 +106,7 @@ export type SimulationStep = Schemas["SimulationStep"];
 export type StoreRow = Schemas["StoreRow"];
 export type TopologyTest = Schemas["TopologyTest"];
 export type TopologyTestPage = Schemas["TopologyTestPage"];
+export type Verification = Schemas["Verification"];
 export type NewTopologyTest = Schemas["TopologyTestRequest"];
 
 export type LiveSnapshot = Schemas["LiveSnapshot"];

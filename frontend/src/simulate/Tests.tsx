@@ -2,6 +2,7 @@ import { ActionIcon, Button, Loader, Modal, TextInput } from "@mantine/core";
 import IconCheck from "@tabler/icons-react/dist/esm/icons/IconCheck.mjs";
 import IconPencil from "@tabler/icons-react/dist/esm/icons/IconPencil.mjs";
 import IconPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import IconScale from "@tabler/icons-react/dist/esm/icons/IconScale.mjs";
 import IconTrash from "@tabler/icons-react/dist/esm/icons/IconTrash.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -18,6 +19,7 @@ import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { type Shown, useSimulation } from "./store";
 import { testOf, useTests, type Verdict } from "./tests";
+import { type Comparison, STEPS, useVerification } from "./verifying";
 
 function useTestList(topology: number) {
   return useQuery({ queryKey: ["tests", topology], queryFn: () => listTests(topology) });
@@ -72,6 +74,7 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
         {tests.map((test) => (
           <TestRow
             key={test.id}
+            ws={ws}
             test={test}
             verdict={verdicts[test.id]}
             readOnly={readOnly}
@@ -88,6 +91,7 @@ export function TestsView({ topology, ws }: { topology: number; ws: string }) {
 }
 
 function TestRow(props: {
+  ws: string;
   test: TopologyTest;
   verdict: Verdict | undefined;
   readOnly: boolean;
@@ -95,6 +99,7 @@ function TestRow(props: {
   onRemove: () => void;
 }) {
   const { onRemove, onRun, readOnly, test, verdict } = props;
+  const { cancel, comparison, start } = useVerification(props.ws, test.inputs);
   const open = () => {
     const sources = sourcesOf(useDesigner.getState().document);
     const { setRows, setView } = useSimulation.getState();
@@ -111,6 +116,17 @@ function TestRow(props: {
       <Tip text={t("Run")}>
         <ActionIcon variant="subtle" aria-label={`${t("Run")}: ${test.name}`} onClick={onRun}>
           <IconPlay size={16} stroke={1.5} />
+        </ActionIcon>
+      </Tip>
+      <Tip text={t("Verify on Kafka Streams")}>
+        <ActionIcon
+          variant="subtle"
+          aria-label={`${t("Verify on Kafka Streams")}: ${test.name}`}
+          disabled={comparison.state === "running"}
+          onClick={start}
+          data-testid="verify"
+        >
+          <IconScale size={16} stroke={1.5} />
         </ActionIcon>
       </Tip>
       <Tip text={t("Open its records")}>
@@ -140,7 +156,42 @@ function TestRow(props: {
           ))}
         </ul>
       )}
+      <Compared comparison={comparison} onCancel={cancel} />
     </li>
+  );
+}
+
+/** How far the comparison with Kafka Streams is, or what it found. */
+function Compared(props: { comparison: Comparison; onCancel: () => void }) {
+  const { comparison } = props;
+  if (comparison.state === "none") return null;
+  if (comparison.state === "running") {
+    return (
+      <div className={classes.differences} role="status" data-testid="verifying">
+        <Loader size={14} />{" "}
+        {comparison.doing === null ? t("Waiting…") : t(STEPS[comparison.doing])}{" "}
+        <Button variant="subtle" size="compact-sm" onClick={props.onCancel}>
+          {t("Cancel")}
+        </Button>
+      </div>
+    );
+  }
+  if (comparison.state === "failed" || comparison.differences.length === 0) {
+    const equal = comparison.state === "done";
+    return (
+      <div className={classes.differences} data-testid="verified" data-equal={equal}>
+        {equal
+          ? t("Kafka Streams gives the same.")
+          : t("Not compared: {reason}", { reason: comparison.message })}
+      </div>
+    );
+  }
+  return (
+    <ul className={`${classes.differences} m-mono`} data-testid="verified" data-equal={false}>
+      {comparison.differences.map((each) => (
+        <li key={each}>{each}</li>
+      ))}
+    </ul>
   );
 }
 

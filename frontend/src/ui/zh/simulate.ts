@@ -138,4 +138,11 @@ export const simulate = {
     "它被保留，直到窗口关闭或时间到。",
   "Filtered out: “{text}” is true for it.": "被过滤：“{text}”对它成立。",
   "Filtered out: “{text}” is not true for it.": "被过滤：“{text}”对它不成立。",
+  "Fetching Kafka Streams…": "正在获取 Kafka Streams…",
+  "Starting Kafka Streams…": "正在启动 Kafka Streams…",
+  "Running on Kafka Streams…": "正在 Kafka Streams 上运行…",
+  "Verify on Kafka Streams": "在 Kafka Streams 上验证",
+  "Waiting…": "等待中…",
+  "Kafka Streams gives the same.": "Kafka Streams 的结果相同。",
+  "Not compared: {reason}": "未能比较：{reason}",
 };

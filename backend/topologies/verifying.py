@@ -1,0 +1,237 @@
+"""Whether Millrace and Kafka Streams make the same of a document and its input lines.
+
+The simulator compiles and runs the document first: what the analyzer refuses must not reach a JVM
+that refuses nothing. Then a verification lies in Redis for an hour, and the workers advance it:
+Kafka Streams runs the document in a process of its own, which compares the results.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Protocol
+
+from accounts.models import User, Workspace
+from celery import Celery
+from django.conf import settings
+from kombu.exceptions import KombuError
+from millrace_backend import redis
+from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
+from redis.exceptions import RedisError
+
+from topologies.choices import VerificationState, VerificationStep
+from topologies.simulating import simulated
+
+#: known by name alone: the backend does not import the workers
+TASK = "millrace_workers.tasks.verify"
+#: seconds for which a verification is kept
+KEPT_SECONDS = 3_600
+#: seconds between two looks of the workers
+PAUSE = 1.0
+#: verifications of a workspace that wait or run
+MOST = 3
+
+_ENDED = frozenset({VerificationState.DONE, VerificationState.FAILED, VerificationState.CANCELLED})
+
+
+class Streams(Protocol):
+    """Kafka Streams, as the workers have it."""
+
+    @property
+    def available(self) -> bool:
+        """Whether it can be asked on this machine."""
+        ...
+
+    @property
+    def free(self) -> bool:
+        """Whether another comparison can begin now."""
+        ...
+
+    def start(self, name: str, scenario: Mapping[str, Any]) -> None:
+        """Begin to compare. Raises OSError where nothing can be started."""
+        ...
+
+    def look(self, name: str) -> dict[str, Any]:
+        """`answer` with `differences` or `error`, before that what is done now as `doing`."""
+        ...
+
+    def end(self, name: str) -> None:
+        """End what compares, and forget it."""
+        ...
+
+
+def begin(
+    person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
+) -> dict[str, Any]:
+    """A new verification.
+
+    Raises Forbidden for who may not simulate the document, ApiError for one that cannot be
+    simulated or has too many outputs, TooMany, and Unavailable while the simulator starts or
+    without Redis.
+    """
+    name = uuid.uuid4().hex
+    request = {
+        "id": name,
+        "topology": document,
+        "inputs": list(inputs),
+        "found": _found(person, workspace, document, inputs),
+    }
+    begun = {
+        "id": name,
+        "workspace": workspace.pk,
+        "state": VerificationState.WAITING.value,
+        "doing": None,
+        "differences": None,
+        "error": None,
+    }
+    try:
+        _require_room(workspace)
+        redis.client().set(f"{_key(name)}:request", json.dumps(request), ex=KEPT_SECONDS)
+        _keep(begun)
+        redis.client().sadd(_running(workspace.pk), name)
+        _celery().send_task(TASK, args=[name], retry=False, expires=KEPT_SECONDS)
+    except (RedisError, KombuError, OSError) as error:
+        raise Unavailable(
+            "redis_unreachable",
+            f"Redis does not answer, so no worker can be asked: {error}",
+            "Try again when Redis runs.",
+        ) from error
+    return begun
+
+
+def _found(
+    person: User, workspace: Workspace, document: Mapping[str, Any], inputs: Sequence[Any]
+) -> Any:
+    """What Millrace makes of it."""
+    answer = simulated(document, inputs, person, workspace, steps=0)
+    if answer["state"] == "starting":
+        raise Unavailable(
+            "simulator_starting", "The simulator is starting.", "Ask again in some seconds."
+        )
+    result = answer["result"]
+    if result is None:
+        found = next(each for each in answer["diagnostics"] if each["severity"] == "error")
+        raise ApiError("invalid_document", found["message"], found.get("hint") or "")
+    if result["output_count"] > len(result["outputs"]):
+        raise ApiError(
+            "too_many_outputs",
+            f"{result['output_count']} outputs are more than can be compared.",
+            "Verify fewer records.",
+        )
+    return result
+
+
+def _require_room(workspace: Workspace) -> None:
+    client = redis.client()
+    names: Any = client.smembers(_running(workspace.pk))
+    gone = [each for each in names if not client.exists(_key(each.decode()))]
+    if gone:
+        client.srem(_running(workspace.pk), *gone)
+    if len(names) - len(gone) >= MOST:
+        raise TooMany(
+            "too_many_verifications",
+            f"{MOST} verifications of this workspace are waiting or running.",
+            "Wait until one of them is done, or cancel it.",
+        )
+
+
+def look(workspace: Workspace, name: str) -> dict[str, Any]:
+    """A verification of the workspace. Raises NotFound where there is none."""
+    try:
+        found = _read(name)
+    except RedisError as error:
+        raise Unavailable("redis_unreachable", f"Redis does not answer: {error}") from error
+    if found is None or found["workspace"] != workspace.pk:
+        raise NotFound(
+            "no_such_verification",
+            "There is no such verification; they are kept for an hour.",
+            "Start another one.",
+        )
+    return found
+
+
+def cancel(workspace: Workspace, name: str) -> None:
+    """Have it end; nothing happens where it has ended. Raises NotFound where there is none."""
+    found = look(workspace, name)
+    if found["state"] not in _ENDED:
+        redis.client().set(f"{_key(name)}:cancelled", "1", ex=KEPT_SECONDS)
+
+
+def advance(name: str, streams: Streams) -> float | None:
+    """One step, by a worker; seconds until the next one, None where it has ended."""
+    found = _read(name)
+    if found is None or found["state"] in _ENDED:
+        streams.end(name)
+        return None
+    if redis.client().exists(f"{_key(name)}:cancelled"):
+        return _end(found, streams, VerificationState.CANCELLED)
+    try:
+        return _step(found, streams)
+    except OSError as error:
+        reason = f"Kafka Streams cannot be started: {error}"
+        return _end(found, streams, VerificationState.FAILED, error=reason)
+
+
+def _step(found: dict[str, Any], streams: Streams) -> float | None:
+    name = found["id"]
+    if found["state"] == VerificationState.WAITING:
+        request: Any = redis.client().get(f"{_key(name)}:request")
+        if not streams.available or request is None:
+            reason = "This installation has no Kafka Streams to compare with."
+            return _end(found, streams, VerificationState.FAILED, error=reason)
+        if not streams.free:
+            return PAUSE
+        streams.start(name, json.loads(request))
+        return _note(found, VerificationStep.JARS)
+    looked = streams.look(name)
+    if "answer" not in looked:
+        return _note(found, VerificationStep(looked["doing"]))
+    answer = looked["answer"]
+    if "error" in answer:
+        return _end(found, streams, VerificationState.FAILED, error=answer["error"])
+    return _end(found, streams, VerificationState.DONE, differences=answer["differences"])
+
+
+def _note(found: dict[str, Any], doing: VerificationStep) -> float:
+    if found["doing"] != doing.value:
+        _keep({**found, "state": VerificationState.RUNNING.value, "doing": doing.value})
+    return PAUSE
+
+
+def _end(
+    found: dict[str, Any], streams: Streams, state: VerificationState, **what: Any
+) -> float | None:
+    streams.end(found["id"])
+    _keep({**found, **what, "state": state.value, "doing": None})
+    redis.client().delete(f"{_key(found['id'])}:request")
+    redis.client().srem(_running(found["workspace"]), found["id"])
+    return None
+
+
+def _keep(found: Mapping[str, Any]) -> None:
+    redis.client().set(_key(found["id"]), json.dumps(found), ex=KEPT_SECONDS)
+
+
+def _read(name: str) -> dict[str, Any] | None:
+    text: Any = redis.client().get(_key(name))
+    return None if text is None else json.loads(text)
+
+
+def _key(name: str) -> str:
+    return f"millrace:verification:{name}"
+
+
+def _running(workspace: int) -> str:
+    return f"millrace:verifications:{workspace}"
+
+
+@cache
+def _celery() -> Celery:
+    return Celery(
+        "millrace",
+        broker=settings.REDIS_URL,
+        set_as_current=False,
+        broker_transport_options={"socket_timeout": 1, "socket_connect_timeout": 1},
+    )

@@ -1,0 +1,134 @@
+"""Kafka Streams itself, asked about a scenario in a process of its own (`cli.answering`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: what the process knows of the environment: no secret of the server is among it
+ENVIRONMENT = (
+    "PATH", "LANG", "LC_ALL", "HOME", "TMPDIR", "JAVA_HOME", "MILLRACE_CACHE", "MILLRACE_JARS",
+    "MILLRACE_JAR_MIRROR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+)  # fmt: skip
+#: the first time its jars are fetched and it is compiled
+SECONDS = 600.0
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class KafkaStreams:
+    """Processes that answer, each with a folder below `data`."""
+
+    data: Path
+    root: Path = ROOT
+
+    @property
+    def available(self) -> bool:
+        """Whether the commands on documents are installed beside the workers."""
+        return (self.root / "cli" / "answering.py").is_file()
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing runs: one Java of a gigabyte at a time is enough for a machine."""
+        running = []
+        for pid in self.data.glob("verifications/*/pid"):
+            with suppress(OSError, ValueError):
+                running.append(_lives(int(pid.read_text(encoding="utf-8"))))
+        return not any(running)
+
+    def start(self, name: str, scenario: Mapping[str, Any]) -> None:
+        """Begin to answer. Raises OSError where nothing can be started."""
+        folder = self._folder(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "scenario.json").write_text(json.dumps(scenario), encoding="utf-8")
+        rooms = (self.root, self.root / "runtime", self.root / "compiler")
+        known = {each: os.environ[each] for each in ENVIRONMENT if each in os.environ}
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "cli.answering", str(folder)],
+                cwd=folder,
+                env={**known, "PYTHONPATH": os.pathsep.join(map(str, rooms))},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                # A group of its own is ended whole, with its Java.
+                start_new_session=True,
+            )
+        (folder / "pid").write_text(str(process.pid), encoding="utf-8")
+
+    def look(self, name: str) -> dict[str, Any]:
+        """`{"answer": …}` when it is done, before that `{"doing": a word of `cli.answering`}`.
+
+        The answer is `{"error": …}` also where the process ended or took too long.
+        """
+        folder = self._folder(name)
+        with suppress(OSError, ValueError):
+            return {"answer": json.loads((folder / "answer.json").read_text(encoding="utf-8"))}
+        try:
+            age = time.time() - (folder / "pid").stat().st_mtime
+            pid = int((folder / "pid").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {"answer": {"error": "The verification has no process any more."}}
+        if age > SECONDS:
+            return {"answer": {"error": f"Kafka Streams took longer than {SECONDS:.0f} s."}}
+        if not _lives(pid):
+            return {"answer": {"error": "The process of Kafka Streams ended unexpectedly."}}
+        with suppress(OSError):
+            return {"doing": (folder / "progress").read_text(encoding="utf-8") or "jars"}
+        return {"doing": "jars"}
+
+    def end(self, name: str) -> None:
+        """End what answers, and forget it."""
+        folder = self._folder(name)
+        with suppress(OSError, ValueError):
+            os.killpg(int((folder / "pid").read_text(encoding="utf-8")), signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def _folder(self, name: str) -> Path:
+        return self.data / "verifications" / name
+
+
+def _lives(pid: int) -> bool:
+    with suppress(OSError):
+        # It may be a child of this process, which would stay as a zombie.
+        ended, _ = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+@dataclass
+class ScriptedStreams:
+    """Answers what a test has set, one look after the other; nothing runs."""
+
+    looks: list[dict[str, Any]]
+    available: bool = True
+    free: bool = True
+    started: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    ended: list[str] = field(default_factory=list)
+
+    def start(self, name: str, scenario: Mapping[str, Any]) -> None:
+        """Keep the scenario."""
+        self.started[name] = scenario
+
+    def look(self, name: str) -> dict[str, Any]:
+        """The next look; the last one stays."""
+        return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+
+    def end(self, name: str) -> None:
+        """Keep the name."""
+        self.ended.append(name)
