@@ -93,7 +93,9 @@ function Alerts({ ws }: { ws: string }) {
       {found === undefined ? null : found.count === 0 ? (
         <div className={pages.card}>
           <Empty title={shown === "firing" ? t("No alerts are firing") : t("No alerts")}>
-            {t("An alert is listed here once the condition of a rule has held for its duration.")}
+            {t(
+              "An alert is listed here once the condition of a rule has been true for its duration.",
+            )}
           </Empty>
         </div>
       ) : (

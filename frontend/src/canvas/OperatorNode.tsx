@@ -84,11 +84,13 @@ function EndedBadge({ node }: { node: string }) {
     <span
       className="node-ended m-figures"
       title={[
-        t("{n} {n|record|records} of the simulation ended here", { n: number }),
+        t("{n} {n|record|records} of the simulation {n|was|were} dropped here", { n: number }),
         ...reasons,
       ].join("\n")}
       role="img"
-      aria-label={t("{n} {n|record|records} of the simulation ended here", { n: number })}
+      aria-label={t("{n} {n|record|records} of the simulation {n|was|were} dropped here", {
+        n: number,
+      })}
     >
       {t("{n} ended", { n: number })}
     </span>

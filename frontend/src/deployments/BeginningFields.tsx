@@ -13,7 +13,7 @@ export function BeginningFields(props: { value: Beginning; onChange: (value: Beg
       <Select
         label={t("Start from")}
         description={t(
-          "Global tables are always read whole. The offsets are shown before it starts.",
+          "Global tables are always read from the beginning. The offsets are shown before it starts.",
         )}
         value={value.position}
         onChange={(position) => set({ position: position ?? "stopped" })}
@@ -36,7 +36,7 @@ export function BeginningFields(props: { value: Beginning; onChange: (value: Beg
       {value.position === "offsets" ? (
         <Textarea
           label={t("Offsets")}
-          description={t("Partitions that are left out continue where they stopped.")}
+          description={t("Partitions that are not listed continue where they stopped.")}
           placeholder={"orders 0 1200\norders 1 980"}
           value={value.offsets}
           onChange={(event) => set({ offsets: event.currentTarget.value })}
@@ -49,7 +49,7 @@ export function BeginningFields(props: { value: Beginning; onChange: (value: Beg
       ) : null}
       <Switch
         label={t("Reset all stores")}
-        description={t("They begin empty. What they hold now is kept for a day at least.")}
+        description={t("Start with empty stores. The current state is kept for at least a day.")}
         checked={value.resets}
         onChange={(event) => set({ resets: event.currentTarget.checked })}
         data-testid="begin-reset"

@@ -123,7 +123,7 @@ export function ChangeDialog(props: Asked) {
         ) : null}
         {lost.length === 0 ? null : (
           <Note tone="degraded">
-            {t("The rows of these stores cannot be carried over. They will be lost.")}
+            {t("The rows of these stores cannot be migrated. They will be lost.")}
           </Note>
         )}
         <div className={classes.end}>
@@ -236,9 +236,11 @@ const WARNINGS: Readonly<Record<StatePlan["warnings"][number]["code"], Phrase>> 
     "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.",
   ),
   written_again: phrase("Results of records that are read again are written to the sinks again."),
-  skipped: phrase("Records between where it stopped and where it starts are not read."),
+  skipped: phrase(
+    "Records between the position where it stopped and the start position are not read.",
+  ),
   begins_empty: phrase(
-    "All stores are empty: records before the offsets where it starts are not in them.",
+    "All stores start empty: they do not include records before the start offsets.",
   ),
 };
 

@@ -44,7 +44,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
     : empty
       ? t("There is nothing to deploy yet.")
       : current
-        ? t("Version {n} is deployed. Change the drawing to deploy the next one.", { n: next })
+        ? t("Version {n} is deployed. Change the topology to deploy the next one.", { n: next })
         : changed
           ? t("Saves version {n} and runs it", { n: next })
           : t("Compiles, checks and runs version {n}", { n: next });

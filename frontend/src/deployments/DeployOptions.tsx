@@ -25,7 +25,7 @@ export function DeployOptions(props: {
         <Select
           label={t("Start from")}
           description={t(
-            "Where the first run begins to read streams and tables. Global tables are read whole.",
+            "Where the first run starts reading streams and tables. Global tables are always read from the beginning.",
           )}
           value={startOf(values)}
           onChange={(value) => onChange(withStart(values, value))}
@@ -71,7 +71,7 @@ export function DeployOptions(props: {
       <Select
         label={t("Lost offsets")}
         description={t(
-          "If the broker has deleted the next records, a topic was created again, or the checkpoint is gone.",
+          "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.",
         )}
         value={lostOf(values)}
         onChange={(value) => onChange(withLost(values, value))}

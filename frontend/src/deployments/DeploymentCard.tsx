@@ -56,7 +56,7 @@ export function DeploymentCard(props: {
       ) : null}
       {deployment.draining ? (
         <p className={classes.cardLine} data-testid="draining">
-          {t("Reads up to the ends of its topics, then stops.")}
+          {t("Reads up to the current end of its topics, then stops.")}
         </p>
       ) : null}
       {state === "paused" ? (

@@ -29,6 +29,6 @@ export function HandoverNote({ plan }: { plan: StatePlan }) {
 
 const REASONS: Readonly<Record<NonNullable<Handover["reason"]>, Phrase>> = {
   memory: phrase("There is not enough memory for two drivers at once."),
-  cluster: phrase("The cores of the cluster are in use by the driver that runs."),
+  cluster: phrase("The running driver uses the cores of the cluster."),
   paused: phrase("It is paused."),
 };

@@ -69,7 +69,7 @@ function Scale({ deployment }: { deployment: Deployment }) {
           </p>
         )}
         {plan.data === undefined ? null : <HandoverNote plan={plan.data} />}
-        <p>{t("All stores are kept, and it continues where it is.")}</p>
+        <p>{t("All stores are kept, and it continues at its current position.")}</p>
         <div className={change.end}>
           <Button onClick={() => openScale(false)}>{t("Cancel")}</Button>
           <Button

@@ -204,7 +204,7 @@ const FINDERS = {
   commands: {
     find: findCommands,
     label: phrase("Commands"),
-    placeholder: phrase("Type a command, a node or what to add"),
+    placeholder: phrase("Type a command, a node or something to add"),
   },
   search: {
     find: findNodes,
@@ -303,7 +303,9 @@ export function Dialogs() {
           placeholder={t(finder.placeholder)}
           find={finder.find}
           empty={
-            open === "connect" ? t("No free input takes what this node gives") : t("No matches")
+            open === "connect"
+              ? t("No free input accepts the output of this node")
+              : t("No matches")
           }
           onClose={close}
         />

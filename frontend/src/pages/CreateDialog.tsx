@@ -100,7 +100,10 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
         const free = await freeName(ws, title).catch(() => title);
         setName(free);
         setError(
-          t("“{name}” is taken in this workspace. “{free}” is free.", { name: title, free }),
+          t("The name “{name}” is already used in this workspace. “{free}” is free.", {
+            name: title,
+            free,
+          }),
         );
         return;
       }

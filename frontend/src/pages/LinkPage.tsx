@@ -69,7 +69,7 @@ export function LinkPage() {
         </p>
         <p className={classes.entranceNote}>
           {t(
-            "Each link signs in once. `./millrace up` prints a new one; or sign in with a password.",
+            "Each link can be used once. `./millrace up` prints a new one; or sign in with a password.",
           )}
         </p>
         <Button component={Link} to="/sign-in" variant="default" fullWidth>

@@ -7,7 +7,7 @@ export function SignInLink(props: { title: string; link: string; onClose: () => 
   return (
     <Modal opened onClose={props.onClose} title={props.title} size={460}>
       <div className={classes.form}>
-        <p>{t("Share this link: it signs in once and is not shown again.")}</p>
+        <p>{t("Share this link: it can be used once and is not shown again.")}</p>
         <div className={classes.secret}>
           <span data-testid="sign-in-link">{props.link}</span>
           <span className={classes.space} />

@@ -47,7 +47,7 @@ export function VersionsTab({ topology, editor, operator }: VersionsTabProps) {
   const restore = async (version: VersionSummary) => {
     try {
       await restoreVersion(version);
-      notify(t("The drawing is version {n} again. Save it to keep it.", { n: version.number }));
+      notify(t("The topology is version {n} again. Save it to keep it.", { n: version.number }));
     } catch (error) {
       notifyError(error, t("Could not restore"));
     }

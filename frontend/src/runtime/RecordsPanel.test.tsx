@@ -105,7 +105,7 @@ afterEach(async () => {
 
 test("nothing is requested where nothing runs, or no edge with records is selected", async () => {
   await open(null);
-  expect(text()).toContain("Deploy the topology: the records that go over its edges appear here.");
+  expect(text()).toContain("Deploy the topology: the records on its edges appear here.");
   await close();
   await open(aDeployment({ observed: "stopped" }));
   expect(text()).toContain("Records appear here while the deployment runs.");
@@ -137,7 +137,7 @@ test("records are listed with the input record that caused them, and what is cut
 
 test.each([
   ["starting", "The driver is starting to sample records…"],
-  ["on", "The next records that go over this edge appear here."],
+  ["on", "The next records on this edge appear here."],
   ["elsewhere", "tasks run on the machine of their driver"],
   ["stopped", "Records appear here while the deployment runs."],
 ] as const)("where records are not there yet, words say why: %s", async (sampling, words) => {

@@ -40,7 +40,7 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
   if (id === null || state === null) {
     return (
       <Empty title={t("Nothing runs yet")}>
-        {t("Deploy the topology: the records that go over its edges appear here.")}
+        {t("Deploy the topology: the records on its edges appear here.")}
       </Empty>
     );
   }
@@ -55,7 +55,7 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
     return (
       <Empty title={t("Select an edge")}>
         {t(
-          "Click an edge on the canvas: the last records that went over it are listed here. An edge to a store carries none.",
+          "Click an edge on the canvas: the last records that passed over it are listed here. An edge to a store carries no records.",
         )}
       </Empty>
     );
@@ -150,7 +150,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
       {found.isPending ? <Loading /> : null}
       {isGone(found.error) ? (
         <Empty title={t("Not in the version that runs")}>
-          {t("Deploy the topology as it is drawn now to see the records of this edge.")}
+          {t("Deploy the current topology to see the records of this edge.")}
         </Empty>
       ) : found.isError && found.data === undefined ? (
         <Failed error={found.error} retry={() => void found.refetch()} />
@@ -210,7 +210,7 @@ function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws:
     return (
       <Empty title={t("No record yet")}>
         {total === null || total === 0
-          ? t("The next records that go over this edge appear here.")
+          ? t("The next records on this edge appear here.")
           : t(
               "Records are kept only while this panel is open. The next records on this edge appear here.",
             )}

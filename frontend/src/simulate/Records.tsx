@@ -53,7 +53,7 @@ export function OutputsView({ shown }: { shown: Shown | null }) {
   if (outputs.length === 0)
     return (
       <Empty title={t("Outputs")}>
-        {t("Nothing came out. Step through the records to see where each one ended.")}
+        {t("There is no output. Step through the records to see where each one was dropped.")}
       </Empty>
     );
   const first = new Map<number, number>();
@@ -85,7 +85,7 @@ export function EdgeView({ shown }: { shown: Shown | null }) {
   if (rows === null)
     return (
       <Empty title={t("Records of an edge")}>
-        {t("Click an edge on the canvas: the records that went over it are listed here.")}
+        {t("Click an edge on the canvas: the records that passed over it are listed here.")}
       </Empty>
     );
   if (rows.length === 0)

@@ -152,7 +152,7 @@ describe("steps", () => {
         "A longer grace would accept it.",
     );
     expect(dropText({ ...LATE, reason: "null_key" }, caused)).toContain("key is null");
-    expect(dropText({ ...LATE, dead_letter: true }, caused)).toContain("dead-letter topic");
+    expect(dropText({ ...LATE, dead_letter: true }, caused)).toContain("dead letter topic");
   });
 
   it("distinguish a filtered record from one that went on", () => {

@@ -34,7 +34,7 @@ const REASONS = {
 /** Why a record was dropped; `caused`: the step at which it entered the node. */
 export function dropText(step: SimulationStep, caused: SimulationStep | undefined): string {
   if (step.dead_letter === true)
-    return t("Processing it failed, and it was written to the dead-letter topic.");
+    return t("Processing it failed, and it was written to the dead letter topic.");
   const { closed_until: closed, window_end: end, window_start: start } = step;
   if (step.reason === "late" && start !== undefined && end !== undefined && closed !== undefined) {
     const window = { start: timeText(start), end: timeText(end) };
@@ -53,7 +53,7 @@ export function dropText(step: SimulationStep, caused: SimulationStep | undefine
     );
   }
   if (step.reason === "expired" && step.kept_from !== undefined) {
-    return t("Too old for the store, which keeps from {kept} on.", {
+    return t("Too old for the store, which keeps records from {kept} on.", {
       kept: timeText(step.kept_from),
     });
   }

@@ -28,7 +28,7 @@ export function CreateTopicDialog({ ws, onClose }: { ws: string; onClose: () => 
       const alike = await listTopicFigures(ws, name, 1, 200);
       const taken = alike.results.some((each) => each.name === name);
       if (taken) {
-        setError(t("There is a topic “{name}” already.", { name }));
+        setError(t("The topic “{name}” already exists.", { name }));
         return;
       }
       await createTopics(ws, [newTopic(name, partitions, retention)]);

@@ -5,7 +5,7 @@ export const alerts = {
   "Search alerts": "搜索告警",
   "No alerts are firing": "没有触发中的告警",
   "No alerts": "没有告警",
-  "An alert is listed here once the condition of a rule has held for its duration.":
+  "An alert is listed here once the condition of a rule has been true for its duration.":
     "规则的条件持续满足规定的时间后，告警会列在这里。",
   Rule: "规则",
   "Last value": "最新值",

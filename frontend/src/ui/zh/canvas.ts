@@ -29,7 +29,8 @@ export const canvas = {
   "{n} {n|field|fields} to fill in": "还需填写 {n} 项",
   "{n} {n|error|errors}": "{n} 个错误",
   "The deployment failed here: {why}": "部署在此处失败：{why}",
-  "{n} {n|record|records} of the simulation ended here": "模拟中有 {n} 条记录在此结束",
+  "{n} {n|record|records} of the simulation {n|was|were} dropped here":
+    "模拟中有 {n} 条记录在此结束",
   "{n} ended": "{n} 条结束",
   "Unknown kind {kind}": "未知类型 {kind}",
   "{names} {n|is|are} editing this node": "{names} 正在编辑此节点",

@@ -1,11 +1,11 @@
 export const deployments = {
-  "Global tables are always read whole. The offsets are shown before it starts.":
+  "Global tables are always read from the beginning. The offsets are shown before it starts.":
     "全局表总是完整读取。启动前会显示各偏移量。",
   "The first record with this timestamp or a later one.": "时间戳不早于此的第一条记录。",
   Offsets: "偏移量",
-  "Partitions that are left out continue where they stopped.": "未列出的分区从停止处继续。",
+  "Partitions that are not listed continue where they stopped.": "未列出的分区从停止处继续。",
   "Reset all stores": "重置所有状态存储",
-  "They begin empty. What they hold now is kept for a day at least.":
+  "Start with empty stores. The current state is kept for at least a day.":
     "它们从空开始。现有内容至少保留一天。",
   "How version {n} starts": "版本 {n} 如何启动",
   "What version {n} changes": "版本 {n} 的变更",
@@ -16,8 +16,7 @@ export const deployments = {
     "新驱动程序在版本 {n} 停止之前准备就绪，因此输出只会短暂中断。",
   "Version {n} is stopped before the new driver starts.": "在新驱动程序启动之前先停止版本 {n}。",
   "There is not enough memory for two drivers at once.": "内存不足以同时运行两个驱动程序。",
-  "The cores of the cluster are in use by the driver that runs.":
-    "集群的核心正被运行中的驱动程序占用。",
+  "The running driver uses the cores of the cluster.": "集群的核心正被运行中的驱动程序占用。",
   "It is paused.": "它已暂停。",
   "Threads and memory": "线程与内存",
   "Threads and memory…": "线程与内存…",
@@ -25,14 +24,15 @@ export const deployments = {
   "Could not scale": "无法调整线程与内存",
   "In real time each task has its own thread, regardless of the number of cores.":
     "实时模式下每个任务都有自己的线程，与核心数无关。",
-  "All stores are kept, and it continues where it is.": "所有状态存储都会保留，并从当前位置继续。",
+  "All stores are kept, and it continues at its current position.":
+    "所有状态存储都会保留，并从当前位置继续。",
   "This topic is now read.": "从现在起读取此主题。",
   "This topic is no longer read.": "不再读取此主题。",
   "Stopped at": "停止于",
   "Continues at": "继续于",
   "Starts at": "开始于",
   "Type the name of the topology to reset its stores": "输入拓扑的名称以重置其状态存储",
-  "The rows of these stores cannot be carried over. They will be lost.":
+  "The rows of these stores cannot be migrated. They will be lost.":
     "这些存储中的数据无法沿用，将永久丢失。",
   "Accept and deploy": "接受并部署",
   "Convert its values with a SQL expression over old": "用基于 old 的 SQL 表达式转换其值",
@@ -47,9 +47,9 @@ export const deployments = {
     "状态存储保留现有行：重新读取的记录会再次计数，属于已关闭窗口的记录因迟到而丢弃。",
   "Results of records that are read again are written to the sinks again.":
     "重新读取的记录的结果会再次写入输出。",
-  "Records between where it stopped and where it starts are not read.":
+  "Records between the position where it stopped and the start position are not read.":
     "停止处与开始处之间的记录不会被读取。",
-  "All stores are empty: records before the offsets where it starts are not in them.":
+  "All stores start empty: they do not include records before the start offsets.":
     "所有状态存储为空：开始偏移量之前的记录不在其中。",
   "A wider type holds all values.": "更宽的类型可容纳所有值。",
   "Fields are added; they are null in old rows.": "新增字段；旧数据中为空。",
@@ -64,13 +64,13 @@ export const deployments = {
   "Deploy v{n}": "部署 v{n}",
   "Deploying needs the operator role.": "部署需要操作员角色。",
   "There is nothing to deploy yet.": "还没有可部署的内容。",
-  "Version {n} is deployed. Change the drawing to deploy the next one.":
+  "Version {n} is deployed. Change the topology to deploy the next one.":
     "版本 {n} 已部署。更改绘图后即可部署下一个版本。",
   "Saves version {n} and runs it": "保存版本 {n} 并运行",
   "Compiles, checks and runs version {n}": "编译、检查并运行版本 {n}",
   "Deployment options": "部署选项",
   "Redeploy with these options": "以这些选项重新部署",
-  "Where the first run begins to read streams and tables. Global tables are read whole.":
+  "Where the first run starts reading streams and tables. Global tables are always read from the beginning.":
     "首次运行从何处开始读取流和表。全局表总是完整读取。",
   Trigger: "触发",
   "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.":
@@ -79,14 +79,14 @@ export const deployments = {
   Cores: "核数",
   "Memory, MB": "内存（MB）",
   "Lost offsets": "丢失的偏移量",
-  "If the broker has deleted the next records, a topic was created again, or the checkpoint is gone.":
+  "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.":
     "当 broker 已删除接下来的记录、主题被重新创建或检查点丢失时。",
   "since {time}": "自 {time} 起",
   "on this machine": "在本机",
   "on this machine · up in {time}": "在本机 · {time} 内启动",
   "The server cannot be reached, so the current state is unknown. Retrying automatically.":
     "无法连接服务器，因此不知道它运行着什么。系统会自动重试。",
-  "Reads up to the ends of its topics, then stops.": "读到各主题的末尾，然后停止。",
+  "Reads up to the current end of its topics, then stops.": "读到各主题的末尾，然后停止。",
   "The driver is ready and reads nothing until it is resumed.":
     "驱动程序已就绪，在继续之前不读取任何记录。",
   Driver: "驱动进程",

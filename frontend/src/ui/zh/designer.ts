@@ -11,7 +11,7 @@ export const designer = {
   "Left panel": "左侧面板",
   Inspector: "属性",
   "Width of the inspector": "属性面板宽度",
-  "Type a command, a node or what to add": "输入命令、节点或要添加的内容",
+  "Type a command, a node or something to add": "输入命令、节点或要添加的内容",
   "Find in the topology": "在拓扑中查找",
   "Find by label, id or any parameter": "按标签、标识或任意参数查找",
   "Connect to": "连接到",
@@ -29,7 +29,7 @@ export const designer = {
   "Move the end of an edge": "移动连线端点",
   "drag its end": "拖动端点",
   Mouse: "鼠标",
-  "No free input takes what this node gives": "没有可接受此节点输出的空闲输入",
+  "No free input accepts the output of this node": "没有可接受此节点输出的空闲输入",
   "Not planned yet": "尚未规划",
   "No nodes yet": "还没有节点",
   "Every node you add is listed here, from sources to sinks.":

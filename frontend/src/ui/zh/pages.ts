@@ -43,7 +43,7 @@ export const pages = {
   "Theirs: {what}": "对方的：{what}",
   "{file} is not a topology document: it must be JSON with a list called “nodes”.":
     "{file} 不是拓扑文档：它必须是含有 “nodes” 列表的 JSON。",
-  "“{name}” is taken in this workspace. “{free}” is free.":
+  "The name “{name}” is already used in this workspace. “{free}” is free.":
     "此工作区中已有“{name}”。可以使用“{free}”。",
   "New topology": "新建拓扑",
   "Orders per hour": "每小时订单数",
@@ -78,7 +78,7 @@ export const pages = {
   saved: "已保存",
   "Your changes are kept as a private draft. Save them as a version to share or deploy them.":
     "您的更改保存为私有草稿。保存为版本后即可共享或部署。",
-  "The drawing is the saved version.": "当前绘图就是已保存的版本。",
+  "The topology equals the saved version.": "当前绘图就是已保存的版本。",
   "Save a version": "保存版本",
   "Everything is saved": "全部已保存",
   "{name} edits {node}": "{name} 正在编辑 {node}",
@@ -109,7 +109,7 @@ export const pages = {
     "链接只能使用一次。设置密码后，您可以再次以 {name} 登录。",
   "Signing in…": "正在登录…",
   "This link no longer works": "此链接已失效",
-  "Each link signs in once. `./millrace up` prints a new one; or sign in with a password.":
+  "Each link can be used once. `./millrace up` prints a new one; or sign in with a password.":
     "每个链接只能登录一次。`./millrace up` 会打印新的链接；也可以使用密码登录。",
   "Sign in with a password": "使用密码登录",
   Viewer: "查看者",
@@ -158,7 +158,7 @@ export const pages = {
   "{n} problems are open. You can save, but not deploy.":
     "还有 {n} 个问题未解决。可以保存，但不能部署。",
   Settings: "设置",
-  "Share this link: it signs in once and is not shown again.":
+  "Share this link: it can be used once and is not shown again.":
     "请转交此链接：它只能登录一次，且不会再次显示。",
   "Draw Kafka Streams topologies and run them on Spark.":
     "绘制 Kafka Streams 拓扑并在 Spark 上运行。",
@@ -201,7 +201,8 @@ export const pages = {
   "+ draft": "+ 草稿",
   "Actions for {name}": "{name} 的操作",
   "Export document": "导出文档",
-  "The drawing is version {n} again. Save it to keep it.": "绘图已恢复为版本 {n}。保存后即可保留。",
+  "The topology is version {n} again. Save it to keep it.":
+    "绘图已恢复为版本 {n}。保存后即可保留。",
   "Could not restore": "未能恢复",
   Draft: "草稿",
   "not saved as a version yet": "尚未保存为版本",
@@ -232,7 +233,7 @@ export const pages = {
   "Show runs": "显示运行记录",
   "Simulation: previous step": "模拟：上一步",
   "Simulation: next step": "模拟：下一步",
-  "Simulation: next record that ended": "模拟：下一条结束的记录",
+  "Simulation: next dropped record": "模拟：下一条结束的记录",
   Deploy: "部署",
   "Stop the deployment": "停止部署",
   "Restart the deployment": "重启部署",

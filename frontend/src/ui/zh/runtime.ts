@@ -77,18 +77,18 @@ export const runtime = {
   rows: "行",
   "last {time}": "最近 {time}",
   "Records per second over time": "每秒记录数的变化",
-  "Deploy the topology: the records that go over its edges appear here.":
+  "Deploy the topology: the records on its edges appear here.":
     "部署拓扑后，经过各条边的记录会显示在这里。",
   "Records appear here while the deployment runs.": "部署运行期间，记录会显示在这里。",
   "Select an edge": "请选择一条边",
-  "Click an edge on the canvas: the last records that went over it are listed here. An edge to a store carries none.":
+  "Click an edge on the canvas: the last records that passed over it are listed here. An edge to a store carries no records.":
     "点击画布上的一条边，这里会列出最近经过它的记录。通向状态存储的边不传送记录。",
   "Copied as JSON.": "已复制为 JSON。",
   "Adds these records to the inputs of the simulation.": "将这些记录添加到模拟的输入中。",
   "Simulate these": "用这些记录模拟",
   Continue: "继续",
   "Not in the version that runs": "不在正在运行的版本中",
-  "Deploy the topology as it is drawn now to see the records of this edge.":
+  "Deploy the current topology to see the records of this edge.":
     "部署当前绘制的拓扑后，才能看到这条边的记录。",
   "{n} {n|record|records} since the driver started": "驱动程序启动以来共 {n} 条记录",
   "Not on this machine": "不在本机上",
@@ -96,7 +96,7 @@ export const runtime = {
     "仅当任务与驱动程序在同一台机器上运行时才显示记录。",
   "The driver is starting to sample records…": "驱动程序正在开始保留记录…",
   "No record yet": "还没有记录",
-  "The next records that go over this edge appear here.": "接下来经过这条边的记录会显示在这里。",
+  "The next records on this edge appear here.": "接下来经过这条边的记录会显示在这里。",
   "Records are kept only while this panel is open. The next records on this edge appear here.":
     "只有在有人查看时才会保留记录。接下来经过这条边的记录会显示在这里。",
   Seen: "经过时刻",

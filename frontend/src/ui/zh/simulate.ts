@@ -29,10 +29,10 @@ export const simulate = {
   Input: "输入",
   Outputs: "输出",
   "Run the simulation: what the sinks write is listed here.": "运行模拟：写到汇的内容会列在这里。",
-  "Nothing came out. Step through the records to see where each one ended.":
+  "There is no output. Step through the records to see where each one was dropped.":
     "没有任何输出。逐步查看记录，了解每条记录在哪里结束。",
   "Records of an edge": "连线上的记录",
-  "Click an edge on the canvas: the records that went over it are listed here.":
+  "Click an edge on the canvas: the records that passed over it are listed here.":
     "点击画布上的连线：经过它的记录会列在这里。",
   "No record went over this edge.": "没有记录经过这条连线。",
   Keep: "保留",
@@ -123,13 +123,14 @@ export const simulate = {
   "The row that requested it has changed in the meantime.": "请求它的行在此期间已更改。",
   "Its bytes cannot be read in the format of the source.": "无法按源的格式读取它的字节。",
   "Processing it failed, and it was skipped.": "步骤处理它时失败，拓扑跳过它继续运行。",
-  "Processing it failed, and it was written to the dead-letter topic.":
+  "Processing it failed, and it was written to the dead letter topic.":
     "步骤处理它时失败，它已进入死信主题。",
   "Late: its window {start} – {end} was already closed.":
     "迟到：它的窗口 {start} – {end} 已经关闭。",
   "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would accept it.":
     "迟到 {by}：它的窗口 {start} – {end} 在流时间到达 {closing} 时已关闭。现在流时间为 {now}。更长的宽限期可以接收它。",
-  "Too old for the store, which keeps from {kept} on.": "对存储来说太旧，存储从 {kept} 开始保留。",
+  "Too old for the store, which keeps records from {kept} on.":
+    "对存储来说太旧，存储从 {kept} 开始保留。",
   "Dropped: {reason}.": "已丢弃：{reason}。",
   "No branch matches it.": "没有分支匹配它。",
   "The table has no row for its key at this time.": "此时表中没有它的键对应的行。",

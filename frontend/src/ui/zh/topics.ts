@@ -13,7 +13,7 @@ export const topics = {
   contains: "包含",
   "Compared with": "比较值",
   Filter: "筛选",
-  "There is a topic “{name}” already.": "主题“{name}”已存在。",
+  "The topic “{name}” already exists.": "主题“{name}”已存在。",
   "New topic": "新建主题",
   "Letters, digits, dots, hyphens and underscores.": "字母、数字、点、连字符和下划线。",
   "Records are kept": "记录保留时间",
