@@ -20,6 +20,10 @@ Wanted = Literal["run", "pause", "drain"]
 
 LOOK_SECONDS = 0.2
 HEARTBEAT_SECONDS = 5.0
+#: how often the ids of the topics are compared with those that the query began with
+TOPICS_SECONDS = 5.0
+#: what a query ends with because of what happened to its topics: another start settles it
+SETTLED_BY_START = frozenset({"offsets_lost", "topic_missing"})
 
 
 @dataclasses.dataclass
@@ -53,7 +57,7 @@ class Driving:
             except Exception as error:
                 # A refusal is an error of ours; what Spark raises was lost while the query ran.
                 refused = isinstance(error, MillraceError) or error is self._lost
-                if refused or explain(error).code != "offsets_lost":
+                if refused or explain(error).code not in SETTLED_BY_START:
                     raise
                 self._lost = error
 
@@ -117,7 +121,14 @@ class Driving:
         A stop waits `until` the end of the batch or trigger.
         """
         first = True
+        due = time.monotonic() + TOPICS_SECONDS
         while query.isActive:
+            if time.monotonic() >= due:
+                if self.starter.topics_recreated():
+                    # Its offsets would go on in another topic: a start settles that.
+                    _stop(query, until)
+                    return False
+                due = time.monotonic() + TOPICS_SECONDS
             if first and _committed(query):
                 first = False
                 self.starter.committed()

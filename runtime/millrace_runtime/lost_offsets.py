@@ -79,11 +79,13 @@ def settle(
     stream: Path,
     reads: Sequence[Read],
     choice: str,
+    node_of: Callable[[str], str | None] = lambda _: None,
 ) -> Settled:
     """Compare the offsets of a query's checkpoint with the broker, and change what is lost.
 
     `folder`: the job's checkpoint; `stream`: the query's in it; `reads`: its Kafka sources in
-    order. Raises MillraceError `offsets_lost` or `topic_recreated` if the choice is `fail`.
+    order; `node_of`: the node that reads a topic. Raises MillraceError `offsets_lost` or
+    `topic_recreated` if the choice is `fail`.
     """
     names = [
         list(dict.fromkeys([*read.topics, *_matching(session, client, read.patterns)]))
@@ -115,7 +117,7 @@ def settle(
             [places for places, _ in wanted] != log.begins(),
         )
         if losses and choice == "fail":
-            raise _refusal(found.losses)
+            raise _refusal(found.losses, node_of)
         if found.changed:
             unread = [
                 {name: line[name] for name in line.keys() - set(read)}
@@ -258,7 +260,14 @@ def checkpoint_gone(folder: Path, held: Ranges, choice: str) -> str:
     )
 
 
-def _refusal(losses: Sequence[Loss]) -> MillraceError:
+def recreated(session: Any, client: Mapping[str, str], folder: Path) -> bool:
+    """Whether a topic is another one than when the query began: its offsets mean nothing there."""
+    known: dict[str, str] = _noted(folder).get("ids", {})
+    ids = topics.identities(session, client, sorted(known))
+    return any(ids.get(name, known[name]) != known[name] for name in known)
+
+
+def _refusal(losses: Sequence[Loss], node_of: Callable[[str], str | None]) -> MillraceError:
     again = sorted({each.topic for each in losses if each.recreated})
     earliest, latest = (
         sum(each.lost(choice) for each in losses) for choice in ("earliest", "latest")
@@ -271,12 +280,14 @@ def _refusal(losses: Sequence[Loss]) -> MillraceError:
             f"topic are lost. “earliest” reads all of the new topic and loses {earliest:,} "
             f"records of other topics; “latest” skips {latest:,} records. {_listed(losses)} "
             "Choose one in the setting for lost offsets, or start from other offsets.",
+            node=node_of(again[0]),
         )
     return MillraceError(
         "offsets_lost",
         f"The broker no longer has the next records: with “earliest” {earliest:,} records are "
         f"lost, with “latest” {latest:,}. {_listed(losses)} Choose one in the setting for lost "
         "offsets, or start from other offsets.",
+        node=node_of(losses[0].topic),
     )
 
 

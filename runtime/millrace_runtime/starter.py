@@ -193,6 +193,25 @@ class Starter:
         )
         return query
 
+    def topics_recreated(self) -> bool:
+        """Whether a topic that the query reads was deleted and created again since it began.
+
+        A broker that does not answer is left to the query.
+        """
+        from millrace_runtime import checkpoint, lost_offsets
+
+        arguments = self.arguments
+        if not checkpoint.is_local(arguments.checkpoint) or not arguments.bootstrap_servers:
+            return False
+        options = kafka_options(arguments.kafka_config, os.environ)
+        client = {**options, "bootstrap.servers": arguments.bootstrap_servers}
+        try:
+            return lost_offsets.recreated(
+                self.spark, client, checkpoint.local_path(arguments.checkpoint)
+            )
+        except Exception:  # noqa: BLE001 - whatever Kafka's client raises
+            return False
+
     @property
     def _settles(self) -> bool:
         """Whether offsets are compared with the broker; elsewhere only Spark fails for a loss."""
@@ -229,12 +248,23 @@ class Starter:
         self.settled = lost_offsets.settle(
             self.spark, kafka.client, folder, checkpoint.local_path(location),
             reads_of(node for node in graph["nodes"] if "reader" not in node["params"]),
-            arguments.lost_offsets,
+            arguments.lost_offsets, lambda topic: _source_of(graph, topic),
         )  # fmt: skip
         if self.settled.losses:
             warning = lost_offsets.summary(self.settled, arguments.lost_offsets)
             self.report.log("warning", warning)
             print(f"WARN {warning}", file=sys.stderr, flush=True)
+
+
+def _source_of(graph: dict[str, Any], topic: str) -> str | None:
+    """The first node that reads a topic."""
+    from millrace_runtime.state_moving import reads_of
+
+    named = [node for node in graph["nodes"] if reads_of([node])]
+    reads = [(node["node"], *reads_of([node])) for node in named]
+    found = [node for node, read in reads if topic in read.topics]
+    found += [node for node, read in reads if read.patterns and not read.topics]
+    return str(found[0]) if found else None
 
 
 def _look_at_topics(kafka: Any, job: Any, report: Any) -> dict[str, int]:

@@ -83,19 +83,21 @@ def test_a_change_is_read_before_it_runs_and_one_that_fails_gives_way(
         page.get_by_test_id("deploy").click()
         dialog = page.get_by_test_id("change-plan")
         expect(dialog).to_contain_text("DOUBLE → BIGINT")
+        expect(dialog.get_by_test_id("handover")).to_have_attribute("data-warm", "true")
         accept = page.get_by_test_id("change-accept")
         expect(accept).to_be_disabled()
         assert api.call("GET", f"/deployments/{deployment}")["version"] == 1
         dialog.get_by_label("Type its name to reset it").fill("sums")
         accept.click()
-        write(system.bootstrap_servers, SOURCE, [Sentence(0, 2000, "6", "a")])
 
         def runs(version: int) -> bool:
             found = api.call("GET", f"/deployments/{deployment}")
             run = found["run"]
             return bool(found["observed"] == "running" and run and run["version"] == version)
 
-        until(lambda: runs(2), 120)
+        until(lambda: runs(2), 300)
+        # The version before would have read what was written until then.
+        write(system.bootstrap_servers, SOURCE, [Sentence(0, 2000, "6", "a")])
         until(lambda: [s["old"]["values"] for s in api.call("GET", plan)["stores"]] == [["BIGINT"]])
 
         save(summing("BIGINT", partitions=3), 2)
@@ -103,17 +105,34 @@ def test_a_change_is_read_before_it_runs_and_one_that_fails_gives_way(
         page.get_by_test_id("deploy").click()
         expect(dialog).to_contain_text("The number of tasks changes.")
         page.get_by_test_id("change-accept").click()
-        until(lambda: runs(3), 120)
+        until(lambda: runs(3), 300)
         write(system.bootstrap_servers, SOURCE, [Sentence(0, 3000, "1", "a")])
         until(lambda: [s["old"]["tasks"] for s in api.call("GET", plan)["stores"]] == [3])
+
+        before = api.call("GET", f"/deployments/{deployment}")["run"]["pid"]
+        page.get_by_test_id("deployment-state").first.click()
+        page.get_by_test_id("more-actions").click()
+        page.get_by_test_id("scale-open").click()
+        scale = page.get_by_test_id("scale")
+        expect(scale.get_by_test_id("handover")).to_contain_text("before version 3 stops")
+        scale.get_by_label("Cores").fill("1")
+        page.get_by_test_id("scale-accept").click()
+
+        def scaled() -> bool:
+            run = api.call("GET", f"/deployments/{deployment}")["run"]
+            return runs(3) and run is not None and run["pid"] != before
+
+        until(scaled, 300)
+        assert api.call("GET", f"/deployments/{deployment}")["settings"]["cores"] == 1
 
         save(summing("BIGINT", fails=True), 3)
         page.reload()
         page.get_by_test_id("deploy").click()
         page.get_by_test_id("change-accept").click()
+        until(lambda: runs(4), 300)
         write(system.bootstrap_servers, SOURCE, [Sentence(0, 4000, "1", "a")])
         until(lambda: (api.call("GET", f"/deployments/{deployment}")["failure"] or {}).get("code")
-              == "fell_back", 120)  # fmt: skip
+              == "fell_back", 300)  # fmt: skip
         until(lambda: runs(3), 120)
         page.get_by_test_id("deployment-state").first.click()
         expect(page.get_by_test_id("failure").first).to_contain_text("Version 3 runs again")

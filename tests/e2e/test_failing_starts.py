@@ -32,6 +32,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mar
 SOURCE, SINK = "failing-numbers", "failing-sums"
 #: from the end of the new driver until the version before runs again
 BACK_SECONDS = 30.0
+#: until a driver is prepared beside the one that runs, on a machine that is busy
+PREPARED_SECONDS = 320.0
 TEXT = {"format": "string"}
 PROCESSOR = """
 import package_that_nobody_has
@@ -131,7 +133,7 @@ class Victim:
         self.api.call("POST", f"/deployments/{self.deployment}/redeploy", asked)
         return version
 
-    def until_other_driver(self, before: int, seconds: float = 90) -> int:
+    def until_other_driver(self, before: int, seconds: float = PREPARED_SECONDS) -> int:
         """The process of the new version's driver."""
 
         def other() -> bool:
@@ -141,10 +143,10 @@ class Victim:
         self.until(other, seconds, "no new driver")
         return int(self.now()["run"]["pid"])
 
-    def until_gone(self, pid: int, seconds: float = 120) -> None:
+    def until_gone(self, pid: int, seconds: float = PREPARED_SECONDS) -> None:
         self.until(lambda: not psutil.pid_exists(pid), seconds, "the new driver did not end")
 
-    def until_failed(self, seconds: float = 120) -> None:
+    def until_failed(self, seconds: float = PREPARED_SECONDS) -> None:
         self.until(lambda: self.now()["failure"] is not None, seconds, "it did not fail")
 
     def is_back(self) -> bool:

@@ -88,7 +88,7 @@ def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
         api.call("POST", f"/topologies/{topology}/versions", body)
         api.call("POST", f"/deployments/{deployment}/redeploy", {"version": 2})
 
-        def runs(version: int, seconds: float = 180) -> None:
+        def runs(version: int, seconds: float = 300) -> None:
             deadline = time.monotonic() + seconds
             while True:
                 found = api.call("GET", f"/deployments/{deployment}")

@@ -52,8 +52,12 @@ class Changing:
         begin: dict[str, Any] | None = None,
         more: Sequence[str] = (),
         report: Any = None,
+        until: threading.Event | None = None,
     ) -> None:
-        """Compile, start, process what the topics hold, end. Raises what the driver would say."""
+        """Compile, start, process what the topics hold, end. Raises what the driver would say.
+
+        `until`: run on until this is set.
+        """
         from millrace_compiler import compile_document
         from millrace_compiler.state_schema import state_schema
         from millrace_runtime import columns, main, starter
@@ -67,14 +71,16 @@ class Changing:
         options += ["--bootstrap-servers", self.address]
         options += [part for each in decisions for part in ("--decide", each)]
         options += [] if begin is None else ["--begin", json.dumps(begin)]
-        arguments = main.parser("changing").parse_args([*options, "--available-now", *more])
+        arguments = main.parser("changing").parse_args(
+            [*options, *([] if until else ["--available-now"]), *more]
+        )
         stages, told = starter.Stages(), report or Silent()
         job = starter.Starter(
             self.spark, "changing", compilation.task_graph or {}, arguments, told, stages,
             state_schema(compilation),
         )  # fmt: skip
         try:
-            Driving(job, arguments, threading.Event(), told, stages).run()
+            Driving(job, arguments, until or threading.Event(), told, stages).run()
         except Exception as error:
             raise explain(error) from error
         finally:

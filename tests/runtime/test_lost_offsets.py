@@ -79,9 +79,7 @@ def send(pair: Pair, *values: int, partition: int = 0) -> None:
 
 def recreate(pair: Pair, partitions: int = 2) -> None:
     """Delete the topic and create another one with its name."""
-    admin = AdminClient({"bootstrap.servers": pair.address, "log_level": 0})
-    for deleted in admin.delete_topics([pair.source], operation_timeout=30).values():
-        deleted.result()
+    topics.delete(pair.address, pair.source)
     deadline = time.monotonic() + 30
     while True:
         try:

@@ -48,6 +48,13 @@ def delete_before(address: str, topic: str, offset: int, partition: int = 0) -> 
         future.result()
 
 
+def delete(address: str, topic: str) -> None:
+    """Delete a topic."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    for deleted in admin.delete_topics([topic], operation_timeout=30).values():
+        deleted.result()
+
+
 def size(address: str, topic: str) -> int:
     """How many records a topic has, over all partitions."""
     reader = Consumer({"bootstrap.servers": address, "group.id": "size", "log_level": 0})
