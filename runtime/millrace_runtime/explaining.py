@@ -6,13 +6,14 @@ import re
 
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
 
+_DELETED = "The broker deleted records before the job read them. Check the topic's retention."
+
 # What words in an exception of Spark or Kafka say about its cause: (word, code, what would do).
 _CAUSES = (
-    (
-        "KAFKA_DATA_LOSS",
-        "offsets_lost",
-        "The broker deleted records before the job read them. Check the topic's retention.",
-    ),
+    ("KAFKA_DATA_LOSS", "offsets_lost", _DELETED),
+    # Of a task that reads; the condition above is that of the driver.
+    ("Some data may have been lost", "offsets_lost", _DELETED),
+    ("OffsetOutOfRangeException", "offsets_lost", _DELETED),
     (
         "UnknownTopicOrPartitionException",
         "topic_missing",

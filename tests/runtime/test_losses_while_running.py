@@ -86,7 +86,7 @@ def test_a_job_that_retention_overtakes_stops_with_the_number_of_records_at_its_
         behind(pair)
         error = job.exception(timeout=90)
     assert isinstance(error, MillraceError)
-    assert (error.code, error.node) == ("offsets_lost", "in")
+    assert (error.code, error.node) == ("offsets_lost", "in"), error.message
     assert f"{pair.source}-0: the next offset is " in error.message
     assert "the broker has 21 to 31, which is the end" in error.message
 

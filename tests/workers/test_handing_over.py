@@ -161,3 +161,24 @@ def test_a_paused_driver_is_stopped_first(bench: Bench) -> None:
     bench.launcher.deaf = True
     assert bench.tick() == "stopping"
     assert bench.launcher.waits is None
+
+
+def test_a_change_goes_on_after_a_reboot_that_ended_both_drivers(changing: Bench) -> None:
+    waits = changing.launcher.waits
+    assert waits is not None
+    changing.launcher.lose(driver(changing), None)
+    changing.launcher.waits = replace(waits, ended=Ended(None))
+    assert changing.tick() == "starting"
+    assert changing.deployment.failure is None
+    assert changing.deployment.run is not None
+    assert changing.deployment.run.version == 2
+    assert len(changing.launcher.started) == 3
+
+
+def test_the_time_to_prepare_counts_from_the_start_of_the_driver(changing: Bench) -> None:
+    changing.now += PREPARE_PATIENCE_SECONDS
+    changing.reports.states["7-2"] = StateReport("starting", changing.now - 1, None)
+    changing.now += PREPARE_PATIENCE_SECONDS - 2
+    assert changing.tick() == "staging"
+    changing.now += 2
+    assert changing.tick() == "running"

@@ -34,8 +34,12 @@ def go_on(
     deployment: Deployment, tools: Tools, run: Run, spec: JobSpec, standby: Standby
 ) -> str | None:
     """Wait until the new driver is prepared; where it ends before, nothing was stopped for it."""
+    if tools.launcher.poll(deployment.directory, run.process) is not None:
+        # Whatever ended the one before, nothing is left to wait for.
+        tools.record.step("stage", "done")
+        return "stopping"
+    report = tools.reports.last_state(spec.report_id)
     if standby.ended is not None:
-        report = tools.reports.last_state(spec.report_id)
         tools.launcher.end_standby(deployment.id, deployment.directory)
         if standby.ended.exit_code == 0:
             return (
@@ -47,10 +51,11 @@ def go_on(
             raise Away(cause.code, cause.message)
         return _refused(deployment, tools, run, cause)
     control(deployment)
-    if standby.ready or tools.launcher.poll(deployment.directory, run.process) is not None:
+    if standby.ready:
         tools.record.step("stage", "done")
         return "stopping"
-    if tools.now() - deployment.since > PREPARE_PATIENCE_SECONDS:
+    since = deployment.since if report is None else max(deployment.since, report.at)
+    if tools.now() - since > PREPARE_PATIENCE_SECONDS:
         tools.launcher.end_standby(deployment.id, deployment.directory)
         seconds = f"{PREPARE_PATIENCE_SECONDS:.0f} s"
         failure = Failure("start_timeout", f"The new driver was not ready within {seconds}.")
