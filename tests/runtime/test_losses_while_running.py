@@ -93,6 +93,7 @@ def test_a_job_that_retention_overtakes_stops_with_the_number_of_records_at_its_
     assert "the broker has 21 to 31, which is the end" in error.message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("choice", "lost"), [(EARLIEST, 20), (LATEST, 30)])
 def test_a_job_that_retention_overtakes_goes_on_if_that_was_chosen_and_counts_what_it_lost(
     changing: Changing, pair: Pair, tmp_path: Path, choice: list[str], lost: int
@@ -126,6 +127,7 @@ def test_a_job_whose_topic_is_created_again_stops_although_its_offset_is_there(
     assert f"since the job read it: {pair.source}." in error.message
 
 
+@pytest.mark.long
 def test_a_job_whose_topic_is_created_again_reads_all_of_it_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_job_whose_topic_is_created_again_reads_all_of_it_if_that_was_chosen(
         assert not job.done()
 
 
+@pytest.mark.long
 def test_a_job_whose_topic_is_deleted_stops_and_names_it(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
