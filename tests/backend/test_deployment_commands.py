@@ -128,7 +128,7 @@ def test_old_state_is_deleted_once_the_topology_is_named(
     words = [str(running.pk), "--user", "operator", "--delete"]
     with pytest.raises(CommandError, match="'Sum' is not the name of the topology"):
         ran("millrace_old_state", *words, "stream", "--name", "Sum")
-    with pytest.raises(CommandError, match="kept for a day"):
+    with pytest.raises(CommandError, match="kept for at least a day"):
         ran("millrace_old_state", *words, left, "--name", "Sums")
     with pytest.raises(CommandError, match="has left no state 'other'"):
         ran("millrace_old_state", *words, "other", "--name", "Sums")

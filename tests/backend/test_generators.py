@@ -134,7 +134,7 @@ def test_records_for_a_simulation_are_those_of_a_generator(
     for change, where in (
         ({"skew": 9}, "skew"),
         ({"fields": {"value.n": {"min": 2}}}, "min and max"),
-        ({"fields": {"value.n": {"min": 1, "max": 2, "values": [1]}}}, "Give values"),
+        ({"fields": {"value.n": {"min": 1, "max": 2, "values": [1]}}}, "Set values"),
     ):
         refused = client.post(path, {**body, "recipe": {**ORDERS, **change}})
         assert refused.status_code == 400

@@ -162,7 +162,7 @@ def test_an_expression_converts_values_of_another_type_if_it_gives_the_new_one(
     error = refused.json()["error"]
     assert (error["code"], error["store"]) == ("conversion_invalid", "sum")
     assert "no column old_" in error["message"]
-    assert "gives STRING" in error["hint"]
+    assert "returns STRING" in error["hint"]
     running.refresh_from_db()
     assert running.version.number == 1
     lost = client.post(path, {"version": 4, "stores": {"sum": {"convert": "old"}}})

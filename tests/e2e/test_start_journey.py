@@ -130,7 +130,7 @@ def test_an_earlier_version_runs_again_and_starts_from_given_offsets(
         page.get_by_role("dialog").get_by_label("Offsets").fill(f"{SOURCE} 0 1")
         page.get_by_test_id("begin-reset").check(force=True)
         page.get_by_test_id("start-plan").click()
-        expect(dialog).to_contain_text("All stores are empty")
+        expect(dialog).to_contain_text("All stores start empty")
         cells = page.get_by_test_id("change-places").locator("tbody td")
         expect(cells).to_have_text([SOURCE, "0", "3", "1", "2"])
         expect(accept).to_be_disabled()

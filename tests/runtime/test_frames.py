@@ -158,7 +158,7 @@ def test_a_dataframe_that_is_no_stream_is_refused(spark: SparkSession, tmp_path:
     df = spark.sql("SELECT 'a' AS key, 'b' AS value, current_timestamp() AS timestamp")
     topology = Topology("refused")
     topology.stream("one", df=df, key=string(), value=string()).foreach_batch(lambda b, n: None)
-    with pytest.raises(MillraceError, match="no stream"):
+    with pytest.raises(MillraceError, match="not a streaming DataFrame"):
         run(topology, spark, tmp_path)
 
 
