@@ -87,7 +87,7 @@ def test_too_few_slots_are_said_in_words(words: Words, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("1 second", "at least 5 seconds"), ("soon", "no duration"), ("99", "99")]
+    ("text", "said"), [("1 second", "at least 5 seconds"), ("soon", "not a duration"), ("99", "99")]
 )
 def test_a_batch_that_spark_cannot_make_is_said_in_words(text: str, said: str) -> None:
     with pytest.raises(MillraceError, match=said) as refused:
