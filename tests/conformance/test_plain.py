@@ -24,7 +24,7 @@ WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"
 #: The scenario that shows a difference, and how its lines are cut into micro-batches.
 SHOWN: dict[str, tuple[str, str]] = {
     "plain_sink_timestamp": ("A01", "each"),
-    "plain_updates": ("M11", "all"),
+    "plain_updates": ("C01", "all"),
     "plain_order": ("E06", "each"),
     "plain_late": ("I06", "each"),
     "plain_session_final": ("G01a", "each"),
