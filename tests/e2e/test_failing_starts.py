@@ -255,10 +255,15 @@ def killed_while_prepared(victim: Victim, pid: int) -> None:
     """kill -9 of the new driver beside the one that runs."""
     same = {"id": "other", "kind": "filter", "params": {"predicate": "value <> 'y'"}}
     victim.deploy(summing(same))
-    notes = victim.folder / "standby"
-    victim.until(lambda: any(notes.glob("*/process.json")), 90, "no driver was prepared")
-    note = json.loads(next(notes.glob("*/process.json")).read_text())
-    os.kill(note["pid"], signal.SIGKILL)
+
+    def prepared() -> list[int]:
+        """Of drivers before, ended ones as well, a note may be left."""
+        notes = (victim.folder / "standby").glob("*/process.json")
+        pids = [int(json.loads(note.read_text())["pid"]) for note in notes]
+        return [each for each in pids if each != pid and psutil.pid_exists(each)]
+
+    victim.until(lambda: bool(prepared()), 90, "no driver was prepared")
+    os.kill(prepared()[0], signal.SIGKILL)
 
 
 def killed_half_way(victim: Victim, pid: int) -> None:
