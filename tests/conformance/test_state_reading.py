@@ -335,7 +335,7 @@ def test_the_command_prints_stores_and_rows(kept: Kept, capsys: pytest.CaptureFi
     assert out.startswith('"ann"')
     assert printed("--limit", "1", "--after", err.split()[-1])[0].startswith('"bob"')
     for asked, words in [
-        (["nowhere"], "no checkpoint"),
+        (["nowhere"], "does not contain a checkpoint"),
         ([str(folder), "count", "--limit", "0"], "1 to 1000 rows"),
         ([str(folder), "count", "--as-of", "noon"], "ISO 8601"),
     ]:

@@ -67,7 +67,7 @@ def test_a_broken_jar_is_named_and_fetched_again(
     jar.write_bytes(b"half of it")
     jars.ensure("oracle", lock=lock)
     assert jar.read_bytes() == GOOD
-    assert f"{jar} is broken" in capsys.readouterr().err
+    assert f"{jar} is corrupt" in capsys.readouterr().err
 
 
 @pytest.mark.slow

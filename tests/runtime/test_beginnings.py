@@ -80,7 +80,7 @@ def test_offsets_that_are_given_are_read_again_into_the_same_state_once(
     for given, code, words in (
         ({pair.source: {"0": 4}}, "offset_out_of_range", "the broker has 0 to 3"),
         ({pair.source: {"7": 0}}, "partition_missing", "its partitions are 0 to 0"),
-        ({"elsewhere": {"0": 0}}, "topic_not_read", "does not read elsewhere"),
+        ({"elsewhere": {"0": 0}}, "topic_not_read", "for elsewhere, which the job does not read"),
     ):
         with pytest.raises(MillraceError, match=words) as refused:
             changing.run(job, tmp_path, begin={"from": "offsets", "offsets": given})
