@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.parameters import Expression
 from millrace_compiler.ports import InPort, OutPort
+from millrace_compiler.steps import Handle
 
 
 class {name}(Operator):

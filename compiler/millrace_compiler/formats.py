@@ -63,6 +63,12 @@ class Format:
     type: DataType | None = None
     properties: tuple[tuple[str, str], ...] = ()
 
+    def to_json(self) -> dict[str, object]:
+        """As the stream task takes it, such as ``{"format": "json", "schema": "a INT"}``."""
+        if self.name == "json":
+            return {"format": "json", "schema": self.type.schema if self.type else ""}
+        return {"format": self.name, **dict(self.properties)}
+
 
 def format_of(type_: DataType) -> Format:
     """The format that fits a type: its own where it has one, ``json`` otherwise."""

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.graph import Graph
-from millrace_compiler.lowering import Physical
+from millrace_compiler.steps import Physical
 from millrace_compiler.union_find import UnionFind
 
 _Edges = dict[str, list[tuple[str, int]]]
@@ -19,14 +19,14 @@ _Edges = dict[str, list[tuple[str, int]]]
 
 def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str, int]:
     """The level of every step; a store shared across a repartition is reported."""
-    steps = [id_ for id_, step in physical.steps.items() if step.op != "global_table"]
+    steps = [id_ for id_, step in physical.steps.items() if not step.is_global]
     known = set(steps)
     must: list[tuple[str, str]] = []
     users: dict[str, str] = {}
     optional: list[tuple[str, str]] = []
     for id_ in steps:
         step = physical.steps[id_]
-        for store in step.shared:
+        for store in step.keeps.stores if step.keeps.shared else ():
             first = users.setdefault(store, id_)
             if first != id_:
                 must.append((first, id_))

@@ -1,111 +1,29 @@
-"""From typed nodes to the steps that run: the physical graph.
+"""From typed nodes to the steps that run.
 
-A :class:`Step` is one node of the task graph. Steps are made in the order in which Kafka
-Streams would add its processors, so a parent's children are in the order that decides who gets a
-record first. Repartition topics appear where a grouping or join needs records by a new key [RP1].
+Steps are made in the order in which Kafka Streams would add its processors, so a parent's children
+are in the order that decides which gets a record first. Repartition topics appear where a grouping
+or join needs records by a new key [RP1].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping
 
 from millrace_compiler.ports import Port
-from millrace_compiler.types import DataType
-
-if TYPE_CHECKING:
-    from millrace_compiler.formats import Format
-    from millrace_compiler.operator import Operator, Store
-
-Link = Literal["direct", "hop", "shared"]
-
-
-@dataclass(frozen=True)
-class Partitions:
-    """The number of partitions of a repartition topic, known when all topics are."""
-
-    topic: str
-
-
-@dataclass(frozen=True)
-class Handle:
-    """What a port carries: the step that makes it and what later steps must know of it.
-
-    ``sources`` are the ids of the input steps it comes from, which have to be co-partitioned where
-    it is joined with another one. ``readers`` are the steps that hold the rows of a table.
-    """
-
-    step: str
-    port: str
-    role: Literal["stream", "table", "global_table", "grouped"]
-    sources: frozenset[str]
-    key_changed: bool = False
-    readers: frozenset[str] = frozenset()
-
-
-@dataclass
-class Step:
-    """One node of the task graph.
-
-    ``links`` are its parents in the order of its inputs. ``stores`` are the names of those that it
-    keeps, ``shared`` of those that other steps use too; ``topics`` and ``pattern`` what it reads,
-    ``read_by`` the reader that gives its records, ``written`` what it writes. A ``source`` takes
-    records that no parent of its task gives.
-    """
-
-    id: str
-    node: str
-    op: str
-    params: dict[str, object]
-    links: list[tuple[Handle, Link]]
-    ports: tuple[str, ...] = ("out",)
-    stores: tuple[str, ...] = ()
-    shared: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    pattern: str | None = None
-    written: str | None = None
-    source: bool = False
-    read_by: str | None = None
-
-    @property
-    def hop(self) -> bool:
-        """Whether its records go through a repartition topic."""
-        return self.op in ("repartition", "group_by", "foreign_key_subscribe", "foreign_key_lookup")
-
-
-@dataclass
-class Repartition:
-    """A repartition topic: who writes it, who reads it, how many partitions were asked for."""
-
-    topic: str
-    writer: str
-    reader: str
-    partitions: int | None
-    node: str
-
-
-@dataclass(frozen=True)
-class Copartition:
-    """Input steps that must have equal partitions, for a node's input or parameter."""
-
-    node: str
-    parameter: str
-    sources: frozenset[str]
-
-
-@dataclass
-class Physical:
-    """The physical graph, in the order in which its steps were made."""
-
-    steps: dict[str, Step] = field(default_factory=dict)
-    topics: dict[str, Repartition] = field(default_factory=dict)
-    copartitions: list[Copartition] = field(default_factory=list)
-    handles: dict[tuple[str, str], Handle] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
-    shuffled: set[tuple[str, str]] = field(default_factory=set)
-    clashes: list[tuple[str, str]] = field(default_factory=list)
-    node_steps: dict[str, list[str]] = field(default_factory=dict)
+from millrace_compiler.steps import (
+    NOTHING,
+    Copartition,
+    Handle,
+    Keeps,
+    Link,
+    Partitions,
+    Physical,
+    Reads,
+    Repartition,
+    Step,
+    StepRole,
+    Writes,
+)
 
 
 class NodeLowering:
@@ -114,13 +32,13 @@ class NodeLowering:
     def __init__(
         self,
         graph: Physical,
-        operator: Operator,
+        node: str,
         ids: Callable[[str], str],
         inputs: Mapping[str, list[tuple[Handle, Port]]],
         ports: Mapping[str, Port],
         relaxed: bool,
     ) -> None:
-        self.graph, self.operator, self.ids = graph, operator, ids
+        self.graph, self.node, self.ids = graph, node, ids
         self._inputs, self._ports, self.relaxed = inputs, ports, relaxed
 
     # ---- inputs ---------------------------------------------------------------------------
@@ -152,13 +70,13 @@ class NodeLowering:
     def _as_stream(self, handle: Handle, suffix: str) -> Handle:
         if handle.role != "table":
             return handle
-        return self.step("to_stream", handle, id=f"{self.operator.id}-to-stream{suffix}")
+        return self.step("to_stream", handle, id=f"{self.node}-to-stream{suffix}")
 
-    def met(self, port: str = "in") -> list[Handle]:
+    def parents_of_merge(self, port: str = "in") -> list[Handle]:
         """The streams that a merge of all edges at a port has as its parents.
 
         Kafka Streams merges two by two and knows the parents of a merge as a set, so a stream that
-        meets itself (two sources of one topic are one) comes once.
+        is merged with itself (two sources of one topic are one) comes once.
         """
         first, *others = self.streams(port)
         if others and (others[0].step, others[0].port) == (first.step, first.port):
@@ -167,57 +85,40 @@ class NodeLowering:
 
     def merged(self, port: str = "in") -> Handle:
         """All that comes in at a port as one stream."""
-        first, *others = self.met(port)
-        return (
-            self.step("merge", first, *others, id=f"{self.operator.id}-merge") if others else first
-        )
+        first, *others = self.parents_of_merge(port)
+        return self.step("merge", first, *others, id=f"{self.node}-merge") if others else first
 
     # ---- steps ----------------------------------------------------------------------------
 
     def step(
         self,
         op: str,
-        *parents: Handle,
+        *parents: Handle | Link,
         id: str | None = None,
-        role: Literal["stream", "table", "global_table", "grouped"] = "stream",
-        key_changed: bool | None = None,
-        links: Sequence[tuple[Handle, Link]] = (),
-        ports: tuple[str, ...] = ("out",),
-        stores: tuple[str, ...] = (),
-        shared: tuple[str, ...] = (),
-        topics: tuple[str, ...] = (),
-        pattern: str | None = None,
-        written: str | None = None,
-        source: bool = False,
+        role: StepRole = "stream",
+        keeps: Keeps = NOTHING,
+        reads: Reads | None = None,
+        writes: Writes | None = None,
         params: Mapping[str, object] | None = None,
         **more: object,
     ) -> Handle:
-        """Adds one step and gives what it makes.
+        """Adds one step and returns what it makes.
 
-        ``links`` are parents whose records come in another way than directly. ``params`` and
-        further keywords are the step's parameters; ``None`` is left out.
+        Parents without a link are direct ones. ``params`` and ``more`` are the step's parameters;
+        those that are ``None`` are left out.
         """
-        name = self.ids(id or self.operator.id)
-        linked = {handle.step for handle, _ in links}
-        all_links: list[tuple[Handle, Link]] = [
-            (handle, "direct") for handle in parents if handle.step not in linked
-        ]
-        all_links += links
-        given = {k: v for k, v in {**(params or {}), **more}.items() if v is not None}
+        name = self.ids(id or self.node)
+        links = [each if isinstance(each, Link) else Link(each, "direct") for each in parents]
+        known = {k: v for k, v in {**(params or {}), **more}.items() if v is not None}
         self.graph.steps[name] = Step(
-            name, self.operator.id, op, given, all_links, ports, stores, shared, topics, pattern,
-            written, source,
-        )  # fmt: skip
-        self.graph.node_steps.setdefault(self.operator.id, []).append(name)
-        joined = (h.sources for h, link in all_links if link != "hop" and h.role != "global_table")
-        sources = frozenset().union(*joined) | ({name} if source else frozenset())
-        if key_changed is None:
-            key_changed = parents[0].key_changed if parents and role == "stream" else False
-        return Handle(name, ports[0], role, sources, key_changed, frozenset([name]))
-
-    def port(self, handle: Handle, name: str) -> Handle:
-        """Another output port of the same step."""
-        return replace(handle, port=name)
+            name, self.node, op, known, links, role, keeps=keeps, reads=reads, writes=writes
+        )
+        self.graph.node_steps.setdefault(self.node, []).append(name)
+        joined = (h.sources for h, kind in links if kind != "hop" and h.role != "global_table")
+        sources = frozenset([name] if reads else []).union(*joined)
+        direct = (handle for handle, kind in links if kind == "direct")
+        key_changed = role == "stream" and any(handle.key_changed for handle in direct)
+        return Handle(name, "out", role, sources, key_changed, frozenset([name]))
 
     def repartition(
         self,
@@ -234,7 +135,7 @@ class NodeLowering:
             id=topic,
             partitions=Partitions(topic),
             keep_null_keys=self.relaxed,
-            written=topic,
+            writes=Writes(topic, repartition=True),
         )
         self.shuffled(through)
         return self.receive("repartitioned", topic, writer, partitions)
@@ -245,26 +146,19 @@ class NodeLowering:
         topic: str,
         writer: Handle,
         partitions: int | None = None,
-        *,
-        role: Literal["stream", "grouped"] = "stream",
+        role: StepRole = "stream",
     ) -> Handle:
         """The input step that reads a repartition topic."""
-        reader = self.step(
-            op,
-            id=f"{topic}-source",
-            role=role,
-            links=[(writer, "hop")],
-            topics=(topic,),
-            source=True,
-        )
+        reads = Reads((topic,))
+        reader = self.step(op, Link(writer, "hop"), id=f"{topic}-source", role=role, reads=reads)
         self.topic(topic, writer.step, reader.step, partitions)
         return reader
 
     def topic(self, topic: str, writer: str, reader: str, partitions: int | None = None) -> None:
         """Notes a repartition topic; a name used before is a clash, reported by the plan."""
         if topic in self.graph.topics:
-            self.graph.clashes.append((self.operator.id, topic))
-        made = Repartition(topic, writer, reader, partitions, self.operator.id)
+            self.graph.clashes.append((self.node, topic))
+        made = Repartition(topic, writer, reader, partitions, self.node)
         self.graph.topics[topic] = made
 
     def keyed(self, stream: Handle, name: str, through: str = "in") -> Handle:
@@ -274,63 +168,23 @@ class NodeLowering:
     def together(self, *handles: Handle, parameter: str = "right") -> None:
         """Notes that the inputs of the handles must be co-partitioned [RP4]."""
         sources = frozenset().union(*(h.sources for h in handles))
-        self.graph.copartitions.append(Copartition(self.operator.id, parameter, sources))
+        self.graph.copartitions.append(Copartition(self.node, parameter, sources))
 
     def shuffled(self, port: str) -> None:
         """Notes that records cross a shuffle on the edges into a port."""
-        self.graph.shuffled.add((self.operator.id, port))
+        self.graph.shuffled.add((self.node, port))
 
-    def lookup(self, table: Handle) -> list[tuple[Handle, Link]]:
-        """Links to a table whose rows the step reads: it must run where they are kept."""
+    def lookup(self, table: Handle) -> Link:
+        """A link to a table whose rows the step reads: it must run where they are kept."""
         self.materialize(table)
-        return [(table, "shared")]
+        return Link(table, "shared")
 
     def materialize(self, table: Handle) -> None:
-        """Makes the operators whose rows are asked for keep them [KT2].
+        """Makes the steps whose rows are looked up keep them [KT2].
 
-        The rows of a join of tables are made anew from both sides; those are asked instead.
+        The rows of a join of tables are computed from both sides; those are looked up instead.
         """
         for name in table.readers:
             step = self.graph.steps[name]
-            if not step.stores and step.op in ("table", "to_table", "foreign_key_resolve"):
-                step.stores = (step.node,)
-
-    # ---- values ---------------------------------------------------------------------------
-
-    def store(self) -> dict[str, object] | None:
-        """The operator's store as a parameter; ``None``: its own, unnamed one."""
-        connected = self.operator.store
-        return store_json(connected) if connected else None
-
-    def store_names(self, *, always: bool) -> tuple[str, ...]:
-        """Names of the store that the operator keeps; unnamed ones are called by the node's id."""
-        connected = self.operator.store
-        if connected:
-            return (connected.store_name(),)
-        return (self.operator.id,) if always else ()
-
-
-def store_json(store: Store) -> dict[str, object]:
-    """A store as the operator takes it: kind, name, node and the properties that are set."""
-    found: dict[str, object] = {
-        "kind": store.kind.removeprefix("store."),
-        "name": store.store_name(),
-        "node": store.id,
-    }
-    for name, parameter in store.parameters.items():
-        value = store.values[name]
-        if name == "name" or value is None or value == parameter.default:
-            continue
-        if isinstance(value, DataType):
-            value = value.text
-        elif name == "logging_config":
-            value = dict(value) if isinstance(value, tuple) else value
-        found[name] = value
-    return found
-
-
-def format_json(format_: Format) -> dict[str, object]:
-    """A format as the operator takes it, such as ``{"format": "json", "schema": "a INT"}``."""
-    if format_.name == "json":
-        return {"format": "json", "schema": format_.type.schema if format_.type else ""}
-    return {"format": format_.name, **dict(format_.properties)}
+            if step.keeps.on_demand:
+                step.keeps = Keeps((step.node,))

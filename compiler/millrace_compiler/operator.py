@@ -16,18 +16,17 @@ import pkgutil
 from collections import Counter
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, Literal
 
 from millrace_compiler.diagnostics import Diagnostic, Report
 from millrace_compiler.document import Node
 from millrace_compiler.guesses import guess
-from millrace_compiler.parameters import MISSING, Faults, Parameter
+from millrace_compiler.lowering import NodeLowering
+from millrace_compiler.parameters import MISSING, Duration, Faults, Parameter
 from millrace_compiler.ports import Columns, InPort, OutPort, Port
-from millrace_compiler.program.words import Call, parameter_words, store_words
+from millrace_compiler.program.words import Call, duration
+from millrace_compiler.steps import Handle, Keeps
 from millrace_compiler.types import DataType
-
-if TYPE_CHECKING:
-    from millrace_compiler.lowering import Handle, NodeLowering
 
 FAMILIES: dict[str, str] = {
     "sources": "Sources",
@@ -191,11 +190,25 @@ class Operator:
 
         The last one adds the node; the writer gives it ``name``.
         """
-        words = parameter_words(self)
+        words = self.changed()
         args = [words.pop(name) for name in self.positional if name in words]
         return [
             self.with_store(Call(self.kind.rpartition(".")[2], tuple(args), tuple(words.items())))
         ]
+
+    def changed(self, *skipped: str) -> dict[str, object]:
+        """The parameters that differ from their defaults, as a program has them."""
+        found: dict[str, object] = {}
+        for name, parameter in self.parameters.items():
+            value = self.values[name]
+            if name in skipped or value is None or value == parameter.default:
+                continue
+            found[name] = duration(value) if isinstance(parameter, Duration) else value  # type: ignore[arg-type]
+        return found
+
+    def raw(self, name: str) -> object:
+        """A parameter as the document has it, such as the text of a type."""
+        return self.node.params.get(name)
 
     def with_store(self, made: Call) -> Call:
         """The call with the store that the operator materializes into, if there is one."""
@@ -212,16 +225,61 @@ class Operator:
         """The store that an operator materializes into, if one is connected."""
         return self.stores[0] if self.stores else None
 
+    @property
+    def versioned(self) -> bool:
+        """Whether the store that it materializes into keeps versions."""
+        return self.store is not None and self.store.keeps_versions
+
+    def store_json(self) -> dict[str, object] | None:
+        """Its store as a parameter of its step; ``None``: an own one without a name."""
+        return self.store.to_json() if self.store else None
+
+    def keeps(self, unnamed: Literal["always", "on_demand", "never"]) -> Keeps:
+        """Its store as its step keeps it; an ``unnamed`` one has the node's id as its name."""
+        if self.store:
+            return Keeps((self.store.store_name(),))
+        if unnamed == "always":
+            return Keeps((self.id,))
+        return Keeps(on_demand=unnamed == "on_demand")
+
 
 class Store(Operator):
     """Base of the store nodes."""
 
+    keeps_versions: ClassVar[bool] = False
+
     def words(self) -> list[Call]:
-        return [store_words(self)]
+        """``window_store("per-hour", retention="1 day")``; without its id."""
+        keywords = self.changed("name")
+        for name, value in keywords.items():
+            if name in ("key_type", "value_type"):
+                keywords[name] = self.raw(name)
+            elif isinstance(value, tuple):
+                keywords[name] = dict(value)
+        return [Call(f"{self.type}_store", (self.store_name(),), tuple(keywords.items()))]
+
+    @property
+    def type(self) -> str:
+        """The kind without its family: ``key_value``, ``window``, ``session`` or ``versioned``."""
+        return self.kind.removeprefix("store.")
 
     def store_name(self) -> str:
         """The name by which code and queries know it."""
         return str(self.values["name"])
+
+    def to_json(self) -> dict[str, object]:
+        """As the stream task takes it: kind, name, node and the properties that are set."""
+        found: dict[str, object] = {"kind": self.type, "name": self.store_name(), "node": self.id}
+        for name, parameter in self.parameters.items():
+            value = self.values[name]
+            if name == "name" or value is None or value == parameter.default:
+                continue
+            if isinstance(value, DataType):
+                value = value.text
+            elif name == "logging_config":
+                value = dict(value) if isinstance(value, tuple) else value
+            found[name] = value
+        return found
 
 
 def no_questions(ports: Mapping[str, Port]) -> Inference:

@@ -6,9 +6,10 @@ from collections import defaultdict
 
 from millrace_compiler.graph import Graph
 from millrace_compiler.infer import Ports
-from millrace_compiler.lowering import Handle, NodeLowering, Physical
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Operator
 from millrace_compiler.ports import Port
+from millrace_compiler.steps import Handle, Physical
 
 
 class _Ids:
@@ -43,7 +44,7 @@ def lower_graph(graph: Graph, ports: Ports) -> Physical:
         outputs = {port: ports[id_, port] for port in operator.outputs() if (id_, port) in ports}
         lowering = NodeLowering(
             physical,
-            operator,
+            id_,
             lambda wanted, node=id_: ids.take(node, wanted),  # type: ignore[misc]
             inputs,
             outputs,

@@ -14,12 +14,10 @@ from millrace_compiler.diagnostics import Report
 from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
-from millrace_compiler.lowering import Physical, Step
 from millrace_compiler.operator import Operator, Store
+from millrace_compiler.steps import Physical, Reads, Step
 from millrace_compiler.topic_patterns import NoPattern, topic_pattern
 from millrace_compiler.union_find import UnionFind
-
-GLOBAL = "global_table"
 
 
 @dataclass
@@ -38,18 +36,18 @@ class Subtopology:
     @property
     def sources(self) -> list[str]:
         """Topics that it reads."""
-        topics = (topic for step in self.steps if step.source for topic in step.topics)
-        return list(dict.fromkeys(topics))
+        return list(dict.fromkeys(topic for step in self.steps for topic in step.topics))
 
     @property
     def sinks(self) -> list[str]:
         """Topics that it writes, as far as they are known by name."""
-        return list(dict.fromkeys(step.written for step in self.steps if step.written))
+        written = (step.writes.topic for step in self.steps if step.writes)
+        return list(dict.fromkeys(topic for topic in written if topic))
 
     @property
     def stores(self) -> list[str]:
         """Stores that it keeps."""
-        return list(dict.fromkeys(name for step in self.steps for name in step.stores))
+        return list(dict.fromkeys(name for step in self.steps for name in step.keeps.stores))
 
 
 @dataclass
@@ -93,7 +91,7 @@ def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
     of_step = {step.id: sub.id for sub in subs for step in sub.steps}
     partitions = _partitions(document, physical, subs, of_step, report)
     for sub in subs:
-        counts = [_width(document, step, partitions) for step in sub.steps if step.source]
+        counts = [_width(document, step.reads, partitions) for step in sub.steps if step.reads]
         sub.tasks = max(counts, default=1)
     levels = assign_levels(graph, physical, report)
     return Plan(
@@ -103,7 +101,7 @@ def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
         levels,
         of_step,
         _changelogs(graph, subs),
-        [step for step in physical.steps.values() if step.op == GLOBAL],
+        [step for step in physical.steps.values() if step.is_global],
     )
 
 
@@ -112,14 +110,14 @@ def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
 
 def _group(physical: Physical) -> dict[str, list[Step]]:
     """Steps that belong together: by edges other than repartitions, and by shared stores [SB1]."""
-    steps = {id_: step for id_, step in physical.steps.items() if step.op != GLOBAL}
+    steps = {id_: step for id_, step in physical.steps.items() if not step.is_global}
     union = UnionFind(steps)
     users: dict[str, str] = {}
     for step in steps.values():
         for handle, link in step.links:
             if link != "hop" and handle.step in steps:
                 union.unite(handle.step, step.id)
-        for store in step.shared:
+        for store in step.keeps.stores if step.keeps.shared else ():
             union.unite(users.setdefault(store, step.id), step.id)
     groups: dict[str, list[Step]] = defaultdict(list)
     for step in steps.values():
@@ -132,7 +130,7 @@ def _number(physical: Physical, groups: dict[str, list[Step]]) -> list[Subtopolo
     place = {id_: index for index, id_ in enumerate(physical.steps)}
 
     def first_source(steps: list[Step]) -> int:
-        return min((place[step.id] for step in steps if step.source), default=len(place))
+        return min((place[step.id] for step in steps if step.reads), default=len(place))
 
     ordered = sorted(groups.values(), key=first_source)
     return [Subtopology(index, steps) for index, steps in enumerate(ordered)]
@@ -141,16 +139,16 @@ def _number(physical: Physical, groups: dict[str, list[Step]]) -> list[Subtopolo
 # ---- partitions ---------------------------------------------------------------------------
 
 
-def _width(document: Document, step: Step, known: dict[str, int]) -> int:
+def _width(document: Document, reads: Reads, known: dict[str, int]) -> int:
     """Partitions of the widest topic that an input step reads."""
-    if step.pattern:
+    if reads.pattern:
         try:
-            pattern = topic_pattern(step.pattern)
+            pattern = topic_pattern(reads.pattern)
         except NoPattern:
             return 1
         found = [count for topic, count in document.topics.items() if pattern.matches(topic)]
         return max(found, default=1)
-    return max((known.get(t) or document.partitions(t) for t in step.topics), default=1)
+    return max((known.get(t) or document.partitions(t) for t in reads.topics), default=1)
 
 
 def _partitions(
@@ -177,14 +175,15 @@ def _partitions(
             steps = subs[of_step[physical.topics[topic].writer]].steps
             open_ = set(physical.topics) - set(known)
             widths = [
-                _width(document, step, known)
+                _width(document, step.reads, known)
                 for step in steps
-                if step.source and not open_ & set(step.topics)
+                if step.reads and not open_ & set(step.topics)
             ]
             if widths:
                 known[topic], progress = max(widths), True
     _copartition(document, physical, known, report)
-    read = (topic for step in physical.steps.values() if step.read_by for topic in step.topics)
+    reads = [step.reads for step in physical.steps.values() if step.reads]
+    read = (topic for each in reads if each.reader for topic in each.topics)
     return {
         **{topic: document.partitions(topic) for topic in read},
         **{name: known.get(name, 1) for name in physical.topics},
@@ -200,8 +199,8 @@ def _copartition(
     """
     merged: list[tuple[set[str], bool]] = []
     for group in physical.copartitions:
-        topics = {_topic_or_pattern(physical.steps[id_]) for id_ in group.sources}
-        flat = {topic for several in topics for topic in several}
+        reads = (physical.steps[id_].reads for id_ in group.sources)
+        flat = {name for each in reads if each for name in each.names}
         reported = False
         apart = []
         for other, other_reported in merged:
@@ -224,17 +223,14 @@ def _copartition(
             known.update(dict.fromkeys(internal, next(iter(widths.values()), natural)))
 
 
-def _topic_or_pattern(step: Step) -> tuple[str, ...]:
-    return (step.pattern,) if step.pattern else step.topics
-
-
 def _fixed_widths(document: Document, physical: Physical, topics: set[str]) -> dict[str, int]:
     """Partitions of the topics that are outside, and of repartitions that ask for a number."""
     widths: dict[str, int] = {}
     for topic in topics:
         made = physical.topics.get(topic)
         if made is None:
-            pattern = next((s for s in physical.steps.values() if s.pattern == topic), None)
+            reads = (step.reads for step in physical.steps.values() if step.reads)
+            pattern = next((each for each in reads if each.pattern == topic), None)
             widths[topic] = _width(document, pattern, {}) if pattern else document.partitions(topic)
         elif made.partitions:
             widths[topic] = made.partitions

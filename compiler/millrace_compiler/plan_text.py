@@ -6,8 +6,8 @@ import itertools
 from collections import defaultdict
 from dataclasses import dataclass
 
-from millrace_compiler.lowering import Physical, Step
 from millrace_compiler.plan import Plan
+from millrace_compiler.steps import Reads, Step
 
 
 def plan_text(plan: Plan) -> str:
@@ -32,7 +32,7 @@ class _Text:
         self.after: dict[str, list[str]] = defaultdict(list)
         self.before: dict[str, list[str]] = defaultdict(list)
         for step in plan.physical.steps.values():
-            self.parts[step.id] = _parts(plan.physical, step)
+            self.parts[step.id] = _parts(step)
         for step in plan.physical.steps.values():
             self._connect(step)
 
@@ -42,7 +42,7 @@ class _Text:
             self._edge(first.name, second.name)
         for handle, link in step.links:
             source = self.plan.physical.steps[handle.step]
-            if link == "hop" or source.op == "global_table" or not parts:
+            if link == "hop" or source.is_global or not parts:
                 continue
             start = self.parts[handle.step][-1]
             target = next((part for part in parts if not part.source), parts[-1])
@@ -82,31 +82,28 @@ class _Text:
         return lines
 
 
-def _parts(physical: Physical, step: Step) -> list[_Part]:
+def _parts(step: Step) -> list[_Part]:
     """The processors that Kafka Streams has for a step."""
-    stores = ", ".join(step.stores)
-    processor = f"Processor: {step.id} (stores: [{stores}])"
-    topics = step.pattern or f"[{', '.join(step.topics)}]"
-    if step.read_by:
-        topics += f", reader: {step.read_by}"
-    if step.op in ("table", "global_table"):
-        source = f"Source: {step.id}-source (topics: {topics})"
-        return [_Part(f"{step.id}-source", source, source=True), _Part(step.id, processor)]
-    if step.op in ("stream", "repartitioned", "grouped_table"):
-        return [_Part(step.id, f"Source: {step.id} (topics: {topics})", source=True)]
-    if step.op in ("foreign_key_lookup", "foreign_key_resolve"):
-        source = f"Source: {step.id}-source (topics: {topics})"
-        found = [_Part(f"{step.id}-source", source, source=True), _Part(step.id, processor)]
-        if step.written:
-            sink = f"Sink: {step.id}-sink (topic: {step.written})"
-            found.append(_Part(f"{step.id}-sink", sink, sink=True))
-        return found
-    if step.op in ("repartition", "group_by", "foreign_key_subscribe"):
-        name = f"{step.id}-filter" if step.op == "repartition" else step.id
-        head = f"Processor: {name} (stores: [{stores}])"
-        sink = f"Sink: {step.id}-sink (topic: {step.written})"
-        return [_Part(name, head), _Part(f"{step.id}-sink", sink, sink=True)]
-    if step.op == "to":
-        where = f"topic: {step.written}" if step.written else "extractor class: expression"
+    source = _source(step.reads) if step.reads else ""
+    writes = step.writes
+    if step.reads and not writes and step.role in ("stream", "grouped"):
+        return [_Part(step.id, f"Source: {step.id} {source}", source=True)]
+    if writes and not writes.repartition:
+        where = f"topic: {writes.topic}" if writes.topic else "extractor class: expression"
         return [_Part(step.id, f"Sink: {step.id} ({where})", sink=True)]
-    return [_Part(step.id, processor)]
+    # Kafka Streams writes repartition topics behind a filter of null keys.
+    name = f"{step.id}-filter" if step.op == "repartition" else step.id
+    found = [_Part(name, f"Processor: {name} (stores: [{', '.join(step.keeps.stores)}])")]
+    if step.reads:
+        reading = f"{step.id}-source"
+        found.insert(0, _Part(reading, f"Source: {reading} {source}", source=True))
+    if writes:
+        writing = f"{step.id}-sink"
+        found.append(_Part(writing, f"Sink: {writing} (topic: {writes.topic})", sink=True))
+    return found
+
+
+def _source(reads: Reads) -> str:
+    reader = f", reader: {reads.reader}" if reads.reader else ""
+    topics = reads.pattern or f"[{', '.join(reads.topics)}]"
+    return f"(topics: {topics}{reader})"

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from millrace_compiler.compilation import Compilation
-from millrace_compiler.lowering import Step
 from millrace_compiler.operator import Operator, Store
 from millrace_compiler.plan import Plan
 from millrace_compiler.ports import Port
 from millrace_compiler.state_changes import StateChange, compare
+from millrace_compiler.steps import Step
 from millrace_compiler.topic_patterns import topic_pattern
 from millrace_compiler.types import BIGINT, BINARY, STRING, DataType, struct
 
@@ -44,12 +44,12 @@ def state_schema(compilation: Compilation) -> dict[str, Any]:
         for store in _Schemas(compilation, plan, step).stores():
             known = stores.setdefault(store["id"], store)
             known["values"] = {**store["values"], **known["values"]}
-    sources = [step for step in plan.physical.steps.values() if step.source]
-    topics = (topic for step in sources for topic in step.topics)
+    reads = [step.reads for step in plan.physical.steps.values() if step.reads]
+    topics = (topic for each in reads for topic in each.topics)
     return {
         "stores": [stores[id_] for id_ in sorted(stores)],
         "topics": sorted({topic for topic in topics if topic not in plan.physical.topics}),
-        "patterns": sorted({step.pattern for step in sources if step.pattern}),
+        "patterns": sorted({each.pattern for each in reads if each.pattern}),
         "known": sorted(compilation.document.topics),
     }
 
@@ -92,9 +92,8 @@ class _Schemas:
     def __init__(self, compilation: Compilation, plan: Plan, step: Step) -> None:
         self.compilation, self.step = compilation, step
         self.operator = compilation.graph.operators[step.node]
-        whole = step.op == "global_table"
-        self.tasks = None if whole else plan.subtopologies[plan.of_step[step.id]].tasks
-        self.kept = bool(step.stores) or whole
+        self.tasks = None if step.is_global else plan.subtopologies[plan.of_step[step.id]].tasks
+        self.kept = bool(step.keeps.stores) or step.is_global
 
     def stores(self) -> Iterator[dict[str, Any]]:
         """Their schemas; none for a step that keeps nothing."""

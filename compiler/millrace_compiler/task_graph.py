@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from millrace_compiler.lowering import Partitions, Step
 from millrace_compiler.plan import Plan, Subtopology
+from millrace_compiler.steps import Partitions, Step
 
 
 def task_graph(plan: Plan, settings: Mapping[str, object]) -> dict[str, Any]:

@@ -74,6 +74,18 @@ def test_each_use_of_a_changed_key_has_a_repartition_topic_of_its_own() -> None:
     assert list(plan(raw).physical.topics) == ["count-repartition", "again-repartition"]
 
 
+@pytest.mark.parametrize("edges", [("in", "rekey"), ("rekey", "in")])
+def test_a_processor_of_two_streams_has_a_changed_key_if_one_of_them_has(
+    edges: tuple[str, str],
+) -> None:
+    code = {"code": "class P(Processor): ...", "class_name": "P", "output": {}}
+    raw = document(
+        [stream(), REKEY, node("both", "process_values", **code), COUNT, sink()],
+        ["in > rekey", *(f"{id_} > both" for id_ in edges), "both > count", "count > out"],
+    )
+    assert list(plan(raw).physical.topics) == ["count-repartition"]
+
+
 def test_the_sides_of_a_stream_join_are_repartitioned_by_themselves() -> None:
     raw = document(
         [

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from millrace_compiler.durations import show_duration
-
-if TYPE_CHECKING:
-    from millrace_compiler.formats import Format
-    from millrace_compiler.operator import Operator, Store
-    from millrace_compiler.windows import Window
+from millrace_compiler.formats import Format
+from millrace_compiler.windows import Window
 
 
 @dataclass(frozen=True)
@@ -85,37 +81,6 @@ def window_words(window: Window) -> Call:
     keywords = {name: duration(ms) for name, ms in window.parts if name != first and ms}
     function = "sessions" if window.type == "session" else window.type
     return Call(function, args, tuple(keywords.items()))
-
-
-def parameter_words(operator: Operator, *skipped: str) -> dict[str, object]:
-    """The parameters that differ from their defaults, as they are written."""
-    from millrace_compiler.parameters import Duration
-
-    found: dict[str, object] = {}
-    for name, parameter in operator.parameters.items():
-        value = operator.values[name]
-        if name in skipped or value is None or value == parameter.default:
-            continue
-        found[name] = duration(value) if isinstance(parameter, Duration) else value  # type: ignore[arg-type]
-    return found
-
-
-def store_words(store: Store) -> Call:
-    """``window_store("per-hour", retention="1 day")``; without its id."""
-    keywords = parameter_words(store, "name")
-    for name, value in keywords.items():
-        raw = store.node.params.get(name)
-        if name in ("key_type", "value_type"):
-            keywords[name] = raw
-        elif isinstance(value, tuple):
-            keywords[name] = dict(value)
-    function = store.kind.removeprefix("store.") + "_store"
-    return Call(function, (store.store_name(),), tuple(keywords.items()))
-
-
-def typed(operator: Operator, name: str) -> object:
-    """The text of a type or an expression as the document has it."""
-    return operator.node.params.get(name)
 
 
 def parts(raw: Mapping[str, object] | object, name: str) -> object:

@@ -7,7 +7,7 @@ from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation, aggregate_columns
 from millrace_compiler.parameters import Expression, optional
 from millrace_compiler.parts import TypeOf
-from millrace_compiler.program.words import Call, call, typed
+from millrace_compiler.program.words import Call, call
 from millrace_compiler.types import DataType
 
 
@@ -91,7 +91,7 @@ class Aggregate(Aggregation):
     def final_call(self) -> Call:
         return call(
             "aggregate",
-            typed(self, "type"),
+            self.raw("type"),
             initializer=self.initializer,
             aggregator=self.aggregator,
             subtractor=self.subtractor,

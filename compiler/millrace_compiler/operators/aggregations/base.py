@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Handle, NodeLowering, Partitions
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.operators.stores.fit import check_store, window_stores
 from millrace_compiler.parameters import Choice, optional
 from millrace_compiler.parts import GroupBy
 from millrace_compiler.ports import Columns, InPort, OutPort, Port, table_of
 from millrace_compiler.program.words import Call, call, window_words
+from millrace_compiler.steps import Handle, Partitions, Writes
 from millrace_compiler.types import TIMESTAMP, DataType
 from millrace_compiler.windows import WindowOf
 
@@ -53,8 +54,7 @@ class Windowed(Operator):
     def result(self, scope: Scope, key: Port, agg: DataType | None) -> Port:
         """The table, and whether its store fits."""
         if self.window is None:
-            versioned = bool(self.store and self.store.kind == "store.versioned")
-            out = Port("table", key.key, agg, False, key.window, key.inner_key, versioned)
+            out = Port("table", key.key, agg, False, key.window, key.inner_key, self.versioned)
         else:
             out = table_of(key.key, agg, self.window)
         check_store(scope, window_stores(self.window), out)
@@ -149,9 +149,9 @@ class Aggregation(Windowed):
             params=self.arguments(table=False),
             window=self.window.to_json() if self.window else None,
             emit=self.emit,
-            store=to.store(),
+            store=self.store_json(),
             role="table",
-            stores=to.store_names(always=True),
+            keeps=self.keeps("always"),
         )
         return {"out": handle}
 
@@ -168,7 +168,7 @@ class Aggregation(Windowed):
             value=(by.value if by else None) or "",
             partitions=Partitions(topic),
             role="grouped",
-            written=topic,
+            writes=Writes(topic, repartition=True),
         )
         to.shuffled("in")
         rows = to.receive("grouped_table", topic, writer, role="grouped")
@@ -176,9 +176,9 @@ class Aggregation(Windowed):
             self.kind,
             rows,
             params=self.arguments(table=True),
-            store=to.store(),
+            store=self.store_json(),
             role="table",
-            stores=to.store_names(always=True),
+            keeps=self.keeps("always"),
         )
 
     def words(self) -> list[Call]:
@@ -206,5 +206,5 @@ def grouped(
     """A stream grouped by an expression or its key: repartitioned where the key changed [RP1]."""
     if key is not None:
         id_ = f"{name}-key"
-        stream = to.step("select_key", stream, key=key, id=id_, key_changed=True)
+        stream = to.step("select_key", stream, key=key, id=id_).rekeyed()
     return to.keyed(stream, name, through=port)

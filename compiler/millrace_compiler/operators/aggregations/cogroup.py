@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.aggregations.base import Windowed, aggregate_columns, grouped
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Expression, optional
 from millrace_compiler.parts import CogroupInputs, TypeOf
 from millrace_compiler.ports import InPort, Port
-from millrace_compiler.program.words import Call, Chain, Input, call, typed, window_words
+from millrace_compiler.program.words import Call, Chain, Input, call, window_words
+from millrace_compiler.steps import Handle
 
 
 class Cogroup(Windowed):
@@ -99,9 +100,9 @@ class Cogroup(Windowed):
             initializer=self.initializer,
             merger=self.merger,
             window=self.window.to_json() if self.window else None,
-            store=to.store(),
+            store=self.store_json(),
             role="table",
-            stores=to.store_names(always=True),
+            keeps=self.keeps("always"),
         )
         return {"out": handle}
 
@@ -116,9 +117,7 @@ class Cogroup(Windowed):
                 calls.append(call("cogroup", grouped_, item.aggregator, port=item.port))
         if self.window:
             calls.append(call("windowed_by", window_words(self.window)))
-        last = call(
-            "aggregate", typed(self, "type"), initializer=self.initializer, merger=self.merger
-        )
+        last = call("aggregate", self.raw("type"), initializer=self.initializer, merger=self.merger)
         return [*calls, self.with_store(last)]
 
     def summary(self) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering, Partitions
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call
+from millrace_compiler.steps import Handle, Keeps, Link, Partitions, Reads, Writes
 
 
 class JoinForeignKey(Join):
@@ -47,8 +48,7 @@ class JoinForeignKey(Join):
             scope.ask("foreign_key", self.foreign_key, columns, right.key),
             self.ask_joiner(scope, left, right),
         ]
-        versioned = bool(self.store and self.store.kind == "store.versioned")
-        out = Port("table", left.key, value, False, left.window, left.inner_key, versioned)
+        out = Port("table", left.key, value, False, left.window, left.inner_key, self.versioned)
         check_store(scope, self.takes_store, out)
         return {"out": out}
 
@@ -64,31 +64,31 @@ class JoinForeignKey(Join):
             foreign_key=self.foreign_key,
             type=self.type,
             partitions=Partitions(f"{asking}-topic"),
-            written=f"{asking}-topic",
+            writes=Writes(f"{asking}-topic", repartition=True),
         )
         lookup = to.step(
             "foreign_key_lookup",
+            Link(subscribe, "hop"),
+            to.lookup(right),
             id=answering,
             type=self.type,
             partitions=Partitions(f"{answering}-topic"),
-            links=[(subscribe, "hop"), *to.lookup(right)],
-            source=True,
-            topics=(f"{asking}-topic",),
-            written=f"{answering}-topic",
-            stores=(f"{self.id}-subscription-store",),
+            reads=Reads((f"{asking}-topic",)),
+            writes=Writes(f"{answering}-topic", repartition=True),
+            keeps=Keeps((f"{self.id}-subscription-store",)),
         )
         to.topic(f"{asking}-topic", subscribe.step, lookup.step)
         to.together(right, lookup)
         handle = to.step(
             "foreign_key_resolve",
+            Link(lookup, "hop"),
+            left,
             type=self.type,
             joiner=self.joiner,
-            store=to.store(),
+            store=self.store_json(),
             role="table",
-            links=[(lookup, "hop"), (left, "direct")],
-            source=True,
-            topics=(f"{answering}-topic",),
-            stores=to.store_names(always=False),
+            reads=Reads((f"{answering}-topic",)),
+            keeps=self.keeps("on_demand"),
         )
         to.topic(f"{answering}-topic", lookup.step, handle.step)
         to.together(left, handle)

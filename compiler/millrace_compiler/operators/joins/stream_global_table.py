@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.parameters import Choice, Expression
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call
+from millrace_compiler.steps import Handle
 
 
 class JoinStreamGlobalTable(Join):

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.durations import LONGEST, show_duration
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Duration
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call, call, duration
+from millrace_compiler.steps import Handle, Keeps
 
 
 class JoinStreamStream(Join):
@@ -81,8 +82,7 @@ class JoinStreamStream(Join):
             after=self.after,
             grace=self.grace,
             joiner=self.joiner,
-            key_changed=False,
-            stores=sides + waiting,
+            keeps=Keeps(sides + waiting),
         )
         return {"out": handle}
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.durations import show_duration
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Duration, optional
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call, duration
+from millrace_compiler.steps import Handle, Keeps
 
 
 class JoinStreamTable(Join):
@@ -59,13 +60,11 @@ class JoinStreamTable(Join):
         handle = to.step(
             "join_table",
             left,
-            right,
+            to.lookup(right),
             type=self.type,
             joiner=self.joiner,
             grace=self.grace,
-            key_changed=False,
-            links=to.lookup(right),
-            stores=() if self.grace is None else (f"{self.id}-buffer",),
+            keeps=Keeps(() if self.grace is None else (f"{self.id}-buffer",)),
         )
         return {"out": handle}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
 from millrace_compiler.operators.stores.fit import check_store
@@ -13,6 +12,7 @@ from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice
 from millrace_compiler.ports import InPort, OutPort, Port
 from millrace_compiler.program.words import Call
+from millrace_compiler.steps import Handle
 
 
 class JoinTableTable(Join):
@@ -40,8 +40,7 @@ class JoinTableTable(Join):
         left, right = scope.one("left"), scope.one("right")
         same_keys(scope, left, right, "right")
         [value] = yield [self.ask_joiner(scope, left, right)]
-        versioned = bool(self.store and self.store.kind == "store.versioned")
-        out = Port("table", left.key, value, False, left.window, left.inner_key, versioned)
+        out = Port("table", left.key, value, False, left.window, left.inner_key, self.versioned)
         check_store(scope, self.takes_store, out)
         return {"out": out}
 
@@ -50,18 +49,15 @@ class JoinTableTable(Join):
         to.together(left, right)
         handle = to.step(
             "join_table",
-            left,
-            right,
+            to.lookup(left),
+            to.lookup(right),
             type=self.type,
             joiner=self.joiner,
-            store=to.store(),
+            store=self.store_json(),
             role="table",
-            links=[*to.lookup(left), *to.lookup(right)],
-            stores=to.store_names(always=False),
+            keeps=self.keeps("never"),
         )
-        if self.store:
-            return {"out": handle}
-        return {"out": replace(handle, readers=handle.readers | left.readers | right.readers)}
+        return {"out": handle if self.store else handle.looked_up_in(left, right)}
 
     def words(self) -> list[Call]:
         return self.joining()

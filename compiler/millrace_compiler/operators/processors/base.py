@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import ClassVar
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Handle, NodeLowering, store_json
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.operators.tables.updates import same_types, updates
 from millrace_compiler.parameters import Text
 from millrace_compiler.parts import Code, OutputTypesOf, PortNames, classes_in
 from millrace_compiler.ports import InPort, Port
-from millrace_compiler.program.words import Call, Input, Processor, call, parts, typed
+from millrace_compiler.program.words import Call, Input, Processor, call, parts
+from millrace_compiler.steps import Handle, Keeps
 
 TEMPLATE = """class Forward(Processor):
     def init(self, context):
@@ -95,29 +96,25 @@ class ProcessorNode(Operator):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         stream = to.merged()
         out = to.out(self.outputs()[0])
-        names = tuple(store.store_name() for store in self.stores)
         made = to.step(
             self.kind,
             stream,
-            params={
-                "code": self.code,
-                "class_name": self.class_name,
-                "output": {
-                    "key": out.key.text if out.key else "",
-                    "value": out.value.text if out.value else "",
-                },
-                "outputs": list(self.outputs()),
-                "stores": [store_json(store) for store in self.stores],
+            keeps=Keeps(tuple(store.store_name() for store in self.stores), shared=True),
+            code=self.code,
+            class_name=self.class_name,
+            output={
+                "key": out.key.text if out.key else "",
+                "value": out.value.text if out.value else "",
             },
-            key_changed=True if self.rekeys else None,
-            ports=self.outputs(),
-            stores=names,
-            shared=names,
+            outputs=list(self.outputs()),
+            stores=[store.to_json() for store in self.stores],
         )
-        return {port: to.port(made, port) for port in self.outputs()}
+        if self.rekeys:
+            made = made.rekeyed()
+        return {port: made.at(port) for port in self.outputs()}
 
     def words(self) -> list[Call]:
-        output = typed(self, "output")
+        output = self.raw("output")
         outputs = self.outputs()
         return [
             call(

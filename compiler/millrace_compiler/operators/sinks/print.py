@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.parameters import Text, optional
 from millrace_compiler.ports import InPort
 from millrace_compiler.program.words import Call, Input, with_keywords
+from millrace_compiler.steps import Handle
 
 
 class SinkPrint(Operator):

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.formats import SIMPLE, Format, FormatOf, format_of
-from millrace_compiler.lowering import Handle, NodeLowering, format_json
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.parameters import Expression, Topic, optional
 from millrace_compiler.ports import InPort, Port
 from millrace_compiler.program.words import Call, Input, format_words, with_keywords
+from millrace_compiler.steps import Handle, Writes
 from millrace_compiler.types import INT, STRING, DataType, widens
 
 
@@ -108,10 +109,10 @@ class SinkTopic(Operator):
                 id=f"{self.id}{suffix}",
                 topic=self.topic,
                 topic_expression=self.topic_expression,
-                key=format_json(chosen["key"]),
-                value=format_json(chosen["value"]),
+                key=chosen["key"].to_json(),
+                value=chosen["value"].to_json(),
                 partition=self.partition,
-                written=self.topic,
+                writes=Writes(self.topic),
             )
         return {}
 

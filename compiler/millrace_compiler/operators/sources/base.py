@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.formats import FormatOf
-from millrace_compiler.lowering import Handle, NodeLowering, format_json
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.parameters import Choice, Expression, optional
 from millrace_compiler.ports import METADATA, Port, Role
+from millrace_compiler.steps import Handle, Reads
 
 _TIMES = ("TIMESTAMP", "BIGINT", "INT", "SMALLINT", "TINYINT")
 
@@ -34,6 +35,10 @@ class Source(Operator):
     def read_by(self) -> str | None:
         """Spark's name of the format that is read in place of the broker's topic, if one is."""
         return None
+
+    def reads(self) -> Reads:
+        """What its step reads."""
+        return Reads(self.topic_names(), reader=self.read_by())
 
     def port(self, role: Role, *, versioned: bool = False) -> Port:
         """The types that the formats give."""
@@ -113,12 +118,11 @@ def source_step(
     params: Mapping[str, object],
 ) -> Handle:
     """The input step of a source; ``where`` is what it reads."""
-    formats = {"key": format_json(source.key), "value": format_json(source.value)}
+    formats = {"key": source.key.to_json(), "value": source.value.to_json()}
     return to.step(
         op,
         role=role,
-        topics=source.topic_names(),
-        source=True,
-        stores=to.store_names(always=False),
+        reads=source.reads(),
+        keeps=source.keeps("on_demand" if role == "table" else "never"),
         params={**where, **formats, **params},
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope, no_questions
 from millrace_compiler.operators.sources.base import Source, source_step
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.parameters import Topic
 from millrace_compiler.ports import OutPort
 from millrace_compiler.program.words import Call, call, format_words
+from millrace_compiler.steps import Handle
 
 
 class SourceGlobalTable(Source):
@@ -44,7 +45,7 @@ class SourceGlobalTable(Source):
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         where = {"topic": self.topic}
-        params = {"store": to.store()}
+        params = {"store": self.store_json()}
         handle = source_step(to, self, "global_table", "global_table", where, params)
         return {"out": handle}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Partitions
 from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.sources.base import TimedSource
 from millrace_compiler.parameters import DependsOn, Text, optional
 from millrace_compiler.parts import KeyValues, TypeOf
 from millrace_compiler.program.words import Call, call
+from millrace_compiler.steps import Partitions
 
 #: The columns of a record that a reader may give. All but key and value have a default.
 COLUMNS = ("key", "value", "timestamp", "headers", "topic", "partition", "offset")

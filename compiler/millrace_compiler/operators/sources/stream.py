@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.sources.base import source_step
 from millrace_compiler.operators.sources.reader import ReadStream
 from millrace_compiler.parameters import Pattern, Topics, optional
 from millrace_compiler.ports import OutPort
 from millrace_compiler.program.words import Call, call, format_words
+from millrace_compiler.steps import Handle, Reads
 
 
 class SourceStream(ReadStream):
@@ -52,6 +54,9 @@ class SourceStream(ReadStream):
     def topic_names(self) -> tuple[str, ...]:
         return self.topics or ()
 
+    def reads(self) -> Reads:
+        return replace(super().reads(), pattern=self.topic_pattern or None)
+
     def infer(self, scope: Scope) -> Inference:
         return (yield from self.infer_port(scope, self.port("stream")))
 
@@ -62,11 +67,7 @@ class SourceStream(ReadStream):
             else {"topics": list(self.topic_names())}
         )
         params = {**self.time_params(), **self.reading()}
-        handle = source_step(to, self, "stream", "stream", where, params)
-        to.graph.steps[handle.step].read_by = self.reader
-        if self.topic_pattern:
-            to.graph.steps[handle.step].pattern = self.topic_pattern
-        return {"out": handle}
+        return {"out": source_step(to, self, "stream", "stream", where, params)}
 
     def words(self) -> list[Call]:
         return [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.sources.base import TimedSource, source_step
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.parameters import Topic
 from millrace_compiler.ports import OutPort
 from millrace_compiler.program.words import Call, call, format_words
+from millrace_compiler.steps import Handle
 
 
 class SourceTable(TimedSource):
@@ -37,13 +38,12 @@ class SourceTable(TimedSource):
         return (self.topic,)
 
     def infer(self, scope: Scope) -> Inference:
-        versioned = bool(self.store and self.store.kind == "store.versioned")
-        port = self.port("table", versioned=versioned)
+        port = self.port("table", versioned=self.versioned)
         check_store(scope, self.takes_store, port)
         return (yield from self.infer_port(scope, port))
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        params = {**self.time_params(), "store": to.store()}
+        params = {**self.time_params(), "store": self.store_json()}
         handle = source_step(to, self, "table", "table", {"topic": self.topic}, params)
         return {"out": handle}
 

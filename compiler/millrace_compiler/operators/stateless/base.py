@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Operator, Scope
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.ports import InPort, OutPort, Port
+from millrace_compiler.steps import Handle
 
 STREAM_IN = (InPort("in", ("stream",)),)
 STREAM_OUT = (OutPort("out", "stream"),)
@@ -29,8 +30,7 @@ class StreamOrTable(Operator):
         """
         check_store(scope, self.takes_store if port.role == "table" else (), port)
         if port.role == "table":
-            versioned = bool(self.store and self.store.kind == "store.versioned")
-            return replace(port, versioned=versioned)
+            return replace(port, versioned=self.versioned)
         return port
 
     def lower_over(self, to: NodeLowering, **params: object) -> Handle:
@@ -42,7 +42,8 @@ class StreamOrTable(Operator):
             self.kind,
             handle,
             role="table",
-            params={**params, "store": to.store()},
-            stores=to.store_names(always=False),
+            keeps=self.keeps("never"),
+            params=params,
+            store=self.store_json(),
         )
-        return made if self.store else replace(made, readers=made.readers | handle.readers)
+        return made if self.store else made.looked_up_in(handle)

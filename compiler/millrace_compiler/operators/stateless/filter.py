@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.stateless.base import StreamOrTable
 from millrace_compiler.parameters import Expression
+from millrace_compiler.steps import Handle
 from millrace_compiler.types import BOOLEAN
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
+from millrace_compiler.steps import Handle
 
 
 class FlatMap(Operator):
@@ -45,8 +46,7 @@ class FlatMap(Operator):
         return {"out": port.rekeyed(key, value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        handle = to.step("flat_map", to.input(), records=self.records, key_changed=True)
-        return {"out": handle}
+        return {"out": to.step("flat_map", to.input(), records=self.records).rekeyed()}
 
     def summary(self) -> str:
         return f"each of {self.records}"

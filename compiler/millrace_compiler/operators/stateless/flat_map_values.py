@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
+from millrace_compiler.steps import Handle
 
 
 class FlatMapValues(Operator):
@@ -41,7 +42,7 @@ class FlatMapValues(Operator):
         return {"out": port.with_value(value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        return {"out": to.step("flat_map_values", to.input(), params={"values": self.values_})}
+        return {"out": to.step("flat_map_values", to.input(), values=self.values_)}
 
     def summary(self) -> str:
         return f"each of {self.values_}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
+from millrace_compiler.steps import Handle
 
 
 class Map(Operator):
@@ -41,8 +42,7 @@ class Map(Operator):
         return {"out": port.rekeyed(key, value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        handle = to.step("map", to.input(), key=self.key, value=self.value, key_changed=True)
-        return {"out": handle}
+        return {"out": to.step("map", to.input(), key=self.key, value=self.value).rekeyed()}
 
     def summary(self) -> str:
         return f"key {self.key}, value {self.value}"

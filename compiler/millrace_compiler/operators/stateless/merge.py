@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stateless.base import STREAM_OUT
 from millrace_compiler.operators.tables.updates import same_types, updates
 from millrace_compiler.ports import InPort
 from millrace_compiler.program.words import Call, Input
+from millrace_compiler.steps import Handle
 
 
 class Merge(Operator):
@@ -39,9 +40,7 @@ class Merge(Operator):
         return no_questions({"out": out})
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        streams = to.met()
-        changed = any(stream.key_changed for stream in streams)
-        return {"out": to.step("merge", *streams, key_changed=changed)}
+        return {"out": to.step("merge", *to.parents_of_merge())}
 
     def words(self) -> list[Call]:
         others = self.incoming["in"] - 1

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE, STREAM_OUT
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.parameters import Expression
+from millrace_compiler.steps import Handle
 from millrace_compiler.types import STRING
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_IN, STREAM_OUT
 from millrace_compiler.parameters import Expression
+from millrace_compiler.steps import Handle
 
 
 class SelectKey(Operator):
@@ -36,8 +37,7 @@ class SelectKey(Operator):
         return {"out": port.rekeyed(key, port.value)}
 
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
-        handle = to.step("select_key", to.input(), key=self.key, key_changed=True)
-        return {"out": handle}
+        return {"out": to.step("select_key", to.input(), key=self.key).rekeyed()}
 
     def summary(self) -> str:
         return f"key {self.key}"

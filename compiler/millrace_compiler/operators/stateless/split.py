@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.parameters import optional
 from millrace_compiler.parts import Branches, PortName
 from millrace_compiler.program.words import Call, call
+from millrace_compiler.steps import Handle
 from millrace_compiler.types import BOOLEAN
 
 
@@ -64,9 +65,8 @@ class Split(Operator):
             to.stream(),
             branches=[{"port": b.port, "predicate": b.predicate} for b in self.branches],
             default_port=self.default_port,
-            ports=self.outputs() or ("out",),
         )
-        return {port: to.port(made, port) for port in self.outputs()}
+        return {port: made.at(port) for port in self.outputs()}
 
     def words(self) -> list[Call]:
         branches = {branch.port: branch.predicate for branch in self.branches}

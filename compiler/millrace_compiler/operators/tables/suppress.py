@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.durations import show_duration
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.parameters import Choice, DependsOn, Duration, Whole, optional
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call, call, duration
+from millrace_compiler.steps import Handle, Keeps
 
 
 class Suppress(Operator):
@@ -93,7 +94,7 @@ class Suppress(Operator):
             max_bytes=self.max_bytes,
             when_full=self.when_full or ("emit" if self.until == "time_limit" else "fail"),
             role="table",
-            stores=(f"{self.id}-store",),
+            keeps=Keeps((f"{self.id}-store",)),
         )
         return {"out": handle}
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stateless.base import STREAM_OUT
 from millrace_compiler.operators.tables.updates import updates
 from millrace_compiler.ports import InPort
+from millrace_compiler.steps import Handle
 
 
 class ToStream(Operator):

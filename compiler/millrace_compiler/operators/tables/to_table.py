@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.lowering import Handle, NodeLowering
+from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stateless.base import STREAM_IN
 from millrace_compiler.operators.stores.fit import check_store
 from millrace_compiler.ports import OutPort, Port
+from millrace_compiler.steps import Handle
 
 
 class ToTable(Operator):
@@ -32,8 +33,9 @@ class ToTable(Operator):
 
     def infer(self, scope: Scope) -> Inference:
         port = scope.one()
-        versioned = bool(self.store and self.store.kind == "store.versioned")
-        out = Port("table", port.key, port.value, False, port.window, port.inner_key, versioned)
+        out = Port(
+            "table", port.key, port.value, False, port.window, port.inner_key, self.versioned
+        )
         check_store(scope, self.takes_store, out)
         return no_questions({"out": out})
 
@@ -43,8 +45,8 @@ class ToTable(Operator):
             "to_table",
             stream,
             role="table",
-            store=to.store(),
-            stores=to.store_names(always=False),
+            store=self.store_json(),
+            keeps=self.keeps("on_demand"),
         )
         return {"out": handle}
 
