@@ -11,21 +11,19 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from millrace_compiler.state_schema import state_schema
 
 from millrace_runtime import lost_offsets, real_time, record_handlers
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.driving import Driving
+from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import StreamStopped
 from millrace_runtime.explaining import explain
 from millrace_runtime.options import checked
 from millrace_runtime.standby import Standby
 from millrace_runtime.starter import Stages, Starter
-
-if TYPE_CHECKING:
-    from millrace_runtime.dsl.topology import Topology
 
 STOPPED_BY_RECORD = 3
 REFUSED = 2
@@ -140,8 +138,8 @@ def parser(name: str) -> argparse.ArgumentParser:
     return p
 
 
-def main(topology: Topology, argv: Sequence[str] | None = None) -> None:
-    """Runs a topology against a broker until it is stopped. Ends the process.
+def main(topology: Runnable, argv: Sequence[str] | None = None) -> None:
+    """Run a topology against a broker until it is stopped. Ends the process.
 
     Exit codes: 0 stopped or done, 1 failed, 2 refused, 3 stopped by a record (a handler says
     `fail`); the error is one line of JSON on standard error and, with --report, in the reports.
@@ -150,7 +148,7 @@ def main(topology: Topology, argv: Sequence[str] | None = None) -> None:
     sys.exit(run(topology, arguments))
 
 
-def run(topology: Topology, arguments: argparse.Namespace) -> int:
+def run(topology: Runnable, arguments: argparse.Namespace) -> int:
     """Runs the job and gives the exit code."""
     from millrace_runtime.report import reporter
 
@@ -186,7 +184,7 @@ def run(topology: Topology, arguments: argparse.Namespace) -> int:
 
 
 def _run(
-    topology: Topology,
+    topology: Runnable,
     arguments: argparse.Namespace,
     stopping: threading.Event,
     report: Any,
@@ -209,7 +207,7 @@ def _run(
     stages.done("Spark")
     stages.begin("the plan and the query")
     try:
-        document = topology.compilable()
+        document = topology.document
         compilation = compiled(document, session_analyzer(spark))
         stages.done("plan")
         graph = compilation.task_graph or {}

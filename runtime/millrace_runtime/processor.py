@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from millrace_runtime.worker_host import Context
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 STREAM_TIME = "STREAM_TIME"
 WALL_CLOCK_TIME = "WALL_CLOCK_TIME"
@@ -71,6 +68,104 @@ class Record:
 
     def __repr__(self) -> str:
         return f"Record({self.key!r}, {self.value!r}, {self.timestamp!r}, {self.headers!r})"
+
+
+class Host(Protocol):
+    """What a context needs of the process that runs the processor."""
+
+    now: dict[str, Any]
+    task_id: Any
+    stores: dict[str, Any]
+    schedules: dict[int, Callable[[int], None]]
+
+    def open(self) -> None:
+        """Raises where the task has ended."""
+
+    def send(self, *message: Any) -> None:
+        """Send something that needs no answer."""
+
+    def forward(self, record: Record, to: str | None) -> None:
+        """Send a record to the children of one port, or of all."""
+
+    def cancel(self, number: int) -> None:
+        """End a schedule; also during `close`."""
+
+
+class Schedule:
+    """A running schedule."""
+
+    def __init__(self, host: Host, number: int) -> None:
+        self._host = host
+        self._number = number
+
+    def cancel(self) -> None:
+        """Ends it."""
+        self._host.cancel(self._number)
+
+
+class Context:
+    """What a processor knows and can do."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._scheduled = 0
+
+    @property
+    def task_id(self) -> str:
+        """Sub-topology and task: "0_1"."""
+        return str(self._host.task_id)
+
+    @property
+    def topic(self) -> str | None:
+        """The topic of the record in work; None in a punctuation."""
+        return self._host.now["topic"]  # type: ignore[no-any-return]
+
+    @property
+    def partition(self) -> int:
+        """The partition of the record in work; -1 in a punctuation."""
+        return int(self._host.now["partition"])
+
+    @property
+    def offset(self) -> int:
+        """The offset of the record in work; -1 in a punctuation."""
+        return int(self._host.now["offset"])
+
+    def store(self, name: str) -> Any:
+        """The store of that name, if it is connected to this node."""
+        self._host.open()
+        found = self._host.stores.get(name)
+        if found is None:
+            known = ", ".join(self._host.stores) or "none"
+            raise KeyError(f"no store {name!r} is connected to this node; connected: {known}")
+        return found
+
+    def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
+        """Calls `callback(ms)` every interval of stream time or of the wall clock."""
+        self._host.open()
+        every = duration(interval)
+        if every < 1:
+            raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")
+        if type not in (STREAM_TIME, WALL_CLOCK_TIME):
+            raise ValueError(f"the type must be STREAM_TIME or WALL_CLOCK_TIME, not {type!r}")
+        self._scheduled += 1
+        self._host.schedules[self._scheduled] = callback
+        self._host.send("schedule", self._scheduled, every, type)
+        return Schedule(self._host, self._scheduled)
+
+    def forward(self, record: Record, to: str | None = None) -> None:
+        """Sends a record on: to one port's children, or to all in the order of the edges."""
+        self._host.forward(record, to)
+
+    def commit(self) -> None:
+        """Asks for an early commit; a micro-batch commits by itself."""
+
+    def current_stream_time(self) -> int:
+        """The highest timestamp that the task took, in ms; -1 before the first record."""
+        return int(self._host.now["stream_time"])
+
+    def current_system_time(self) -> int:
+        """The wall clock in ms; in a simulation it moves by input lines only."""
+        return int(self._host.now["wall_clock"])
 
 
 class Processor:

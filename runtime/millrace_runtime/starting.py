@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from millrace_runtime import checkpoint as checkpoints
 from millrace_runtime import columns, outputs
 from millrace_runtime.compiling import compiled, session_analyzer
+from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.job import Job, Query
 from millrace_runtime.kafka import Kafka
@@ -25,13 +26,11 @@ from millrace_runtime.state_opening import StateOpening
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from millrace_runtime.dsl.topology import Topology
-
 log = logging.getLogger(__name__)
 
 
 def start(
-    topology: Topology,
+    topology: Runnable,
     spark: SparkSession,
     bootstrap_servers: str | None,
     *,
@@ -44,7 +43,7 @@ def start(
     """The running query; see `Topology.start`."""
     _check(spark)
     checkpoints.settle(checkpoint)
-    compilation = compiled(topology.compilable(), session_analyzer(spark))
+    compilation = compiled(topology.document, session_analyzer(spark))
     state = StateOpening(state_schema(compilation), checkpoints.notes_of(checkpoint), {})
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(
@@ -77,7 +76,7 @@ def start(
 
 
 def dataframe(
-    topology: Topology,
+    topology: Runnable,
     node: str,
     spark: SparkSession,
     *,
@@ -90,7 +89,7 @@ def dataframe(
     Raises MillraceError `dataframe_sinks` where others could not be written beside it.
     """
     _check(spark)
-    graph = compiled(topology.compilable(), session_analyzer(spark)).task_graph or {}
+    graph = compiled(topology.document, session_analyzer(spark)).task_graph or {}
     kafka = _kafka(topology, spark, bootstrap_servers, options, max_records)
     job = Job(spark, kafka, graph, name=topology.name, run=kafka.run, outside=topology.outside)
     written = {str(each["node"]) for each in graph["nodes"] if each["op"] in ("to", "print")}
@@ -106,7 +105,7 @@ def dataframe(
 
 
 def _kafka(
-    topology: Topology,
+    topology: Runnable,
     spark: SparkSession,
     bootstrap_servers: str | None,
     options: Mapping[str, str] | None,

@@ -8,10 +8,9 @@ import threading
 import traceback
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
-if TYPE_CHECKING:
-    from millrace_runtime.worker import Channel
+from millrace_runtime.worker_channel import Channel
 
 HERE = Path(__file__).resolve().parent
 LONGEST_LINE = 10_000

@@ -5,20 +5,18 @@ from __future__ import annotations
 import base64
 import linecache
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from millrace_runtime.processor import (
     STREAM_TIME,
     WALL_CLOCK_TIME,
+    Context,
     Processor,
     Record,
-    duration,
 )
+from millrace_runtime.worker_channel import Channel
 from millrace_runtime.worker_stores import KINDS
 from millrace_runtime.worker_values import decoder, encoder, misfit
-
-if TYPE_CHECKING:
-    from millrace_runtime.worker import Channel
 
 Json = dict[str, Any]
 
@@ -37,7 +35,8 @@ class Host:
         self.write_key = encoder(frame["out"]["key"], "the key")
         self.write_value = encoder(frame["out"]["value"], "the value")
         self.stores = {
-            store["name"]: KINDS[store["kind"]](self, store) for store in frame["stores"]
+            store["name"]: KINDS[store["kind"]](store, self.send, self.ask)
+            for store in frame["stores"]
         }
         self.schedules: dict[int, Callable[[int], None]] = {}
         self.now: Json = frame
@@ -99,6 +98,21 @@ class Host:
         if close is not None:
             close()
 
+    def cancel(self, number: int) -> None:
+        """End a schedule; also during `close`."""
+        if self.schedules.pop(number, None) is not None:
+            self.channel.send("cancel", number)
+
+    def send(self, *message: Any) -> None:
+        """Send something that needs no answer; raises after the task's end."""
+        self.open()
+        self.channel.send(*message)
+
+    def ask(self, *message: Any) -> Any:
+        """Ask the operator; raises after the task's end."""
+        self.open()
+        return self.channel.ask(*message)
+
     def open(self) -> None:
         """Raises where the task has ended: what came of a call could not be kept any more."""
         if self.closing:
@@ -132,81 +146,3 @@ def _header(header: Any) -> list[str | None]:
     if value is not None and not isinstance(value, bytes | bytearray):
         raise misfit(value, f"the header {name}", "bytes")
     return [name, None if value is None else base64.b64encode(value).decode()]
-
-
-class Schedule:
-    """A running schedule."""
-
-    def __init__(self, host: Host, number: int) -> None:
-        self._host = host
-        self._number = number
-
-    def cancel(self) -> None:
-        """Ends it."""
-        if self._host.schedules.pop(self._number, None) is not None:
-            self._host.channel.send("cancel", self._number)
-
-
-class Context:
-    """What a processor knows and can do."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._scheduled = 0
-
-    @property
-    def task_id(self) -> str:
-        """Sub-topology and task: "0_1"."""
-        return str(self._host.task_id)
-
-    @property
-    def topic(self) -> str | None:
-        """The topic of the record in work; None in a punctuation."""
-        return self._host.now["topic"]  # type: ignore[no-any-return]
-
-    @property
-    def partition(self) -> int:
-        """The partition of the record in work; -1 in a punctuation."""
-        return int(self._host.now["partition"])
-
-    @property
-    def offset(self) -> int:
-        """The offset of the record in work; -1 in a punctuation."""
-        return int(self._host.now["offset"])
-
-    def store(self, name: str) -> Any:
-        """The store of that name, if it is connected to this node."""
-        self._host.open()
-        found = self._host.stores.get(name)
-        if found is None:
-            known = ", ".join(self._host.stores) or "none"
-            raise KeyError(f"no store {name!r} is connected to this node; connected: {known}")
-        return found
-
-    def schedule(self, interval: int | str, type: str, callback: Callable[[int], None]) -> Schedule:
-        """Calls `callback(ms)` every interval of stream time or of the wall clock."""
-        self._host.open()
-        every = duration(interval)
-        if every < 1:
-            raise ValueError(f"the interval must be at least 1 ms, not {interval!r}")
-        if type not in (STREAM_TIME, WALL_CLOCK_TIME):
-            raise ValueError(f"the type must be STREAM_TIME or WALL_CLOCK_TIME, not {type!r}")
-        self._scheduled += 1
-        self._host.schedules[self._scheduled] = callback
-        self._host.channel.send("schedule", self._scheduled, every, type)
-        return Schedule(self._host, self._scheduled)
-
-    def forward(self, record: Record, to: str | None = None) -> None:
-        """Sends a record on: to one port's children, or to all in the order of the edges."""
-        self._host.forward(record, to)
-
-    def commit(self) -> None:
-        """Asks for an early commit; a micro-batch commits by itself."""
-
-    def current_stream_time(self) -> int:
-        """The highest timestamp that the task took, in ms; -1 before the first record."""
-        return int(self._host.now["stream_time"])
-
-    def current_system_time(self) -> int:
-        """The wall clock in ms; in a simulation it moves by input lines only."""
-        return int(self._host.now["wall_clock"])

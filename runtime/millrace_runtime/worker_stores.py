@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from millrace_runtime.worker_values import decoder, encoder
-
-if TYPE_CHECKING:
-    from millrace_runtime.worker_host import Host
 
 Json = dict[str, Any]
 
 
 class Store:
-    """What all stores share."""
+    """What all stores share. ``send`` and ``ask`` reach the operator's own store."""
 
-    def __init__(self, host: Host, spec: Json) -> None:
-        self._host = host
+    def __init__(self, spec: Json, send: Callable[..., None], ask: Callable[..., Any]) -> None:
+        self._host_send, self._host_ask = send, ask
         self.name = spec["name"]
         types = spec["types"]
         self._read_key = decoder(types["key"])
@@ -31,13 +28,11 @@ class Store:
             raise ValueError(f"the key of {self.name} must not be None")
         return self._write_key(key)
 
-    def _tell(self, *message: Any) -> None:
-        self._host.open()
-        self._host.channel.send("store", self.name, *message)
+    def _send(self, *message: Any) -> None:
+        self._host_send("store", self.name, *message)
 
     def _ask(self, *message: Any) -> Any:
-        self._host.open()
-        return self._host.channel.ask("store", self.name, *message)
+        return self._host_ask("store", self.name, *message)
 
     def _pages(self, *message: Any) -> Iterator[Any]:
         number, items = self._ask(*message)
@@ -60,7 +55,7 @@ class KeyValueStore(Store):
 
     def put(self, key: Any, value: Any) -> None:
         """Sets the value; None deletes."""
-        self._tell("put", self._key(key), self._write_value(value))
+        self._send("put", self._key(key), self._write_value(value))
 
     def put_if_absent(self, key: Any, value: Any) -> Any:
         """Sets the value if there is none; gives the old value or None."""
@@ -107,7 +102,7 @@ class WindowStore(Store):
 
     def put(self, key: Any, value: Any, start: int) -> None:
         """Sets the value of a window; None deletes."""
-        self._tell("put", self._key(key), self._write_value(value), int(start))
+        self._send("put", self._key(key), self._write_value(value), int(start))
 
     def fetch(self, key: Any, start: int, to: int | None = None) -> Any:
         """The value of the window at `start`; with `to`: (start, value) of those in between."""
@@ -141,14 +136,14 @@ class SessionStore(Store):
 
     def put(self, key: Any, start: int, end: int, value: Any) -> None:
         """Sets the value of a session; None deletes."""
-        self._tell("put", self._key(key), int(start), int(end), self._write_value(value))
+        self._send("put", self._key(key), int(start), int(end), self._write_value(value))
 
     def remove(self, key: Any, start: int | None = None, end: int | None = None) -> None:
         """Removes a session: by key, start and end, or by the key that an iteration gave."""
         if start is None or end is None:
             start, end = key["window"]["start"], key["window"]["end"]
             key = key["key"]
-        self._tell("remove", self._key(key), int(start), int(end))
+        self._send("remove", self._key(key), int(start), int(end))
 
     def fetch(self, key: Any) -> Iterator[tuple[Json, Any]]:
         """({"key", "window": {"start", "end"}}, value) of the key's sessions."""
@@ -170,7 +165,7 @@ class VersionedStore(Store):
 
     def put(self, key: Any, value: Any, timestamp: int) -> None:
         """Sets the value from `timestamp` (ms) on; None deletes from then on."""
-        self._tell("put", self._key(key), self._write_value(value), int(timestamp))
+        self._send("put", self._key(key), self._write_value(value), int(timestamp))
 
     def get(self, key: Any, as_of: int | None = None) -> tuple[Any, int] | None:
         """(value, timestamp) of the latest version, or of the one valid at `as_of`; or None."""

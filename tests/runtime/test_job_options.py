@@ -95,8 +95,7 @@ def test_a_place_where_nothing_can_be_made_is_told() -> None:
 def test_the_command_ends_with_one_line_of_json_and_its_exit_code(
     words: list[str], code: str, exit_code: int, tmp_path: Path
 ) -> None:
-    script = "import sys; from millrace_runtime.main import main\n"
-    script += "from millrace_runtime import Topology; main(Topology('x'), sys.argv[1:])"
+    script = "import sys; from millrace_runtime import Topology; Topology('x').main(sys.argv[1:])"
     argv = [*BROKER, "--checkpoint", str(tmp_path), *words]
     done = subprocess.run(
         [sys.executable, "-c", script, *argv],

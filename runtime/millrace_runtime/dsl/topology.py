@@ -9,6 +9,7 @@ from millrace_compiler.document import FORMAT
 
 from millrace_runtime.dsl.nodes import About, Nodes
 from millrace_runtime.dsl.readers import GIVEN, Outside, Reader
+from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.dsl.stores import Store
 from millrace_runtime.dsl.streams import GlobalTable, Stream, Table
 from millrace_runtime.errors import MillraceError
@@ -163,7 +164,7 @@ class Topology:
         from millrace_runtime.starting import start
 
         return start(
-            self, spark, bootstrap_servers, checkpoint=checkpoint, options=options,
+            self.runnable(), spark, bootstrap_servers, checkpoint=checkpoint, options=options,
             trigger=trigger, available_now=available_now, max_records=max_records,
         )  # fmt: skip
 
@@ -177,7 +178,7 @@ class Topology:
 
         from millrace_runtime.compiling import compiled, session_analyzer
 
-        return description_of(compiled(self.compilable(), session_analyzer(spark))).text
+        return description_of(compiled(self.runnable().document, session_analyzer(spark))).text
 
     def main(self, argv: Sequence[str] | None = None) -> None:
         """Run on Spark and Kafka until stopped, then exit. `python job.py --help` lists the
@@ -185,7 +186,7 @@ class Topology:
         """
         from millrace_runtime.main import main
 
-        main(self, argv)
+        main(self.runnable(), argv)
 
     @property
     def outside(self) -> Outside:
@@ -195,7 +196,7 @@ class Topology:
     def _dataframe(self, node: str, spark: SparkSession, **options: Any) -> DataFrame:
         from millrace_runtime.starting import dataframe
 
-        return dataframe(self, node, spark, **options)
+        return dataframe(self.runnable(), node, spark, **options)
 
     def document(self) -> dict[str, Any]:
         """The topology document: what the canvas shows and a server deploys.
@@ -220,10 +221,13 @@ class Topology:
                 "document. Write them to a topic: .to(...).",
                 node=node,
             )
-        return self.compilable()
+        return self._compilable()
 
-    def compilable(self) -> dict[str, Any]:
-        """The document for the compiler of this process: what `outside` holds is named in it."""
+    def runnable(self) -> Runnable:
+        """What runs of it. In its document, what `outside` holds stands by its name only."""
+        return Runnable(self.name, self._compilable(), self.outside)
+
+    def _compilable(self) -> dict[str, Any]:
         document: dict[str, Any] = {"format": FORMAT, "name": self.name}
         if self.description and self.description.strip():
             document["description"] = self.description.strip()

@@ -1,0 +1,24 @@
+"""A topology as it runs: what `Topology.start` and the command line take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from millrace_runtime.dsl.readers import Outside
+
+
+@dataclass(frozen=True)
+class Runnable:
+    """A topology's name, its document, and the DataFrames and functions that the document names."""
+
+    name: str
+    document: Mapping[str, Any]
+    outside: Outside
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings of the document."""
+        settings: Mapping[str, Any] = self.document.get("settings", {})
+        return settings
