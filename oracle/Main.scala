@@ -92,7 +92,7 @@ object Main {
           val j = mapper.readTree(line)
           val doc = new Doc(j.get("topology"), builtins(j))
           if (j.path("compare").asText == "describe") Describe.expected(doc)
-          else run(doc, j.path("inputs").elements.asScala.toSeq, _ => ())
+          else run(doc, j.path("inputs").elements.asScala.toSeq, _ => (), j.path("stores_after_each").asBoolean)
         } catch {
           case e: Throwable => mapper.createObjectNode().put("oracle_error", s"${e.getClass.getSimpleName}: ${e.getMessage}")
         }
@@ -112,9 +112,11 @@ object Main {
 
   // ---- one document on the driver ---------------------------------------------------------------------------------
 
-  def run(doc: => Doc, inputs: Seq[JsonNode], note: String => Unit): ObjectNode = {
+  /** `storesAfterEach`: also `stores_after`, the contents of the stores after each input. */
+  def run(doc: => Doc, inputs: Seq[JsonNode], note: String => Unit, storesAfterEach: Boolean = false): ObjectNode = {
     val result = mapper.createObjectNode()
     val outputs = result.putArray("outputs")
+    val storesAfter = if (storesAfterEach) Some(result.putArray("stores_after")) else None
     result.putNull("dropped"); result.putObject("stores"); result.putNull("error")
     val state = Files.createTempDirectory("state")
     Sql.compiled.clear()
@@ -153,7 +155,10 @@ object Main {
               stopped = true
               val err = result.putObject("error"); err.put("kind", "stopped"); err.put("after", i + 1)
           }
-          if (!stopped) parts.foreach(p => p.log.take().foreach(r => output(outputs, r, i + 1, shown, build)))
+          if (!stopped) {
+            parts.foreach(p => p.log.take().foreach(r => output(outputs, r, i + 1, shown, build)))
+            storesAfter.foreach { all => val now = all.addObject(); parts.foreach(p => stores(now, p.build, p.driver, inputs)) }
+          }
         }
         if (!stopped) {
           val dropped = parts.flatMap(_.driver.metrics.asScala.collect { case (n, m) if n.name == "dropped-records-total" => m.metricValue.asInstanceOf[Double] }).sum

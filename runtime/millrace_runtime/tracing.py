@@ -31,6 +31,7 @@ class Trace(TypedDict):
     - `drop`: a record ends for `reason`, as a dead letter where `dead_letter`; a late one with its
       `window_start`, `window_end` and `closed_until`, an expired one with `time` and `kept_from`
     - `store`: `row` {key, value, timestamp} of `store` is written; without a value it is deleted
+      or has expired, unless `tombstone`: a version that says that its key has no value any more
     """
 
     steps: list[Step]

@@ -46,9 +46,12 @@ private[millrace] object Trace {
   def of(run: String, task: StreamTask): Trace = { val make = runs.get(run); if (make == null) null else make(task) }
 }
 
+/** Rows whose time, read from their key's bytes, is before `keptFrom` are not in the store any more. */
+private[millrace] final class Expiry(val time: Array[Byte] => Long, val keptFrom: () => Long)
+
 /**
  * How the rows of a store are shown: the type of the keys that `decode` makes of a row's bytes, and the value of an
- * entry.
+ * entry. `expiry`: null where rows do not expire.
  */
 private[millrace] final class StoreView(
     val name: String,
@@ -57,7 +60,8 @@ private[millrace] final class StoreView(
     val valueType: DataType,
     val decode: Array[Byte] => Any,
     val value: Entry => Any = _.value,
-    val timed: Boolean = true
+    val timed: Boolean = true,
+    val expiry: Expiry = null
 )
 
 /**
@@ -66,13 +70,17 @@ private[millrace] final class StoreView(
  * the document's, "at": the physical node} and by event: record "from": [physical node, port] or null, "input",
  * "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old" punctuate
  * "clock": "stream_time" or "wall_clock", "now" drop "reason", "dead_letter", and the details store "store", "row":
- * {"key", "value", "timestamp"}; a null value deletes
+ * {"key", "value", "timestamp"}; a null value deletes, unless "tombstone": that version says that the key has no value
+ * from then on. A row that expires with a write is deleted after it.
  */
 private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
   private val lines = new java.util.ArrayList[String]()
   private var bytes = 0L
   private var seq = 0
   private var cut = false
+
+  /** Of each task and store: its rows that may expire, the first to go first. */
+  private val expiring = new java.util.HashMap[(Int, String), java.util.TreeSet[ExpiringRow]]()
 
   /** Records by physical parent, its port, physical node and input; a source has no parent. */
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
@@ -128,11 +136,27 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
         details.foreach { case (name, time) => o.put(name, time) }
       }
 
-    override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = step("store", view.node) { o =>
+    override def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit = {
+      written(view, key, entry)
+      if (view.expiry != null) FullTrace.this.synchronized {
+        val rows = expiring.computeIfAbsent((task.index, view.name), _ => new java.util.TreeSet[ExpiringRow]())
+        val row = new ExpiringRow(view.expiry.time(key), key)
+        if (entry == null) rows.remove(row) else rows.add(row)
+        val from = view.expiry.keptFrom()
+        while (!rows.isEmpty && (cut || rows.first.time < from)) {
+          val gone = rows.pollFirst()
+          if (!cut) written(view, gone.key, null)
+        }
+      }
+    }
+
+    private def written(view: StoreView, key: Array[Byte], entry: Entry): Unit = step("store", view.node) { o =>
       o.put("store", view.name)
       val row = o.putObject("row")
       row.replace("key", Json.node(view.decode(key), view.keyType))
-      row.replace("value", if (entry == null) Json.mapper.nullNode else Json.node(view.value(entry), view.valueType))
+      val value = if (entry == null) null else view.value(entry)
+      row.replace("value", if (value == null) Json.mapper.nullNode else Json.node(value, view.valueType))
+      if (entry != null && value == null) row.put("tombstone", true)
       if (entry == null || !view.timed) row.putNull("timestamp") else row.put("timestamp", entry.timestamp)
     }
 
@@ -176,6 +200,11 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
       number
     }
   }
+}
+
+/** A row of a store, by the time at which it expires. */
+private final class ExpiringRow(val time: Long, val key: Array[Byte]) extends Comparable[ExpiringRow] {
+  override def compareTo(o: ExpiringRow): Int = if (time != o.time) time.compare(o.time) else Bytes.compare(key, o.key)
 }
 
 private object FullTrace {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -14,8 +15,8 @@ from millrace_compiler.isolated import Limits
 
 REPOSITORY = Path(__file__).parents[2]
 SCENARIOS = REPOSITORY / "tests" / "conformance" / "scenarios"
-#: a sample of the recorded scenarios: each kind of step that keeps state
-SAMPLE = 12
+#: how many of the recorded scenarios run; all of them with MILLRACE_CONFORMANCE=whole
+SAMPLE = 1000 if os.environ.get("MILLRACE_CONFORMANCE") == "whole" else 12
 LOOPING = """
 class Slow(Processor):
     def process(self, record):
@@ -131,6 +132,77 @@ def test_the_results_are_those_that_kafka_streams_recorded(simulators: Any) -> N
         dropped = {name: sum(node["dropped"].values()) for name, node in nodes}
         assert counted == {name: n for name, n in dropped.items() if n}, path.name
     assert found == []
+
+
+def text(value: Any) -> str:
+    """Missing fields are null."""
+
+    def plain(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: plain(x) for name, x in sorted(part.items()) if x is not None}
+        return [plain(x) for x in part] if isinstance(part, list) else part
+
+    return json.dumps(plain(value))
+
+
+def contents(steps: list[dict[str, Any]], inputs: int) -> dict[str, list[str]]:
+    """The rows of each store once so many inputs are done, as the page reads them from the steps;
+    of a versioned store the newest version of each key, as Kafka Streams' test driver gives it.
+    """
+    written: dict[str, dict[str, dict[str, Any]]] = {}
+    for step in steps:
+        if step["event"] == "store" and step["after"] <= inputs:
+            row = step["row"]
+            rows = written.setdefault(step["store"], {})
+            if row["value"] is None and not row.get("tombstone"):
+                rows.pop(text(row["key"]), None)
+            else:
+                rows[text(row["key"])] = row
+    found = {}
+    for name, rows in written.items():
+        newest: dict[str, dict[str, Any]] = {}
+        for row in sorted(rows.values(), key=version):
+            key = row["key"]["key"] if version(row) else row["key"]
+            newest[text(key)] = {**row, "key": key}
+        left = [row for row in newest.values() if not row.pop("tombstone", False)]
+        found[name] = sorted(text(row) for row in left)
+    return found
+
+
+def version(row: dict[str, Any]) -> int:
+    """From when a row of a versioned store holds, in ms."""
+    key = row["key"]
+    return key["valid_from"] if isinstance(key, dict) and "valid_from" in key else 0
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_the_stores_at_every_step_are_those_of_kafka_streams(simulators: Any) -> None:
+    from cli.oracle import Oracle
+
+    scenarios = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for folder in ("scenarios", "random", "semantics")
+        for path in sorted((SCENARIOS.parent / folder).glob("*.json"))
+    ]
+    kept = [s for s in scenarios if s["expected"].get("stores") and "processors" not in s]
+    compared = 0
+    with Oracle() as oracle:
+        for scenario in kept[:: max(1, len(kept) // SAMPLE)]:
+            expected = oracle.run({**scenario, "stores_after_each": True})["stores_after"]
+            answer = ask(simulators, scenario["topology"], scenario["inputs"], trace=100_000)
+            if answer["result"] is None:
+                # a topic that the topology writes and reads: refused in the page
+                assert [d["code"] for d in answer["diagnostics"]] == ["loop"], scenario["id"]
+                continue
+            assert not answer["result"]["truncated"]
+            for inputs, stores in enumerate(expected, 1):
+                found = contents(answer["result"]["steps"], inputs)
+                for name, rows in stores.items():
+                    right = sorted(text(row) for row in rows)
+                    assert found.get(name, []) == right, (scenario["id"], inputs, name)
+            compared += 1
+    assert compared >= min(SAMPLE, len(kept)) - 1
 
 
 @pytest.mark.spark

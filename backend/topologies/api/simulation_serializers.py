@@ -107,11 +107,15 @@ class StepRecordSerializer(serializers.Serializer[Any]):
 
 
 class StoreRowSerializer(serializers.Serializer[Any]):
-    """A row of a store; a row without a value was deleted."""
+    """A row of a store; a row without a value was deleted or has expired."""
 
     key = serializers.JSONField(allow_null=True)
     value = serializers.JSONField(allow_null=True)
     timestamp = serializers.IntegerField(allow_null=True)
+    tombstone = serializers.BooleanField(
+        required=False,
+        help_text="The row is a version without a value, which is kept: it ends the one before.",
+    )
 
 
 class SimulationStepSerializer(serializers.Serializer[Any]):

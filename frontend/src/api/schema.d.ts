@@ -3464,10 +3464,12 @@ export interface components {
             /** @description Null for a deleted version. */
             text: string | null;
         };
-        /** @description A row of a store; a row without a value was deleted. */
+        /** @description A row of a store; a row without a value was deleted or has expired. */
         StoreRow: {
             key: unknown;
             timestamp: number | null;
+            /** @description The row is a version without a value, which is kept: it ends the one before. */
+            tombstone?: boolean;
             value: unknown;
         };
         /** @description How far a task was. */

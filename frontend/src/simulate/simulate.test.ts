@@ -140,6 +140,9 @@ describe("steps", () => {
         .get("kept")
         ?.map((row) => row.key),
     ).toEqual(["b"]);
+    const row = { key: "a", value: null, timestamp: 1, tombstone: true };
+    const versions = [...steps, { ...write(5, "a", null), row }];
+    expect(storesAt(versions, 5).get("kept")).toHaveLength(2);
     expect(writesOf(steps, 3).get("kept")).toEqual(new Set(['"a"']));
     expect(streamTimes(steps, 0)).toEqual(new Map([["0_0", 5]]));
   });

@@ -44,7 +44,7 @@ export function storesAt(
     const rows = found.get(step.store) ?? new Map<string, StoreRow>();
     found.set(step.store, rows);
     const key = JSON.stringify(step.row.key);
-    if (step.row.value === null) rows.delete(key);
+    if (step.row.value === null && !step.row.tombstone) rows.delete(key);
     else rows.set(key, step.row);
   }
   return new Map([...found].map(([name, rows]) => [name, [...rows.values()]]));

@@ -57,6 +57,9 @@ private[millrace] abstract class RetainedStore(
   /** The first time that reads can see. */
   final def visibleFrom: Long = clock.value - retention + slack
 
+  /** `time`: of a row, from its key's bytes. */
+  protected final def expiry(time: Array[Byte] => Long): Expiry = new Expiry(time, () => visibleFrom)
+
   /** Moves the clock to the time of a write; false if the write comes too late and is dropped. */
   protected final def admit(time: Long): Boolean = {
     clock.advance(time)
@@ -111,7 +114,8 @@ private[millrace] class TimeFirstWindows(
         settings.node,
         key,
         valueType,
-        k => window(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0))
+        k => window(java.util.Arrays.copyOfRange(k, 8, k.length), Bytes.getLong(k, 0)),
+        expiry = expiry(Bytes.getLong(_, 0))
       )
     )
 
@@ -185,7 +189,8 @@ private[millrace] class KeyFirstWindows(
         shown,
         k => window(java.util.Arrays.copyOf(k, k.length - tail), Bytes.getLong(k, k.length - tail)),
         value,
-        timed
+        timed,
+        expiry(k => Bytes.getLong(k, k.length - tail))
       )
     )
   private val sequence = if (duplicates) c.clock("sequence:" + settings.state) else null
@@ -291,7 +296,8 @@ private[millrace] final class SessionTable(
         val n = k.length - 16
         session(java.util.Arrays.copyOf(k, n), Bytes.getLong(k, n + 8), Bytes.getLong(k, n))
       },
-      timed = false
+      timed = false,
+      expiry = expiry(k => Bytes.getLong(k, k.length - 16))
     )
   )
 
