@@ -16,8 +16,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler.driver_events import of_entry
+
 from deployments.choices import LogLevel
-from deployments.runtime import decode
 
 #: lines of one answer
 PAGE = 500
@@ -149,8 +150,8 @@ def reported(
             name = entry_id.decode()
             if not after or _order(name) > _order(after):
                 last = max(last or name, name, key=_order)
-                event = decode(fields)
-                if event.get("event") == "log":
+                event = of_entry(fields)
+                if event and event["event"] == "log":
                     line = _from_json(event)
                     if wanted.takes(line):
                         found.append(line)
@@ -195,7 +196,7 @@ def parse(raw: bytes) -> Line | None:
     return Line(_time(plain["at"]), _LEVELS[plain["level"]], None, plain["rest"])
 
 
-def _from_json(event: dict[str, Any]) -> Line:
+def _from_json(event: Mapping[str, Any]) -> Line:
     if isinstance(event.get("error"), dict):
         # The last words of a job that failed.
         event = {**event["error"], "level": "error", **event}

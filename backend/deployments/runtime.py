@@ -6,13 +6,13 @@ reading it again give the same figures.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
 from millrace_backend import redis
+from millrace_compiler.driver_events import NodeFigures, ProgressEvent, decode, of_entry
 
 #: rates are taken over at least this long, where the run is old enough
 RATE_MS = 2_000
@@ -25,33 +25,27 @@ LOOK_BACK = 500
 #: entries looked through for log lines
 LOG_LOOK_BACK = 2_000
 
-Event = dict[str, Any]
+_NOTHING: NodeFigures = {"in": 0, "out": 0}
+#: A report with rates, as the API shows it.
+Runtime = dict[str, Any]
 
 
-def decode(fields: Mapping[Any, Any]) -> Event:
-    """The event in an entry of a run's stream; empty where it is no JSON object."""
-    try:
-        event = json.loads(next(iter(fields.values())))
-    except (StopIteration, ValueError):
-        return {}
-    return event if isinstance(event, dict) else {}
+def progress_of(entries: Iterable[Any]) -> list[ProgressEvent]:
+    """The progress reports among a stream's entries."""
+    events = (of_entry(fields) for _, fields in entries)
+    return [event for event in events if event and event["event"] == "progress"]
 
 
-def is_progress(event: Event) -> bool:
-    """Whether this is a progress report that can be shown."""
-    return event.get("event") == "progress" and isinstance(event.get("at"), int | float)
-
-
-def amount(report: Event) -> int:
+def amount(report: ProgressEvent) -> int:
     """A counter that is the sum over all reports."""
     nodes = (report.get("nodes") or {}).values()
     through = sum((node.get("in") or 0) + (node.get("out") or 0) for node in nodes)
     return through + sum(task.get("records") or 0 for task in report.get("tasks") or [])
 
 
-def kept(history: Iterable[Event], last: Event) -> list[Event]:
+def kept(history: Iterable[ProgressEvent], last: ProgressEvent) -> list[ProgressEvent]:
     """The reports that are a basis for later rates: of each second the newest that counted more."""
-    seconds: dict[int, Event] = {}
+    seconds: dict[int, ProgressEvent] = {}
     before = None
     for event in [*history, last]:
         if event["at"] >= last["at"] - HISTORY_MS:
@@ -61,7 +55,9 @@ def kept(history: Iterable[Event], last: Event) -> list[Event]:
     return list(seconds.values())
 
 
-def pace(last: Event, history: Iterable[Event]) -> tuple[Event | None, float]:
+def pace(
+    last: ProgressEvent, history: Iterable[ProgressEvent]
+) -> tuple[ProgressEvent | None, float]:
     """The report to count from and the seconds since then; None where no rate is known.
 
     Totals grow in steps, with each batch: a rate is taken from one step to another, over RATE_MS
@@ -89,15 +85,18 @@ def pace(last: Event, history: Iterable[Event]) -> tuple[Event | None, float]:
     return usable[0], min(newest - usable[0]["at"], batch) / 1000
 
 
-def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event]) -> Event:
+def derive(
+    deployment: int, report_id: str, last: ProgressEvent, history: Iterable[ProgressEvent]
+) -> Runtime:
     """A progress report as the API shows it, but for ``stale``, which is a matter of now."""
     before, seconds = pace(last, history)
 
     def rate(now: Any, then: Any) -> float | None:
         return None if seconds <= 0 else round(max(0, (now or 0) - (then or 0)) / seconds, 3)
 
-    nodes_before = (before or {}).get("nodes") or {}
-    tasks_before = {task["task"]: task for task in (before or {}).get("tasks") or []}
+    nodes_before = before.get("nodes", {}) if before else {}
+    tasks = before.get("tasks", []) if before else []
+    records_before = {task["task"]: task.get("records") for task in tasks}
     return {
         "deployment": deployment,
         "run": report_id,
@@ -115,8 +114,8 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
                 "out": node.get("out") or 0,
                 "dropped": node.get("dropped") or {},
                 "dead_letters": node.get("dead_letters") or 0,
-                "in_rate": rate(node.get("in"), nodes_before.get(name, {}).get("in")),
-                "out_rate": rate(node.get("out"), nodes_before.get(name, {}).get("out")),
+                "in_rate": rate(node.get("in"), nodes_before.get(name, _NOTHING).get("in")),
+                "out_rate": rate(node.get("out"), nodes_before.get(name, _NOTHING).get("out")),
                 "latency": node.get("latency"),
             }
             for name, node in (last.get("nodes") or {}).items()
@@ -133,9 +132,7 @@ def derive(deployment: int, report_id: str, last: Event, history: Iterable[Event
                 "thread_changes": task.get("thread_changes") or 0,
                 "topic_partitions": task.get("topic_partitions") or [],
                 "records": task.get("records") or 0,
-                "rate": rate(
-                    task.get("records"), tasks_before.get(task["task"], {}).get("records")
-                ),
+                "rate": rate(task.get("records"), records_before.get(task["task"])),
                 "stream_time": task.get("stream_time"),
                 "last_active": task.get("last_active"),
                 "state_rows": task.get("state_rows"),
@@ -152,12 +149,10 @@ def is_stale(at: float, now_ms: float) -> bool:
     return now_ms - at > STALE_MS
 
 
-def last_runtime(deployment: int, report_id: str, entries: Sequence[Any]) -> Event | None:
+def last_runtime(deployment: int, report_id: str, entries: Sequence[Any]) -> Runtime | None:
     """The newest report among a stream's entries (oldest first), derived; None without one."""
-    reports = [event for _, fields in entries if is_progress(event := decode(fields))]
-    if not reports:
-        return None
-    return derive(deployment, report_id, reports[-1], reports[:-1])
+    reports = progress_of(entries)
+    return derive(deployment, report_id, reports[-1], reports[:-1]) if reports else None
 
 
 def read_entries(report_ids: Sequence[str], after: str) -> list[Any]:
@@ -177,7 +172,7 @@ def read_entries(report_ids: Sequence[str], after: str) -> list[Any]:
     return found
 
 
-def read_runtime(deployment: int, report_id: str, now_ms: float) -> Event | None:
+def read_runtime(deployment: int, report_id: str, now_ms: float) -> Runtime | None:
     """The run's last report as it lies in Redis; None before the first.
 
     Raises redis.RedisError where Redis does not answer.
@@ -188,8 +183,8 @@ def read_runtime(deployment: int, report_id: str, now_ms: float) -> Event | None
     if found is None:
         # So many log lines since that the report was pushed out of the stream.
         kept: Any = client.get(redis.run_snapshot(report_id))
-        event = decode({"data": kept}) if kept else {}
-        if not isinstance(event.get("at"), int | float):
+        event = decode(kept)
+        if event is None or event["event"] != "progress":
             return None
         found = derive(deployment, report_id, event, [])
     return {**found, "stale": is_stale(found["at"], now_ms)}

@@ -16,6 +16,7 @@ from asgiref.sync import sync_to_async
 from deployments import runtime
 from deployments.logs import level_of
 from millrace_backend import redis as names
+from millrace_compiler.driver_events import DriverEvent, ProgressEvent, of_entry
 from redis.exceptions import RedisError
 from rest_framework.utils.encoders import JSONEncoder
 
@@ -54,7 +55,7 @@ class Feed:
     deployment: int | None = None
     run: str | None = None
     run_position: str = START
-    history: list[runtime.Event] = field(default_factory=list)
+    history: list[ProgressEvent] = field(default_factory=list)
     revisions: dict[int, int] = field(default_factory=dict)
     topology: dict[str, Any] | None = None
     told_stale: bool = False
@@ -174,8 +175,7 @@ class Feed:
         entries = await self.hub.last_entries(stream, runtime.LOOK_BACK)
         self.run_position = entries[-1].id if entries else START
         self.hub.watch(self.subscription, stream, self.run_position)
-        reports = [event for each in entries if runtime.is_progress(event := _decoded(each))]
-        self.history = reports
+        self.history = reports = runtime.progress_of((each.id, each.fields) for each in entries)
         if not reports:
             return None
         found = runtime.derive(self.deployment, self.run, reports[-1], reports[:-1])
@@ -253,7 +253,7 @@ class Feed:
             and order(entry.id) > order(self.run_position)
         ):
             self.run_position = entry.id
-            text = self._handle_report(_decoded(entry))
+            text = self._handle_report(of_entry(entry.fields))
             if text:
                 yield text
 
@@ -307,15 +307,15 @@ class Feed:
             async for text in self._catch_up_run():
                 yield text
 
-    def _handle_report(self, event: runtime.Event) -> bytes:
-        if self.deployment is None or self.run is None:
+    def _handle_report(self, event: DriverEvent | None) -> bytes:
+        if event is None or self.deployment is None or self.run is None:
             return b""
-        if runtime.is_progress(event):
+        if event["event"] == "progress":
             found = runtime.derive(self.deployment, self.run, event, self.history)
             self.history = runtime.kept(self.history, event)
             self.told_stale = False
             return encode(LiveEvent.RUNTIME_PROGRESS, found, self._id())
-        if event.get("event") == "log":
+        if event["event"] == "log":
             line = {
                 "deployment": self.deployment,
                 "at": event.get("at"),
@@ -370,7 +370,3 @@ class Feed:
             maxlen=names.LIVE_LENGTH,
             approximate=True,
         )
-
-
-def _decoded(entry: Entry) -> runtime.Event:
-    return runtime.decode(entry.fields)

@@ -6,6 +6,18 @@ from functools import cache
 
 import redis
 from django.conf import settings
+from millrace_compiler.driver_events import (
+    run_open,
+    run_records,
+    run_snapshot,
+    run_stream,
+    run_watched,
+)
+
+__all__ = [
+    "HEARTBEATS", "LIVE_LENGTH", "client", "live_stream", "presence",
+    "run_open", "run_records", "run_snapshot", "run_stream", "run_watched",
+]  # fmt: skip
 
 #: events kept for pages that come back after a short absence
 LIVE_LENGTH = 2_000
@@ -27,31 +39,6 @@ HEARTBEATS = "millrace:heartbeats"
 def live_stream(workspace: int) -> str:
     """Everything that pages of a workspace hear about."""
     return f"millrace:live:{workspace}"
-
-
-def run_stream(report_id: str) -> str:
-    """What the driver of one run reports."""
-    return f"millrace:run:{report_id}"
-
-
-def run_snapshot(report_id: str) -> str:
-    """The driver's last progress report."""
-    return f"millrace:run:{report_id}:snapshot"
-
-
-def run_open(report_id: str) -> str:
-    """There while a page shows the run: its driver then reports every second."""
-    return f"millrace:run:{report_id}:open"
-
-
-def run_watched(report_id: str) -> str:
-    """There while a person looks at the run's records."""
-    return f"millrace:run:{report_id}:watched"
-
-
-def run_records(report_id: str) -> str:
-    """The last records over each edge of the run, while a person looks."""
-    return f"millrace:run:{report_id}:records"
 
 
 def presence(topology: int) -> str:

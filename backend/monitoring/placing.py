@@ -13,9 +13,9 @@ from typing import Any
 
 from deployments.choices import Outcome
 from deployments.models import Deployment, Run
-from deployments.runtime import Event
 from django.db.models import Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
+from millrace_compiler.driver_events import ProgressEvent
 
 from monitoring.choices import MoveReason
 from monitoring.models import Placement
@@ -34,7 +34,7 @@ def close_ended(live: Sequence[str]) -> None:
     )
 
 
-def note(deployment: Deployment, run: str, report: Event) -> None:
+def note(deployment: Deployment, run: str, report: ProgressEvent) -> None:
     """Note where the tasks of a report are; the caller holds the deployment's lock."""
     tasks = {task["task"]: task for task in report.get("tasks") or []}
     at = datetime.fromtimestamp(report["at"] / 1000, UTC)

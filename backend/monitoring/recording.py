@@ -6,15 +6,15 @@ figures of a deployment are kept at three resolutions, each as a ring.
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
 import structlog
 from deployments.models import Deployment, Run
-from deployments.runtime import Event, is_progress, is_stale
+from deployments.runtime import is_stale
 from django.db import transaction
 from millrace_backend import redis
+from millrace_compiler.driver_events import ProgressEvent, decode
 
 from monitoring import placing
 from monitoring.figures import Figures, merged, of_report, pack, unpack
@@ -39,21 +39,13 @@ def record_all() -> int:
     now = time.time() * 1000
     noted = 0
     for run, text in zip(runs, texts, strict=True):
-        report = _report(text)
-        if report is not None and not is_stale(report["at"], now):
+        report = decode(text)
+        if report and report["event"] == "progress" and not is_stale(report["at"], now):
             noted += record(run.deployment, run.report_id, report)
     return noted
 
 
-def _report(text: bytes | None) -> Event | None:
-    try:
-        found = json.loads(text) if text else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and is_progress(found) else None
-
-
-def record(deployment: Deployment, run: str, report: Event) -> bool:
+def record(deployment: Deployment, run: str, report: ProgressEvent) -> bool:
     """Note a report; whether it was new."""
     at = int(report["at"])
     with transaction.atomic():

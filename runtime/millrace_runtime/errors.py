@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from millrace_compiler.driver_events import ErrorFields
+
 
 class MillraceError(Exception):
     """A problem with a known cause. `code` is stable, the message is for people."""
@@ -23,7 +25,7 @@ class MillraceError(Exception):
         self.node = node
         self.parameter = parameter
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ErrorFields:
         """The error as it is reported: code, node, parameter, message."""
         return {
             "code": self.code,
@@ -51,7 +53,7 @@ class StreamStopped(MillraceError):
         )
         self.fault = fault
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> ErrorFields:
         """The fault with the record that caused it."""
         return {
             **super().as_dict(),

@@ -1,13 +1,11 @@
 """Reports of a running job: events in a Redis stream.
 
-The stream is `millrace:run:<run>`; every entry has one field, `event`, holding JSON with `event`
-(`state`, `progress` or `log`) and `at` (epoch ms). The key `millrace:run:<run>:snapshot` holds the
-last progress. Both are gone some days after the run's last word. Reports are best effort: without
-Redis they are lost, the job goes on. Records that people look at: see `millrace_runtime.sampling`.
+`millrace_compiler.driver_events` has the events and the names of the keys. Stream and snapshot
+expire some days after the last event. Reports are best effort: without Redis they are lost, and the
+job goes on. For records that pages show, see `millrace_runtime.sampling`.
 
-Pages that show the run keep the key `millrace:run:<run>:open`, which expires some seconds after the
-last of them is closed. While it is there, progress is reported with each batch and every second;
-else every five seconds.
+While a page shows the run, progress is reported with each batch and every second, else every five
+seconds.
 """
 
 from __future__ import annotations
@@ -21,6 +19,19 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
+
+from millrace_compiler.driver_events import (
+    DriverEvent,
+    ErrorFields,
+    LogEvent,
+    ProgressEvent,
+    StateEvent,
+    StepEvent,
+    encode,
+    run_open,
+    run_snapshot,
+    run_stream,
+)
 
 from millrace_runtime import columns
 from millrace_runtime.latency import Latencies
@@ -50,7 +61,7 @@ LOOK_AT_BROKER_SECONDS = 1.0
 class Reporter(Protocol):
     """Sends reports of a job."""
 
-    def state(self, state: str, error: dict[str, Any] | None = None) -> None:
+    def state(self, state: str, error: ErrorFields | None = None) -> None:
         """starting, running, stopping, stopped or failed."""
         ...
 
@@ -92,7 +103,7 @@ class Silence:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
 
-    def state(self, state: str, error: dict[str, Any] | None = None) -> None:
+    def state(self, state: str, error: ErrorFields | None = None) -> None:
         """Nothing."""
 
     def step(self, detail: str) -> None:
@@ -158,11 +169,11 @@ class RedisReporter:
 
         self._redis = redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
         self._errors: tuple[type[Exception], ...] = (redis.RedisError, OSError)
-        self.stream = f"millrace:run:{run}"
+        self.stream = run_stream(run)
         self.run = run
         self._length = int(os.environ.get("MILLRACE_REPORT_EVENTS", STREAM_LENGTH))
         self._seconds = int(os.environ.get("MILLRACE_REPORT_DAYS", STREAM_DAYS)) * 24 * 3600
-        self._waiting: deque[dict[str, Any]] = deque(maxlen=1_000)
+        self._waiting: deque[DriverEvent] = deque(maxlen=1_000)
         self._wake = threading.Event()
         self._closed = False
         self._progress: Progress | None = None
@@ -174,18 +185,18 @@ class RedisReporter:
         self._thread = threading.Thread(target=self._work, name="reports", daemon=True)
         self._thread.start()
 
-    def state(self, state: str, error: dict[str, Any] | None = None) -> None:
+    def state(self, state: str, error: ErrorFields | None = None) -> None:
         """See Reporter."""
         self._state = state
-        self._send({"event": "state", "at": _now(), "state": state, "error": error})
+        self._send(StateEvent(event="state", at=_now(), state=state, error=error))
 
     def step(self, detail: str) -> None:
         """See Reporter."""
-        self._send({"event": "step", "at": _now(), "detail": detail})
+        self._send(StepEvent(event="step", at=_now(), detail=detail))
 
     def log(self, level: str, message: str, node: str | None = None) -> None:
         """See Reporter."""
-        self._send({"event": "log", "at": _now(), "level": level, "node": node, "message": message})
+        self._send(_line(level, node, message))
 
     def describe(self, document: Mapping[str, Any], graph: Mapping[str, Any]) -> None:
         """See Reporter."""
@@ -218,7 +229,7 @@ class RedisReporter:
         self._wake.set()
         self._thread.join(timeout=3)
 
-    def _send(self, event: dict[str, Any]) -> None:
+    def _send(self, event: DriverEvent) -> None:
         self._waiting.append(event)
         self._wake.set()
 
@@ -252,29 +263,27 @@ class RedisReporter:
             return
         self._open_due = time.monotonic() + OPEN_SECONDS
         try:
-            self._open = bool(self._redis.exists(f"{self.stream}:open"))
+            self._open = bool(self._redis.exists(run_open(self.run)))
         except self._errors:
             self._open = False
             self._open_due = time.monotonic() + OUTAGE_PAUSE_SECONDS
 
     def _report(self, progress: Progress, *, last: bool = False) -> None:
-        event = {**progress.event(last=last), "state": self._state}
-        for level, node, message in progress.logs():
-            self._waiting.append(
-                {"event": "log", "at": _now(), "level": level, "node": node, "message": message}
-            )
+        event = progress.event(last=last)
+        event["state"] = self._state
+        self._waiting.extend(_line(*line) for line in progress.logs())
         self._waiting.append(event)
 
     def _deliver(self) -> bool:
         while self._waiting:
             event = self._waiting[0]
-            text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+            text = encode(event)
             try:
                 sent = self._redis.pipeline(transaction=False)
                 sent.xadd(self.stream, {"event": text}, maxlen=self._length, approximate=True)
                 sent.expire(self.stream, self._seconds)
                 if event["event"] == "progress":
-                    sent.set(f"{self.stream}:snapshot", text, ex=self._seconds)
+                    sent.set(run_snapshot(self.run), text, ex=self._seconds)
                 sent.execute()
             except self._errors:
                 # Of progress only the newest is worth keeping over an outage.
@@ -339,8 +348,8 @@ class Progress:
         found, self._losses = self._losses, []
         return found
 
-    def event(self, *, last: bool = False) -> dict[str, Any]:
-        """Totals since the run started; see the module's text. `last`: the query has ended."""
+    def event(self, *, last: bool = False) -> ProgressEvent:
+        """Totals since the run started. `last`: the query has ended."""
         # Before the statistics: they know all that a finished batch has read.
         progress = self._read()
         statistics = json.loads(self._gateway.Reports.statistics(self._run))
@@ -353,20 +362,20 @@ class Progress:
         self._offsets.complete(tasks)
         self._latencies.complete(statistics["nodes"], time.monotonic())
         durations = progress.get("durationMs") or {}
-        return {
-            "event": "progress",
-            "at": _now(),
-            "batch": progress.get("batchId"),
-            "duration_ms": durations.get("triggerExecution"),
-            "batch_ms": self._busy(progress.get("batchId")),
-            "input_rate": _number(progress.get("inputRowsPerSecond")),
-            "process_rate": _number(progress.get("processedRowsPerSecond")),
-            "phases": durations,
-            "nodes": statistics["nodes"],
-            "tasks": tasks,
-            "stores": statistics["stores"],
-            "lost": self._offsets.lost,
-        }
+        return ProgressEvent(
+            event="progress",
+            at=_now(),
+            batch=progress.get("batchId"),
+            duration_ms=durations.get("triggerExecution"),
+            batch_ms=self._busy(progress.get("batchId")),
+            input_rate=_number(progress.get("inputRowsPerSecond")),
+            process_rate=_number(progress.get("processedRowsPerSecond")),
+            phases=durations,
+            nodes=statistics["nodes"],
+            tasks=tasks,
+            stores=statistics["stores"],
+            lost=self._offsets.lost,
+        )
 
     def _busy(self, done: Any) -> int:
         """For how many ms the batch after the one that is done has been at work."""
@@ -394,6 +403,10 @@ class Progress:
 
 def _number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _line(level: str, node: str | None, message: str) -> LogEvent:
+    return LogEvent(event="log", at=_now(), level=level, node=node, message=message)
 
 
 def _now() -> int:

@@ -17,6 +17,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from millrace_compiler.driver_events import run_records, run_watched
+
 from millrace_runtime import columns
 from millrace_runtime.tracing import Edges
 
@@ -68,8 +70,8 @@ class Sampling:
     def __init__(self, client: Any, run: str) -> None:
         self._redis = client
         self._run = run
-        self._watched = f"millrace:run:{run}:watched"
-        self._records = f"millrace:run:{run}:records"
+        self._watched = run_watched(run)
+        self._records = run_records(run)
         self._ways: Ways | None = None
         self._due = 0.0
         self._on = False

@@ -59,7 +59,7 @@ def at(seconds: float) -> datetime:
 
 def tell(deployment: Deployment, seconds: float, records: int = 5, **more: Any) -> None:
     """A report so many seconds after noon, and the rules evaluated right then."""
-    event = {**progress(int((NOON + seconds) * 1000), records), **more}
+    event = progress(int((NOON + seconds) * 1000), records, **more)
     recording.record(deployment, "1-1", event)
     alerting.check_all(at(seconds))
 

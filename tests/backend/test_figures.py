@@ -139,8 +139,8 @@ def test_an_answer_is_bounded_and_has_the_highest(
     now = int(time.time())
     many = {f"n{n:04}": {"in": 0, "out": 0, "dropped": {}, "dead_letters": 0} for n in range(1_500)}
     more = {name: {**node, "in": n * 10} for n, (name, node) in enumerate(many.items())}
-    recording.record(deployment, "1-1", {**progress((now - 20) * 1000, 0), "nodes": many})
-    recording.record(deployment, "1-1", {**progress((now - 10) * 1000, 0), "nodes": more})
+    recording.record(deployment, "1-1", progress((now - 20) * 1000, 0, nodes=many))
+    recording.record(deployment, "1-1", progress((now - 10) * 1000, 0, nodes=more))
     client = client_of(people.viewer)
     path = f"/api/deployments/{deployment.pk}/figures?figure=node_in"
     found: Any = client.get(path).json()

@@ -30,7 +30,7 @@ def tell(deployment: Deployment, run: int, at: int, **places: tuple[str, str]) -
     ]
     deployment.refresh_from_db()
     report_id = f"{deployment.pk}-{run}"
-    recording.record(deployment, report_id, {**progress(at, 1), "tasks": tasks})
+    recording.record(deployment, report_id, progress(at, 1, tasks=tasks))
 
 
 def moves() -> list[tuple[str, str, str, str]]:

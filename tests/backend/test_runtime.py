@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from deployments import reconciling, runtime
@@ -15,6 +16,7 @@ from deployments.models import Deployment
 from hypothesis import given
 from hypothesis import strategies as st
 from millrace_backend import redis
+from millrace_compiler.driver_events import ProgressEvent
 
 from .conftest import Client, People
 
@@ -28,9 +30,9 @@ def latency(records: int, p99: int | None = 900) -> dict[str, Any]:
     return {"event": {**event, **totals}, "arrival": {**arrival, **totals}}
 
 
-def progress(at: int, records: int, **more: Any) -> dict[str, Any]:
+def progress(at: int, records: int, **more: Any) -> ProgressEvent:
     """A driver's report as it comes: totals since the run started."""
-    return {
+    event = {
         "event": "progress",
         "at": at,
         "batch": 3,
@@ -68,9 +70,10 @@ def progress(at: int, records: int, **more: Any) -> dict[str, Any]:
         "stores": [{"name": "counts", "node": "counts", "rows": 4, "bytes": 400}],
         **more,
     }
+    return cast(ProgressEvent, event)
 
 
-def report(report_id: str, *events: dict[str, Any]) -> None:
+def report(report_id: str, *events: Mapping[str, Any]) -> None:
     client = redis.client()
     for event in events:
         client.xadd(redis.run_stream(report_id), {"event": json.dumps(event)})
@@ -107,7 +110,7 @@ def test_a_node_that_was_not_reported_before_counts_from_nothing() -> None:
 
 def rates(steps: list[tuple[int, int]], until: int) -> list[float]:
     """The rate in of each second's report, while the total grows by steps of (ms, records)."""
-    history: list[dict[str, Any]] = []
+    history: list[ProgressEvent] = []
     found = []
     for at in range(0, until + 1, 1_000):
         last = progress(at, sum(records for when, records in steps if when <= at))
@@ -134,8 +137,8 @@ def test_what_comes_after_a_pause_is_not_spread_over_the_pause() -> None:
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=60))
 def test_reports_that_are_not_kept_change_no_rate(growth: list[int]) -> None:
     """Whoever follows the stream and whoever reads it afresh see the same, a report a second."""
-    reports: list[dict[str, Any]] = []
-    kept: list[dict[str, Any]] = []
+    reports: list[ProgressEvent] = []
+    kept: list[ProgressEvent] = []
     total = 0
     for second, more in enumerate(growth):
         total += more

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
+from millrace_compiler.driver_events import ProgressEvent
 from millrace_runtime import Topology, columns, session
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.job import Job
@@ -61,7 +62,7 @@ class Run:
 
     def read_all(
         self,
-        during: list[dict[str, Any]] | None = None,
+        during: list[ProgressEvent] | None = None,
         record_handlers: Sequence[RecordHandler] = (),
     ) -> dict[str, Any]:
         """Reads what the topics hold now; the last progress event, with `said` about losses.

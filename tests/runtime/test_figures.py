@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from millrace_compiler.driver_events import ProgressEvent
 from millrace_runtime import Topology, json, key_value_store, long, string
 
 from tests.runtime import topics
@@ -109,7 +110,7 @@ def test_for_how_long_a_batch_has_been_at_work_is_told_while_it_is(figures: Figu
     slow.to(target, key=string(), value=string())
     run = figures.job(topology)
     topics.produce(figures.address, source, [{"key": "a", "value": str(n)} for n in range(6)])
-    during: list[dict[str, Any]] = []
+    during: list[ProgressEvent] = []
     event = run.read_all(during)
     busy = [each["batch_ms"] for each in during]
     assert max(busy) > 500

@@ -48,7 +48,7 @@ def failure(run: Run, *handlers: RecordHandler) -> dict[str, Any]:
     """The failure with which a run ends."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever Spark raises
         run.read_all(record_handlers=handlers)
-    return explain(caught.value).as_dict()
+    return dict(explain(caught.value).as_dict())
 
 
 def decided(record: dict[str, Any], handler: Any) -> RecordHandler:

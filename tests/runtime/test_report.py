@@ -33,7 +33,7 @@ def test_states_and_logs_arrive_in_their_order(redis_url: str) -> None:
     report = RedisReporter(redis_url, "order")
     report.state("starting")
     report.log("info", "hello", "node")
-    report.state("failed", {"code": "processing", "node": "n", "message": "m"})
+    report.state("failed", {"code": "processing", "node": "n", "parameter": None, "message": "m"})
     report.close()
     entries: Any = redis.Redis.from_url(redis_url).xrange("millrace:run:order")
     events = [json.loads(fields[b"event"]) for _, fields in entries]

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import hmac
-import json
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import redis
+from millrace_compiler.driver_events import (
+    DriverEvent,
+    ErrorFields,
+    StepEvent,
+    of_entry,
+    run_keys,
+    run_stream,
+)
 
 from millrace_workers.model import Failure
 
@@ -16,9 +23,6 @@ from millrace_workers.model import Failure
 LOOK_BACK = 500
 #: log events may lie before the last progress
 PULSE_LOOK_BACK = 10
-#: of a run, besides its stream: the last progress, whether a page shows it, whether a page shows
-#: its records, and these
-KEYS = ("snapshot", "open", "watched", "records")
 #: commands of a driver that reports
 REPORTING = [
     *("+ping", "+hello", "+auth", "+client|setinfo", "+client|setname"),
@@ -64,20 +68,17 @@ class Reports:
         The event of a driver that has run for long may have been trimmed: then its progress counts.
         Raises redis.RedisError where Redis does not answer.
         """
-        entries: list[Any] = self._redis.xrevrange(  # type: ignore[assignment]
-            f"millrace:run:{report_id}", count=LOOK_BACK
-        )
         progress: float | None = None
-        step: dict[str, Any] | None = None
-        for _, fields in entries:
-            event: dict[str, Any] = json.loads(next(iter(fields.values())))
-            if event.get("event") == "state":
-                last = step or event
+        step: StepEvent | None = None
+        for event in self._newest(report_id, LOOK_BACK):
+            if event["event"] == "state":
+                at = step["at"] if step else event["at"]
+                detail = step["detail"] if step else None
                 failure = failure_of(event.get("error"))
-                return StateReport(event["state"], last["at"] / 1000, failure, last.get("detail"))
-            if event.get("event") == "step" and step is None:
+                return StateReport(event["state"], at / 1000, failure, detail)
+            if event["event"] == "step" and step is None:
                 step = event
-            if event.get("event") == "progress" and progress is None:
+            if event["event"] == "progress" and progress is None:
                 progress = event["at"] / 1000
         return None if progress is None else StateReport("running", progress, None)
 
@@ -86,17 +87,24 @@ class Reports:
 
         Raises redis.RedisError where Redis does not answer.
         """
-        entries: list[Any] = self._redis.xrevrange(  # type: ignore[assignment]
-            f"millrace:run:{report_id}", count=PULSE_LOOK_BACK
-        )
-        events: list[dict[str, Any]] = [
-            json.loads(next(iter(fields.values()))) for _, fields in entries
-        ]
+        events = self._newest(report_id, PULSE_LOOK_BACK)
         if not events:
             return None
-        last = next((each for each in events if each.get("state")), {})
-        busy = float(last.get("batch_ms") or 0) / 1000
-        return Pulse(events[0]["at"] / 1000, last.get("state"), busy)
+        at = events[0]["at"] / 1000
+        for event in events:
+            if event["event"] == "progress" and event.get("state"):
+                return Pulse(at, event.get("state"), (event.get("batch_ms") or 0) / 1000)
+            if event["event"] == "state":
+                return Pulse(at, event["state"], 0.0)
+        return Pulse(at, None, 0.0)
+
+    def _newest(self, report_id: str, count: int) -> list[DriverEvent]:
+        """The newest events of a run, newest first."""
+        entries: list[Any] = self._redis.xrevrange(  # type: ignore[assignment]
+            run_stream(report_id), count=count
+        )
+        found = (of_entry(fields) for _, fields in entries)
+        return [event for event in found if event is not None]
 
     def grant(self, report_id: str) -> str:
         """The address with which a driver reports into its own stream and does nothing else.
@@ -110,13 +118,12 @@ class Reports:
             return self._url
         name = f"millrace-run-{report_id}"
         password = hmac.digest(address.password.encode(), name.encode(), "sha256").hex()
-        stream = f"millrace:run:{report_id}"
         self._redis.acl_setuser(
             name,
             enabled=True,
             reset=True,
             passwords=[f"+{password}"],
-            keys=[stream, *(f"{stream}:{each}" for each in KEYS)],
+            keys=list(run_keys(report_id)),
             commands=REPORTING,
         )
         host = address.netloc.rpartition("@")[2]
@@ -129,11 +136,10 @@ class Reports:
 
     def forget(self, report_id: str) -> None:
         """Drop the stream of a run whose number is used for the first time."""
-        stream = f"millrace:run:{report_id}"
-        self._redis.delete(stream, *(f"{stream}:{each}" for each in KEYS))
+        self._redis.delete(*run_keys(report_id))
 
 
-def failure_of(error: dict[str, Any] | None) -> Failure | None:
+def failure_of(error: ErrorFields | None) -> Failure | None:
     """The failure in a state event."""
     if error is None:
         return None
