@@ -31,6 +31,7 @@ class {name}(Operator):
     title = "{title}"
     icon = "box"
     help = "What a user has to know, with the rule of Kafka Streams that it keeps."
+    guarantee = "What holds for every record, and in which order."
     synonyms = ("what", "a newcomer", "would search for")
     in_ports = (InPort("in", ("stream",)),)
     out_ports = (OutPort("out", "stream"),)

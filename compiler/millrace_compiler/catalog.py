@@ -35,7 +35,7 @@ def catalog_text() -> str:
 def _kind(cls: type[Operator]) -> dict[str, object]:
     shown = example(cls.kind)
     # The palette's card is small: times where they matter.
-    times = cls.reads_clock or cls.kind == "source.stream"
+    times = cls.reads_clock or cls.has_timestamps
     return {
         "kind": cls.kind,
         "title": cls.title,

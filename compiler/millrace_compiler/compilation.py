@@ -10,7 +10,6 @@ from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable
 from millrace_compiler.diagnostics import Diagnostic, Report
 from millrace_compiler.document import Document, read_document
 from millrace_compiler.graph import Graph
-from millrace_compiler.guarantees import guarantee_of
 from millrace_compiler.infer import Ports, infer_ports
 from millrace_compiler.operator import Store
 from millrace_compiler.operators.sources.base import Source
@@ -137,13 +136,12 @@ class Compilation:
             runs = runs_as(plan, operator)
             if runs is None:
                 continue
-            promise = guarantee_of(operator.kind)
             steps = plan.physical.node_steps[plan.physical.aliases.get(id_, id_)]
             subs = sorted({plan.of_step[step] for step in steps if step in plan.of_step})
             nodes[id_] = {
                 "runs_as": runs,
-                "guarantee": promise.guarantee,
-                "why": promise.why,
+                "guarantee": operator.guarantee,
+                "why": operator.why,
                 "subtopologies": subs,
             }
         return nodes

@@ -235,14 +235,14 @@ class Graph:
                 )
 
     def _same(self, source: Source, first: Source, topic: str) -> bool:
-        parameter = "topics" if source.kind == "source.stream" else "topic"
+        [parameter] = source.topic_parameters
         if isinstance(source, SourceStream) and source.topic_pattern:
             parameter = "topic_pattern"
         if source.kind != first.kind:
             code = "topic_roles"
         elif set(source.topic_names()) != set(first.topic_names()):
             code = "topic_overlap"
-        elif source.kind != "source.stream":
+        elif not source.may_share_topic:
             code = "topic_table_twice"
         elif source.formats() != first.formats():
             code = "topic_formats"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from millrace_compiler.operator import registry
+
 
 @dataclass(frozen=True)
 class Need:
@@ -33,12 +35,11 @@ def topics_of(document: Mapping[str, Any]) -> list[Need]:
         params = node.get("params") or {}
         if params.get("reader") is not None:
             continue  # its records come from elsewhere
-        if node["kind"].startswith("source."):
-            for topic in params.get("topics") or []:
-                need(topic, node["id"], "topics")
-            need(params.get("topic"), node["id"], "topic")
-        elif node["kind"] == "sink.topic":
-            need(params.get("topic"), node["id"], "topic")
+        operator = registry().get(node["kind"])
+        for parameter in operator.topic_parameters if operator else ():
+            named = params.get(parameter)
+            for topic in named if isinstance(named, list) else [named]:
+                need(topic, node["id"], parameter)
     need((document.get("settings") or {}).get("dead_letter_topic"), None, "dead_letter_topic")
     return list(found.values())
 

@@ -51,6 +51,18 @@ class Ask:
     path: str | None
 
 
+@dataclass(frozen=True)
+class Buffer:
+    """Rows that an operator keeps in a form of its own: the key of one input, values of inputs.
+
+    ``values`` are input ports by the names of the values.
+    """
+
+    kind: str
+    keyed: str
+    values: Mapping[str, str]
+
+
 class Scope:
     """What a node sees while types are inferred: its inputs, its stores, a place for faults."""
 
@@ -94,6 +106,12 @@ class Operator:
     icon: ClassVar[str]
     help: ClassVar[str]
     synonyms: ClassVar[tuple[str, ...]] = ()
+    #: What it guarantees, with the rule of Kafka Streams, and why it is not Spark's own operation.
+    guarantee: ClassVar[str]
+    why: ClassVar[str] = (
+        "The stream task processes records one by one, depth first, so order, timestamps and "
+        "errors are those of each record. DataFrame operations do not keep them."
+    )
     rules: ClassVar[tuple[str, ...]] = ()
     in_ports: ClassVar[tuple[InPort, ...]] = ()
     out_ports: ClassVar[tuple[OutPort, ...]] = ()
@@ -114,6 +132,18 @@ class Operator:
     keeps_null_keys: ClassVar[bool] = False
     #: Runs the user's own Python.
     runs_python: ClassVar[bool] = False
+    #: The parameters that name topics outside, which it reads or writes.
+    topic_parameters: ClassVar[tuple[str, ...]] = ()
+    #: Its example shows timestamps, as for one that reads a clock.
+    has_timestamps: ClassVar[bool] = False
+    #: In a program, what comes of it has a variable of its own.
+    names_result: ClassVar[bool] = False
+    #: It belongs to the table before it, whose variable it then is.
+    continues_table: ClassVar[bool] = False
+    #: Its call returns its output ports by their names.
+    returns_ports: ClassVar[bool] = False
+    #: What it keeps beside stores, if it does.
+    buffer: ClassVar[Buffer | None] = None
     #: Parameters that stand without their name in the program's call.
     positional: ClassVar[tuple[str, ...]] = ()
 
@@ -246,6 +276,10 @@ class Operator:
 class Store(Operator):
     """Base of the store nodes."""
 
+    why = (
+        "Spark's state stores are bound to the query plan and cannot be scanned in key order. "
+        "These are stored under the store's name, so they survive changes of the topology."
+    )
     keeps_versions: ClassVar[bool] = False
 
     def words(self) -> list[Call]:

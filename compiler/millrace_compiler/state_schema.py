@@ -99,18 +99,12 @@ class _Schemas:
         """Their schemas; none for a step that keeps nothing."""
         if not self.kept:
             return
-        if self.operator.kind in ("process", "process_values"):
+        buffer = self.operator.buffer
+        if self.step.keeps.shared:
             yield from map(self._of_processor, self.operator.stores)
-        elif self.operator.kind == "join.stream_stream":
-            left, right = self._input("left"), self._input("right")
-            values = {"left": left.value, "right": right.value}
-            yield self._store(self.operator, "join_buffer", left, values)
-        elif self.operator.kind == "join.stream_table":
-            left = self._input("left")
-            yield self._store(self.operator, "grace_buffer", left, {"value": left.value})
-        elif self.operator.kind == "suppress":
-            table = self._input("in")
-            yield self._store(self.operator, "suppress_buffer", table, {"value": table.value})
+        elif buffer is not None:
+            values = {name: self._input(port).value for name, port in buffer.values.items()}
+            yield self._store(self.operator, buffer.kind, self._input(buffer.keyed), values)
         elif self.step.op == "foreign_key_lookup":
             yield self._subscriptions()
         else:
@@ -128,7 +122,7 @@ class _Schemas:
         if out.window is not None and out.window.type == "session":
             kind = "session"
         if connected:
-            kind = connected.kind.removeprefix("store.")
+            kind = connected.type
         part = "row" if self.step.op == "foreign_key_resolve" and not connected else "value"
         return self._store(connected or self.operator, kind, out, {part: out.value})
 
@@ -140,14 +134,13 @@ class _Schemas:
 
     def _of_processor(self, store: Store) -> dict[str, Any]:
         values = store.values
-        made = self._named(store, store.kind.removeprefix("store."))
+        made = self._named(store, store.type)
         if values.get("retain_duplicates"):
             made["duplicates"] = True
-        size = values.get("window_size")
         return made | {
             "key": spark_json(_known(values.get("key_type"))),
             "values": {"value": spark_json(_known(values.get("value_type")))},
-            "windows": {"size": size} if store.kind == "store.window" else None,
+            "windows": {"size": values["window_size"]} if "window_size" in values else None,
         }
 
     def _named(self, owner: Operator, kind: str) -> dict[str, Any]:

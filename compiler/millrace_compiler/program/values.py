@@ -29,7 +29,7 @@ class Values:
         """Whether a node's call gives its output ports by their names."""
         if operator.dynamic_outputs is None:
             return False
-        return operator.kind == "split" or operator.outputs() != ("out",)
+        return operator.returns_ports or operator.outputs() != ("out",)
 
     def input(self, operator: Operator, port: str, index: int) -> ast.expr:
         """The variable of what comes in at a port."""

@@ -187,7 +187,7 @@ class _Writer:
         if first is None or first.source != before.id or self.values.is_mapping(before):
             return False
         # A person names what is counted, and what has a comment before it is written.
-        table = before.family == "aggregations" and operator.kind != "suppress"
+        table = before.names_result and not operator.continues_table
         commented = (
             len(statement.nodes) == 1 and operator.family == "sinks" and self._commented(before)
         )

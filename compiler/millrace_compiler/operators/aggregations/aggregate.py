@@ -22,6 +22,8 @@ class Aggregate(Aggregation):
         "Starts with the initializer and applies the aggregator to each value of a key [AG1]. A "
         "null result deletes the row [NU1]. The merger combines sessions that overlap [SE2]."
     )
+    guarantee = "Every update of every key, in order; values are combined in record order [AG1]."
+    why = "Spark aggregates in no fixed order and returns one row per key and micro-batch."
     synonyms = ("fold", "collect", "average", "statistics", "accumulate", "聚合", "平均")
     rules = ("AG1", "AG2", "AG3", "NU1", "SE2", "RP1", "GT1", "GT2")
     first = (

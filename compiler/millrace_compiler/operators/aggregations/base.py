@@ -40,6 +40,7 @@ class Windowed(Operator):
     out_ports = (OutPort("out", "table"),)
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
     stateful = True
+    names_result = True
 
     window = optional(WindowOf("Window", WINDOW_HELP, required=False))
 

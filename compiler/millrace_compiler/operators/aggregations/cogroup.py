@@ -27,6 +27,8 @@ class Cogroup(Windowed):
         "Each input has its own aggregator; they share initializer, store and result [AG5]. The "
         "inputs must have the same key type and be co-partitioned [RP4]."
     )
+    guarantee = "One aggregate, updated by all inputs in record order [AG5]."
+    why = "Spark's cogroup gets the whole micro-batch of each side, without their common order."
     synonyms = ("combine", "co-group", "multi aggregate", "profile", "联合聚合")
     rules = ("AG5", "RP1", "RP4")
     dynamic_inputs = "inputs"

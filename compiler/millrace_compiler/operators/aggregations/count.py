@@ -18,6 +18,13 @@ class Count(Aggregation):
         "expression repartitions first [RP1]. Records with a null key or value are dropped and "
         "counted; in time and session windows, null values count."
     )
+    guarantee = (
+        "Every update of every key, in order, with the highest timestamp of its records [AG2]."
+    )
+    why = (
+        "Spark's groupBy().count() returns one row per key and micro-batch: updates in between "
+        "and their timestamps are lost."
+    )
     synonyms = ("number of", "frequency", "per hour", "histogram", "计数", "每小时计数", "统计")
     rules = ("AG1", "AG2", "AG3", "TW1", "TW2", "TW3", "RP1", "GT1")
     first = ("group_by", "window", "emit")

@@ -20,6 +20,8 @@ class Reduce(Aggregation):
         "The first value of a key becomes the result; each further value is combined with the "
         "current result [AG1]. A null result deletes the row [NU1]."
     )
+    guarantee = "Every update of every key, in order; values are combined in record order [AG1]."
+    why = "Spark aggregates in no fixed order and returns one row per key and micro-batch."
     synonyms = ("sum", "max", "min", "total", "fold", "combine", "latest", "归约", "求和", "最大")
     rules = ("AG1", "AG2", "AG3", "NU1", "RP1", "GT1", "GT2")
     first = ("reducer", "subtractor", "group_by", "window", "emit")

@@ -26,6 +26,8 @@ class JoinForeignKey(Join):
         "update the result: a right row updates every left row that refers to it [FK4]. Uses two "
         "internal topics."
     )
+    guarantee = "Updates of both sides update the result; outdated responses are dropped [FK]."
+    why = "Spark has no foreign-key join of changing tables."
     synonyms = ("reference", "many to one", "relation", "外键", "关联")
     rules = ("FK1", "FK2", "FK3", "FK4", "FK5", "FK6", "FK7", "FK8")
     in_ports = (InPort("left", ("table",)), InPort("right", ("table",)))

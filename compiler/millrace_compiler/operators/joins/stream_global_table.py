@@ -24,6 +24,8 @@ class JoinStreamGlobalTable(Join):
         "The key expression selects the row; the stream is not repartitioned and the record keeps "
         "its key [GK1]."
     )
+    guarantee = "The row at processing time, without a repartition [GK1]."
+    why = "Spark joins a whole micro-batch with one state of the table."
     synonyms = ("enrich", "lookup", "broadcast join", "dimension", "补充", "查找")
     rules = ("GK1", "GK2")
     in_ports = (InPort("left", ("stream",)), InPort("right", ("global_table",)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.durations import LONGEST, show_duration
 from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operator import Buffer, Inference, Scope
 from millrace_compiler.operators.joins.base import ALL_TYPES, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Duration
@@ -28,6 +28,13 @@ class JoinStreamStream(Join):
         "before, left + after], inclusive [SJ1]. In left and outer joins, a record without a "
         "match is forwarded when its window and grace period have passed [SJ4]."
     )
+    guarantee = (
+        "All pairs within the window, inclusive, and late ones within the grace period [SJ1][SJ4]."
+    )
+    why = (
+        "Spark's stream–stream joins emit outer rows and drop late rows by a watermark that is "
+        "set between micro-batches."
+    )
     synonyms = ("correlate", "match", "window join", "interval join", "流连接", "关联")
     rules = ("SJ1", "SJ2", "SJ3", "SJ4", "SJ5", "SJ6", "RP4")
     in_ports = (InPort("left", ("stream",)), InPort("right", ("stream",)))
@@ -36,6 +43,7 @@ class JoinStreamStream(Join):
     stateful = True
     keeps_null_keys = True
     reads_clock = True
+    buffer = Buffer("join_buffer", "left", {"left": "left", "right": "right"})
 
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
     before = Duration(

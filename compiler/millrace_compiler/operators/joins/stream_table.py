@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from millrace_compiler.durations import show_duration
 from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Scope
+from millrace_compiler.operator import Buffer, Inference, Scope
 from millrace_compiler.operators.joins.base import INNER_LEFT, TYPE_HELP, Join
 from millrace_compiler.operators.tables.updates import same_keys
 from millrace_compiler.parameters import Choice, Duration, optional
@@ -27,12 +27,15 @@ class JoinStreamTable(Join):
         "result [ST-1][ST-2]. A versioned table returns the row as of the record's timestamp "
         "[VS2]; with a grace period, stream records wait for late table updates [ST-3]."
     )
+    guarantee = "The row at processing time, or as of the record's timestamp if versioned [ST-2]."
+    why = "Spark joins a whole micro-batch with one state of the table."
     synonyms = ("enrich", "lookup", "add", "dimension", "补充", "丰富", "查找")
     rules = ("ST-1", "ST-2", "ST-3", "ST-4", "VS2", "RP4")
     in_ports = (InPort("left", ("stream",)), InPort("right", ("table",)))
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "joiner", "grace")
     stateful = True
+    buffer = Buffer("grace_buffer", "left", {"value": "left"})
     driving_ports = ("left",)
     keeps_null_keys = True
 

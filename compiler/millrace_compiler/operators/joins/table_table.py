@@ -26,6 +26,8 @@ class JoinTableTable(Join):
         "An update on either side recomputes the row of its key [TT1]. The tables must be "
         "co-partitioned [TT6]."
     )
+    guarantee = "Every update of either side recomputes the row, including deletes [TT1]."
+    why = "Spark cannot join two changing tables without windows."
     synonyms = ("combine", "merge rows", "primary key", "表连接")
     rules = ("TT1", "TT2", "TT3", "TT4", "TT5", "TT6")
     in_ports = (InPort("left", ("table",)), InPort("right", ("table",)))

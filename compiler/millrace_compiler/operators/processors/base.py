@@ -29,6 +29,12 @@ TEMPLATE = """class Forward(Processor):
 class ProcessorNode(Operator):
     """Runs the user's own Python class for each record."""
 
+    guarantee = (
+        "The class gets one record at a time, in order; stores and punctuations are exact [PA2]."
+    )
+    why = (
+        "Spark's Python state API gets the rows of a key in a batch, without order or stream time."
+    )
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     dynamic_outputs = "outputs"
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")

@@ -20,6 +20,8 @@ class SinkPrint(Operator):
     icon = "terminal-2"
     place = 2
     help = "Writes one line for each record, prefixed with the label."
+    guarantee = "One line for each record, in order; after a crash, lines may be repeated."
+    why = "Spark's console sink prints a micro-batch as a table, and only its first rows."
     synonyms = ("print", "console", "debug", "log", "stdout", "打印")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
 

@@ -28,7 +28,13 @@ class SinkTopic(Operator):
         "are partitioned by Kafka's default partitioner; deletes of a table are written as null "
         "values."
     )
+    guarantee = (
+        "Records keep their order, timestamps and headers and go to the partition that Kafka "
+        "Streams would choose; at least once, or exactly once if set [PL8]."
+    )
+    why = "Spark's Kafka sink writes no timestamps and has no transactions."
     synonyms = ("output", "produce", "write", "publish", "kafka", "输出", "写入")
+    topic_parameters = ("topic",)
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     first = ("topic", "topic_expression", "key", "value", "partition")
 

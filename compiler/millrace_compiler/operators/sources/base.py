@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from millrace_compiler.formats import FormatOf
 from millrace_compiler.lowering import NodeLowering
@@ -16,6 +17,9 @@ _TIMES = ("TIMESTAMP", "BIGINT", "INT", "SMALLINT", "TINYINT")
 
 class Source(Operator):
     """A topic becomes a stream or a table."""
+
+    #: Several of them may read one topic.
+    may_share_topic: ClassVar[bool] = False
 
     key = FormatOf("Key format", "Serialization format of the key.")
     value = FormatOf("Value format", "Serialization format of the value.")

@@ -26,7 +26,10 @@ class SourceGlobalTable(Source):
         "joined with it by any expression and without a shuffle [GK1]. It is not synchronized "
         "with stream time [GK2] and can only be used in joins [GK3]."
     )
+    guarantee = "All rows in every task; not synchronized with stream time [GK2]."
+    why = "A broadcast in Spark is read once; a global table follows its topic."
     synonyms = ("globalktable", "broadcast", "dimension", "enrich", "lookup", "全局表")
+    topic_parameters = ("topic",)
     rules = ("GK1", "GK2", "GK3")
     out_ports = (OutPort("out", "global_table"),)
     first = ("topic",)

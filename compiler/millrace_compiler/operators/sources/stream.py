@@ -28,7 +28,17 @@ class SourceStream(ReadStream):
         "are merged by timestamp, earliest first [PL1]. Records that cannot be deserialized go to "
         "the deserialization handler."
     )
+    guarantee = (
+        "Offset order within a partition; across partitions, smallest timestamp first [PL1]."
+    )
+    why = (
+        "Spark reads partitions in parallel, without an order between them; the stream task "
+        "restores the order of Kafka Streams."
+    )
     synonyms = ("kstream", "input", "consume", "read", "topic", "events", "输入", "数据源")
+    topic_parameters = ("topics",)
+    has_timestamps = True
+    may_share_topic = True
     rules = ("PL1", "ST10", "EH1")
     out_ports = (OutPort("out", "stream"),)
     first = ("topics", "topic_pattern")

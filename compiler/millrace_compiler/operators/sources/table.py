@@ -25,7 +25,13 @@ class SourceTable(TimedSource):
         "Reads a topic as a table: a record replaces the row of its key, and a null value deletes "
         "it [KT1]. Records with a null key are dropped and counted."
     )
+    guarantee = "Every update in offset order, with the previous row [KT1]."
+    why = (
+        "Spark has no table that changes within a micro-batch; a stream–static join uses one "
+        "state of the table for the whole batch."
+    )
     synonyms = ("ktable", "changelog", "compacted", "upsert", "reference data", "lookup", "表")
+    topic_parameters = ("topic",)
     rules = ("KT1", "KT2")
     out_ports = (OutPort("out", "table"),)
     first = ("topic",)

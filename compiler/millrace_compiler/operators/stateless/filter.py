@@ -24,6 +24,7 @@ class Filter(StreamOrTable):
         "Forwards records for which the predicate is true; null counts as false. On a table, a "
         "row that no longer matches is deleted from the result [KT3]."
     )
+    guarantee = "Keeps the order of records [ST1]."
     synonyms = ("where", "keep", "select rows", "condition", "过滤", "筛选")
     rules = ("KT3",)
 

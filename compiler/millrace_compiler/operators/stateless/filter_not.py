@@ -18,6 +18,7 @@ class FilterNot(Filter):
         "Drops records for which the predicate is true; null counts as false, so the record is "
         "kept. On a table, a dropped row is deleted from the result [KT3]."
     )
+    guarantee = "Keeps the order of records [ST1]."
     synonyms = ("drop", "exclude", "reject", "remove", "except", "排除")
 
     predicate = Expression(

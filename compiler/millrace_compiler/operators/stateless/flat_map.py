@@ -24,6 +24,7 @@ class FlatMap(Operator):
         "empty array produces no record, a null array is a processing error [NU2]. The key counts "
         "as changed [RP1]."
     )
+    guarantee = "The results of a record stay together, in the order of the array [ST2]."
     synonyms = ("explode", "unnest", "split", "expand", "multiply", "展开")
     rules = ("NU2", "RP1")
     in_ports = STREAM_IN

@@ -23,6 +23,7 @@ class FlatMapValues(Operator):
         "The expression returns an array; each element becomes a record with the same key. An "
         "empty array produces no record, a null array is a processing error [NU2]."
     )
+    guarantee = "The results of a record stay together, in the order of the array [ST2]."
     synonyms = ("explode", "split", "words", "unnest", "tokenize", "拆分")
     rules = ("NU2",)
     in_ports = STREAM_IN

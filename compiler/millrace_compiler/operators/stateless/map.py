@@ -23,6 +23,7 @@ class Map(Operator):
         "as changed, so a later grouping or join repartitions the stream [RP1]. If only the value "
         "changes, “Map values” avoids the repartition."
     )
+    guarantee = "One result for each record, in order, with its timestamp and headers [ST2]."
     synonyms = ("transform", "project", "select", "convert", "映射")
     rules = ("RP1",)
     in_ports = STREAM_IN

@@ -23,6 +23,7 @@ class MapValues(StreamOrTable):
         "One record in, one record out; the key does not change, so no repartition follows. On a "
         "table, deletes are forwarded without evaluating the expression [KT4]."
     )
+    guarantee = "One result for each record, in order, with its key, timestamp and headers [ST2]."
     synonyms = ("transform", "project", "compute", "derive", "enrich", "convert", "计算")
     rules = ("KT4",)
 

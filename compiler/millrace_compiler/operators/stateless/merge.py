@@ -25,6 +25,8 @@ class Merge(Operator):
         "Forwards all records of all inputs in the order in which they are processed. The inputs "
         "must have equal types; their partitions need not match."
     )
+    guarantee = "Records of all inputs, in the order in which they are processed."
+    why = "Spark's union reads one input after the other; the stream task keeps record order."
     synonyms = ("union", "combine", "concat", "join streams", "合并")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     out_ports = STREAM_OUT

@@ -22,6 +22,8 @@ class Peek(Operator):
     icon = "eye"
     place = 8
     help = "The message is written to the deployment's log; the record is not changed."
+    guarantee = "One line for each record, in order; after a crash, lines may be repeated."
+    why = "Spark may evaluate a DataFrame operation more than once; the stream task does not."
     synonyms = ("log", "debug", "inspect", "print", "tap", "查看")
     in_ports = STREAM_OR_TABLE
     out_ports = STREAM_OUT

@@ -26,6 +26,8 @@ class Repartition(Operator):
         "the number of partitions. Records with a null key are dropped without being counted "
         "[RP3]."
     )
+    guarantee = "All records of a key go to the same task, in order [RP2]."
+    why = "Spark's repartition does not keep the order, and its hash differs from Kafka's."
     synonyms = ("shuffle", "through", "partitions", "redistribute", "rebalance", "重分区")
     rules = ("RP2", "RP3")
     in_ports = STREAM_IN

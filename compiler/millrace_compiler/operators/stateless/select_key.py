@@ -23,6 +23,7 @@ class SelectKey(Operator):
         "Sets the key to an expression. The key counts as changed, so a later grouping or join "
         "repartitions the stream [RP1]."
     )
+    guarantee = "One result for each record, in order, with its timestamp and headers [ST2]."
     synonyms = ("key by", "rekey", "partition by", "re-key", "选择键")
     rules = ("RP1",)
     in_ports = STREAM_IN

@@ -27,8 +27,11 @@ class Split(Operator):
         "Branches are evaluated in order and the first match wins. Records without a match go to "
         "the default port, or are dropped if there is none."
     )
+    guarantee = "Each record goes to one branch and is processed there before the next record."
+    why = "With a filter for each branch, Spark would read the input once for each of them."
     synonyms = ("branch", "route", "switch", "case", "分支", "分流")
     in_ports = STREAM_OR_TABLE
+    returns_ports = True
     dynamic_outputs = "branches"
 
     branches = Branches("Branches", "Port and predicate of each branch, evaluated in order.")

@@ -33,7 +33,7 @@ def check_store(scope: Scope, kinds: tuple[str, ...], port: Port) -> None:
             )
     retention = store.values.get("retention")
     window = port.window
-    if isinstance(retention, int) and window and store.kind in ("store.window", "store.session"):
+    if isinstance(retention, int) and window:
         reach = window.reach
         if retention < reach:
             needed_text = "without end" if window.type == "unlimited" else show_duration(reach)

@@ -18,6 +18,7 @@ class StoreKeyValue(StoreNode):
         "put_if_absent, delete, range, prefix_scan, all. Iterates in the order of the serialized "
         "keys."
     )
+    guarantee = "The rows as of the last micro-batch, in the order of the serialized keys [SS2]."
     synonyms = ("state store", "map", "rocksdb", "materialized", "queryable", "状态存储")
     rules = ("SS2", "SS3")
     out_ports = (OutPort("out", "same"),)

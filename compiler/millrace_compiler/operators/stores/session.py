@@ -18,6 +18,7 @@ class StoreSession(StoreNode):
         "Names the state of an aggregation over session windows, or provides a session store for "
         "processors: put, remove, fetch, find_sessions."
     )
+    guarantee = "The sessions as of the last micro-batch, within the retention [SS3]."
     synonyms = ("sessions", "activity", "retention", "materialized", "会话存储")
     rules = ("SS2", "SS3")
     out_ports = (OutPort("out", "same"),)

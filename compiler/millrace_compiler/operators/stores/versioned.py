@@ -18,6 +18,7 @@ class StoreVersioned(StoreNode):
         "Keeps the values of each key with their timestamps, so that a join can look up the value "
         "as of a record's timestamp [VS2]. Records older than the history are dropped [VS1]."
     )
+    guarantee = "The versions within the history retention, looked up by timestamp [VS1][VS2]."
     synonyms = ("history", "temporal", "as of", "point in time", "版本存储")
     rules = ("VS1", "VS2", "VS3")
     out_ports = (OutPort("out", "same"),)

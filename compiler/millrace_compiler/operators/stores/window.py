@@ -18,6 +18,7 @@ class StoreWindow(StoreNode):
         "Names the state of a windowed aggregation, or provides a store by key and time for "
         "processors. Rows older than the retention are removed."
     )
+    guarantee = "The rows as of the last micro-batch, within the retention [SS3]."
     synonyms = ("windowed", "time", "retention", "materialized", "窗口存储")
     rules = ("SS2", "SS3")
     out_ports = (OutPort("out", "same"),)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from millrace_compiler.diagnostics import Report
 from millrace_compiler.durations import show_duration
 from millrace_compiler.lowering import NodeLowering
-from millrace_compiler.operator import Inference, Operator, Scope, no_questions
+from millrace_compiler.operator import Buffer, Inference, Operator, Scope, no_questions
 from millrace_compiler.parameters import Choice, DependsOn, Duration, Whole, optional
 from millrace_compiler.ports import InPort, OutPort
 from millrace_compiler.program.words import Call, call, duration
@@ -26,12 +26,18 @@ class Suppress(Operator):
         "plus grace period [KT7]. With “time_limit”, each key emits at most one update per "
         "interval [KT5]."
     )
+    guarantee = (
+        "One final result per window, or the latest update per time limit, by stream time [KT7]."
+    )
+    why = "Spark's append mode emits final rows by a watermark that is set once per micro-batch."
     synonyms = ("final result", "debounce", "throttle", "rate limit", "buffer", "抑制", "最终结果")
     rules = ("KT5", "KT6", "KT7", "KT8", "KT9")
     in_ports = (InPort("in", ("table",)),)
     out_ports = (OutPort("out", "table"),)
     stateful = True
     reads_clock = True
+    continues_table = True
+    buffer = Buffer("suppress_buffer", "in", {"value": "in"})
 
     until = Choice("Until", "When to emit.", ("window_closes", "time_limit"))
     limit = optional(

@@ -23,6 +23,7 @@ class ToStream(Operator):
         "Each change of a row becomes a record with the row's key and new value; a delete becomes "
         "a null value."
     )
+    guarantee = "Every update as a record, in order; deletes have null values [KT1]."
     synonyms = ("changelog", "updates", "changes", "cdc", "变更流")
     in_ports = (InPort("in", ("table",)),)
     out_ports = STREAM_OUT

@@ -24,6 +24,8 @@ class ToTable(Operator):
         "changed before, the stream is repartitioned first [RP1]. Records with a null key are "
         "dropped."
     )
+    guarantee = "Every update in order, with the previous row [KT1]."
+    why = "Spark has no table that changes within a micro-batch."
     synonyms = ("latest", "dedupe", "distinct", "last value", "upsert", "去重", "最新值")
     rules = ("KT1", "KT2", "RP1")
     in_ports = STREAM_IN
