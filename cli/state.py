@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime import checkpoint
+from millrace_runtime import checkpoint, storage
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.simulation import simulation_session
 from millrace_runtime.state_reading import StateQuery, read_state, stores_of
@@ -20,13 +20,17 @@ from launcher import places
 
 def state_command(arguments: argparse.Namespace) -> int:
     """Print the stores of a checkpoint, or a page of one. Exit 2 where it cannot be read."""
-    if arguments.store is None:
-        _list(_folder(arguments.checkpoint), as_json=arguments.json)
+    folder = _folder(arguments.checkpoint)
+    if arguments.store is None and storage.is_local(folder):
+        _list(folder, as_json=arguments.json)
         return 0
     _query(arguments).to_json()  # invalid arguments are reported before Spark starts
-    spark = simulation_session()
+    spark = simulation_session(storage="" if storage.is_local(folder) else folder)
     try:
-        show(spark, arguments)
+        if arguments.store is None:
+            _list(folder, as_json=arguments.json)
+        else:
+            show(spark, arguments)
     finally:
         spark.stop()
     return 0

@@ -25,6 +25,14 @@ from launcher import java, places, trust
 from launcher.console import Problem, megabytes, say
 
 LOCK = places.RUNTIME / "jars.lock"
+#: of Amazon's SDK what Hadoop's S3 uses; the bundle that it names has all services, 600 MB
+_SDK = (
+    "annotations apache-client arns auth aws-core aws-query-protocol aws-xml-protocol "
+    "checksums checksums-spi crt-core endpoints-spi http-auth http-auth-aws "
+    "http-auth-aws-eventstream http-auth-spi http-client-spi identity-spi json-utils "
+    "metrics-spi netty-nio-client profiles protocol-core regions retries retries-spi s3 "
+    "s3-transfer-manager sdk-core sts third-party-jackson-core utils utils-lite"
+)
 #: the roots from which the lock is generated, by group; the flag: with their dependencies
 ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
     # The second one so that the broker has a log.
@@ -42,6 +50,16 @@ ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
         ),
         False,
     ),
+    "s3": (
+        (
+            "org.apache.hadoop:hadoop-aws:3.5.0",
+            "org.reactivestreams:reactive-streams:1.0.4",
+            *(f"software.amazon.awssdk:{name}:2.35.4" for name in _SDK.split()),
+            "software.amazon.eventstream:eventstream:1.0.1",
+            "software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3:1.3.1",
+        ),
+        False,
+    ),
     "oracle": (("org.apache.kafka:kafka-streams-test-utils:4.3.1",), True),
     # The version stands in .scalafmt.conf as well.
     "scalafmt": (("org.scalameta:scalafmt-cli_2.13:3.7.17",), True),
@@ -49,7 +67,8 @@ ROOTS: dict[str, tuple[tuple[str, ...], bool]] = {
 HEADER = """\
 # Jars by group: coordinates and sha256. Written by `./millrace jars --write`; no addresses.
 # broker: the embedded Kafka. connector: Spark's Kafka source and sink.
-# oracle: Kafka Streams itself, for `verify`. scalafmt: the formatter of the Scala code.
+# oracle: Kafka Streams itself, for `verify`. s3: checkpoints in S3.
+# scalafmt: the formatter of the Scala code.
 """
 
 

@@ -299,7 +299,8 @@ def request_redeploy(
     with ChangeByPerson(
         actor, deployment, "deployment.redeploy", version=number, **noted
     ) as change:
-        _refuse_another_start(change.row, settings or {})
+        if settings is not None:
+            _refuse_another_place(change.row, settings)
         other_version = change.row.version_id != version.pk
         other_settings = settings is not None and dict(settings) != change.row.settings
         running = change.row.desired == Desired.RUNNING
@@ -338,9 +339,21 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
     request_redeploy(actor, row, row.version.number, {**row.settings, **settings})
 
 
-def _refuse_another_start(row: Deployment, settings: Mapping[str, Any]) -> None:
+def _refuse_another_place(row: Deployment, settings: Mapping[str, Any]) -> None:
+    if not row.has_checkpoint:
+        return
+    place = settings.get("checkpoint")
+    if place != row.settings.get("checkpoint"):
+        raise Conflict(
+            "has_checkpoint",
+            f"The deployment of “{row.topology.name}” keeps its state in "
+            f"{row.settings.get('checkpoint') or 'the data folder'}: it cannot continue in "
+            f"{place or 'the data folder'}.",
+            "Leave “checkpoint” as it is, or delete the deployment and deploy the topology again.",
+            deployment=row.pk,
+        )
     start = settings.get("start", row.settings.get("start"))
-    if start != row.settings.get("start") and row.has_checkpoint:
+    if start != row.settings.get("start"):
         raise Conflict(
             "has_checkpoint",
             f"The deployment of “{row.topology.name}” continues from its checkpoint: it cannot "

@@ -86,8 +86,21 @@ class Deployment(models.Model):
         return self.directory / "driver.log"
 
     @property
+    def state_location(self) -> str | None:
+        """The URI of the checkpoint if it does not lie in the directory, which has its notes then.
+
+        Of this deployment alone: other systems may use the same place.
+        """
+        place = self.settings.get("checkpoint")
+        if not place:
+            return None
+        return f"{place.rstrip('/')}/deployment-{self.pk}-{self.created_at:%Y%m%dT%H%M%S}"
+
+    @property
     def has_checkpoint(self) -> bool:
         """Whether a run has noted where it began to read: later ones go on from there."""
+        if self.state_location is not None:
+            return self.has_state or (self.directory / "checkpoint" / "stores.json").is_file()
         return any(
             next(self.directory.glob(f"checkpoint/stream*/{noted}"), None) is not None
             for noted in ("sources/*/0", "offsets/0")

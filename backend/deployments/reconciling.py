@@ -97,6 +97,7 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         paused=row.paused,
         draining=row.draining,
         has_state=row.has_state,
+        state_location=row.state_location,
     )
 
 

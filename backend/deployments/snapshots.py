@@ -101,6 +101,8 @@ class DeploymentSnapshot:
     draining: bool = False
     #: whether a batch was ever done: a checkpoint that is not there is gone
     has_state: bool = False
+    #: the URI of the checkpoint if it does not lie in the directory, which has its notes then
+    state_location: str | None = None
     #: what it waits for, if a part that it needs does not answer
     outage: Outage | None = None
     #: number of the next run, counted over the whole life of the deployment
@@ -129,7 +131,7 @@ class DeploymentSnapshot:
 
     @property
     def checkpoint(self) -> Path:
-        """The query's checkpoint; it outlives versions."""
+        """The query's checkpoint, or the notes of one that lies elsewhere; it outlives versions."""
         return self.directory / "checkpoint"
 
     @property

@@ -82,7 +82,7 @@ def read_store(
             "do": "read_state",
             # Not that of simulations: cancelling these leaves reading alone.
             "owner": f"stores of person {person.pk}",
-            "checkpoint": str(row.directory / "checkpoint"),
+            "checkpoint": row.state_location or str(row.directory / "checkpoint"),
             "store": store,
             "query": query,
         },

@@ -10,12 +10,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from millrace_runtime import topics
 from millrace_runtime.checkpoint_files import Places, places_in
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.storage import Place, matching
 
 #: Offset of the record to come, by topic and partition.
 
@@ -94,12 +94,12 @@ def due(beginning: Beginning | None, notes: Mapping[str, Any]) -> bool:
     return beginning is not None and notes.get("begun") != beginning.id
 
 
-def stopped_at(stream: Path, batch: int | None) -> Places:
+def stopped_at(stream: Place, batch: int | None) -> Places:
     """Where a query stopped: after its last batch, or where it began if it has done none."""
     if batch is not None:
         return places_in(stream / "offsets" / str(batch))
     found: Places = {}
-    for file in sorted(stream.glob("sources/*/0")):
+    for file in sorted(matching(stream, "sources/*/0"), key=str):
         found |= places_in(file, head=1)
     return found
 

@@ -12,24 +12,17 @@ from millrace_runtime.beginnings import Beginning, due
 from millrace_runtime.checkpoint_files import write_notes
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_opening import StateOpening
+from millrace_runtime.storage import Place, folder_of, write_whole
 
 # 1: micro-batches of output mode append, without real time. 2: either trigger may go on with it.
 # 3: rows of stores are called by the store's id, not by its name.
 LAYOUT = 3
 NOTES = "stores.json"
+#: the run that did the last first batch
+ARRIVED = "arrived"
 
 #: Given the notes of a checkpoint and those of the job, writes a new one; its folder's name.
 Mover = Callable[[dict[str, Any], dict[str, Any]], str]
-
-
-def is_local(location: str) -> bool:
-    """Whether a checkpoint location is a folder of this machine."""
-    return "://" not in location or location.startswith("file://")
-
-
-def local_path(location: str) -> Path:
-    """The folder of a local checkpoint location."""
-    return Path(location.removeprefix("file://"))
 
 
 def stream_location(location: str, name: str = "stream") -> str:
@@ -39,15 +32,13 @@ def stream_location(location: str, name: str = "stream") -> str:
 
 def settle(location: str) -> None:
     """Make a moved state the job's if a batch was done on it, although that could not be noted."""
-    if not is_local(location):
-        return
-    folder = local_path(location)
+    folder = folder_of(location)
     moved = state_moving.waiting(folder)
     if moved is not None and state_moving.arrived(folder, moved):
         _note_moved(folder, moved)
 
 
-def _note_moved(folder: Path, moved: dict[str, Any]) -> None:
+def _note_moved(folder: Place, moved: dict[str, Any]) -> None:
     write_notes(folder / NOTES, {name: value for name, value in moved.items() if name != "base"})
     (folder / state_moving.WAITING).unlink(missing_ok=True)
 
@@ -59,9 +50,9 @@ def layout_of(location: str) -> int:
 
 
 def notes_of(location: str) -> dict[str, Any]:
-    """What the job was that wrote a checkpoint; nothing for a new one and for other storage."""
-    file = local_path(location) / NOTES
-    return _noted(file) if is_local(location) and file.exists() else {}
+    """What the job was that wrote a checkpoint; nothing for a new one."""
+    file = folder_of(location) / NOTES
+    return _noted(file) if file.exists() else {}
 
 
 def metadata_of(
@@ -104,7 +95,7 @@ def metadata_of(
     }
 
 
-def _same_operators(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _same_operators(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Spark numbers the levels with state, and some had none where steps ran on DataFrames."""
     levels = state_moving.operators
     if levels(before.get("nodes") or now["nodes"]) != levels(now["nodes"]):
@@ -115,7 +106,7 @@ def _same_operators(folder: Path, before: dict[str, Any], now: dict[str, Any]) -
         )
 
 
-def _same_readers(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _same_readers(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
     """Spark knows the positions of a query's sources by their order alone."""
     known, readers = before.get("readers") or [], now["readers"]
     if known != readers:
@@ -129,11 +120,26 @@ def _same_readers(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> 
 
 def note_arrival(location: str, run: str) -> None:
     """Note that a run has done a batch, so that the version before it is not started again."""
-    if is_local(location):
-        (local_path(location) / "arrived").write_text(run, encoding="utf-8")
+    (folder_of(location) / ARRIVED).write_text(run, encoding="utf-8")
 
 
-def _noted(file: Path) -> dict[str, Any]:
+def copy_notes(location: str, folder: str | None) -> None:
+    """Copy what is noted of a checkpoint into a local folder, for those who cannot read it there.
+
+    Nothing without a folder.
+    """
+    if folder is None:
+        return
+    copies = Path(folder)
+    copies.mkdir(parents=True, exist_ok=True)
+    for name in (NOTES, state_moving.WAITING, ARRIVED):
+        try:
+            write_whole(copies / name, (folder_of(location) / name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            (copies / name).unlink(missing_ok=True)
+
+
+def _noted(file: Place) -> dict[str, Any]:
     try:
         before = json.loads(file.read_text(encoding="utf-8"))
         if isinstance(before, dict):
@@ -148,7 +154,7 @@ def _noted(file: Path) -> dict[str, Any]:
 
 
 def _same_topology(
-    folder: Path, before: dict[str, Any], now: dict[str, Any], *, moves: bool = False
+    folder: Place, before: dict[str, Any], now: dict[str, Any], *, moves: bool = False
 ) -> None:
     old, new = before.get("sources") or [], now["sources"]
     if old and new and not {each["id"] for each in old} & {each["id"] for each in new}:
@@ -174,7 +180,7 @@ def _same_topology(
                 )
 
 
-def _same_trigger(folder: Path, before: dict[str, Any], *, real_time: bool, clock: bool) -> None:
+def _same_trigger(folder: Place, before: dict[str, Any], *, real_time: bool, clock: bool) -> None:
     layout = before.get("layout")
     if layout not in range(1, LAYOUT + 1):
         raise MillraceError(
@@ -222,11 +228,8 @@ def open_checkpoint(
     `begins_late`: see `state_moving.must_move`.
     `beginning`: a request that is noted as applied; one that is due moves the state to other
     offsets, or begins in an empty folder (`begins_anew`).
-    Only local folders are checked; elsewhere Spark's own checks speak.
     """
-    if not is_local(location):
-        return stream_location(location)
-    folder = local_path(location)
+    folder = folder_of(location)
     folder.mkdir(parents=True, exist_ok=True)
     now = metadata_of(graph, shuffle_partitions, clock=clock, state=state)
     before = notes_of(location)
@@ -275,8 +278,8 @@ def open_checkpoint(
 
 
 def is_gone(location: str) -> bool:
-    """Whether a local checkpoint has no offsets of the query that its notes name."""
-    stream = local_path(location) / str(notes_of(location).get("stream", "stream"))
+    """Whether a checkpoint has no offsets of the query that its notes name."""
+    stream = folder_of(location) / str(notes_of(location).get("stream", "stream"))
     return state_moving.last_batch(stream) is None and not any(stream.glob("sources/*/0"))
 
 
@@ -284,22 +287,17 @@ def begins_anew(location: str, beginning: Beginning | None) -> bool:
     """Whether the query of a start has no checkpoint, although a request sets where it begins.
 
     It leaves the rows of the checkpoint behind, or there are none to carry over.
-    Raises MillraceError `option_invalid` for storage that is not a local folder.
     """
     if beginning is None:
         return False
-    if not is_local(location):
-        raise MillraceError(
-            "option_invalid", f"--begin requires a checkpoint in a local folder, not {location}."
-        )
     notes = notes_of(location)
-    stream = local_path(location) / str(notes.get("stream", "stream"))
+    stream = folder_of(location) / str(notes.get("stream", "stream"))
     if due(beginning, notes):
         return beginning.reset or state_moving.last_batch(stream) is None
     return not any(stream.glob("sources/*/0")) and not (stream / "offsets" / "0").exists()
 
 
-def _same_places(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> None:
+def _same_places(folder: Place, before: dict[str, Any], now: dict[str, Any]) -> None:
     for what in ("tasks", "levels"):
         if before.get(what) != now[what]:
             raise MillraceError(

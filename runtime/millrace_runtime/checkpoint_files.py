@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
-from pathlib import Path
 from typing import Any
+
+from millrace_runtime.storage import Place, write_whole
 
 #: offsets by topic and partition
 Places = dict[str, dict[str, int]]
 
 
-def places_in(offsets: Path, *, head: int = 2) -> Places:
+def places_in(offsets: Place, *, head: int = 2) -> Places:
     """The offsets of the record to come in a file of Spark's offset log: by topic and partition.
 
     Of a topic that two sources read the lower offset counts. `head`: lines before the first source.
@@ -29,10 +29,6 @@ def places_in(offsets: Path, *, head: int = 2) -> Places:
     return found
 
 
-def write_notes(file: Path, notes: dict[str, Any]) -> None:
+def write_notes(file: Place, notes: dict[str, Any]) -> None:
     """Replace the notes at once: a reader finds the old ones or the new ones."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=file.parent, delete=False, encoding="utf-8", suffix=".json"
-    ) as partial:
-        json.dump(notes, partial, indent=1)
-    Path(partial.name).replace(file)
+    write_whole(file, json.dumps(notes, indent=1))

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,9 +116,50 @@ def connector_jars() -> list[Path]:
 
     MILLRACE_JARS names a folder that holds them already (a machine without network).
     """
+    return _present("connector", CONNECTOR)
+
+
+def storage_jars(location: str) -> list[Path]:
+    """The jars that a checkpoint location needs: those of S3 for `s3a://`, none for others."""
+    return _present("s3", locked("s3")) if location.startswith("s3a://") else []
+
+
+def storage_jars_there() -> list[Path]:
+    """The jars for `s3a://`, if a job has fetched them on this machine."""
+    folder = _folder("s3")
+    found = [folder / jar.file for jar in locked("s3")]
+    return found if all(path.exists() for path in found) else []
+
+
+def locked(group: str) -> tuple[Jar, ...]:
+    """The jars of a group of jars.lock, which lies beside this package or in it."""
+    lock = next(
+        (at / "jars.lock" for at in (PACKAGE, PACKAGE.parent) if (at / "jars.lock").is_file()), None
+    )
+    found, inside = [], False
+    for line in [] if lock is None else lock.read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            inside = line.strip("[] ") == group
+        elif inside and line and not line.startswith("#"):
+            coordinates, _, sha256 = line.partition(" ")
+            organisation, artifact, version = coordinates.split(":")
+            found.append(Jar(organisation, artifact, version, sha256))
+    return tuple(found)
+
+
+def _folder(group: str) -> Path:
     given = os.environ.get("MILLRACE_JARS")
-    folder = Path(given) if given else cache_dir() / "jars" / "connector"
-    missing = [jar for jar in CONNECTOR if not (folder / jar.file).exists()]
+    if not given:
+        return cache_dir() / "jars" / group
+    # One folder for all of them, or one for each group.
+    nested = Path(given) / group
+    return nested if nested.is_dir() else Path(given)
+
+
+def _present(group: str, jars: Sequence[Jar]) -> list[Path]:
+    given = os.environ.get("MILLRACE_JARS")
+    folder = _folder(group)
+    missing = [jar for jar in jars if not (folder / jar.file).exists()]
     if missing and given:
         raise MillraceError(
             "jars_missing",
@@ -127,11 +168,11 @@ def connector_jars() -> list[Path]:
         )
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
-        with _lock("connector"):
+        with _lock(group):
             for jar in missing:
                 if not (folder / jar.file).exists():
                     _fetch(jar, folder)
-    return [folder / jar.file for jar in CONNECTOR]
+    return [folder / jar.file for jar in jars]
 
 
 def _fetch(jar: Jar, folder: Path) -> None:

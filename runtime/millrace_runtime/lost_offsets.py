@@ -14,13 +14,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
 from millrace_runtime import topics
 from millrace_runtime.checkpoint_files import Places
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_moving import Read, last_batch
+from millrace_runtime.storage import Place, matching, write_whole
 
 CHOICES = ("fail", "earliest", "latest")
 #: ids of the topics for which the offsets of the checkpoint hold
@@ -75,8 +75,8 @@ class Settled:
 def settle(
     session: Any,
     client: Mapping[str, str],
-    folder: Path,
-    stream: Path,
+    folder: Place,
+    stream: Place,
     reads: Sequence[Read],
     choice: str,
     node_of: Callable[[str], str | None] = lambda _: None,
@@ -178,11 +178,11 @@ class _Source:
 class Log:
     """Where a query continues: the last batch that is done, and one that was begun after it."""
 
-    def __init__(self, stream: Path) -> None:
+    def __init__(self, stream: Place) -> None:
         done = last_batch(stream)
         unfinished = stream / "offsets" / str(0 if done is None else done + 1)
         self._unfinished = unfinished if unfinished.exists() else None
-        first = sorted(stream.glob("sources/*/0"), key=lambda file: int(file.parent.name))
+        first = sorted(matching(stream, "sources/*/0"), key=lambda file: int(file.parent.name))
         self._files = first if done is None else [stream / "offsets" / str(done)]
         #: what the offsets are those after
         self.after = f"{stream.name}/{done}"
@@ -233,7 +233,7 @@ def summary(settled: Settled, choice: str) -> str:
     )
 
 
-def checkpoint_gone(folder: Path, held: Ranges, choice: str) -> str:
+def checkpoint_gone(folder: Place, held: Ranges, choice: str) -> str:
     """What it means that a deployment's checkpoint is not there any more; a sentence for the log.
 
     Raises MillraceError `checkpoint_gone` if the choice is `fail`.
@@ -260,7 +260,7 @@ def checkpoint_gone(folder: Path, held: Ranges, choice: str) -> str:
     )
 
 
-def recreated(session: Any, client: Mapping[str, str], folder: Path) -> bool:
+def recreated(session: Any, client: Mapping[str, str], folder: Place) -> bool:
     """Whether a topic is another one than when the query began: its offsets mean nothing there."""
     known: dict[str, str] = _noted(folder).get("ids", {})
     ids = topics.identities(session, client, sorted(known))
@@ -310,12 +310,12 @@ def _matches(pattern: str, topic: str) -> bool:
         return True
 
 
-def _head(file: Path) -> int:
+def _head(file: Place) -> int:
     """Lines before the first source, as Spark writes them."""
     return 2 if file.parent.name == "offsets" else 1
 
 
-def _read(file: Path) -> list[Places | None]:
+def _read(file: Place) -> list[Places | None]:
     """Each source of a log entry; None for those that are not Kafka's."""
     lines = file.read_text(encoding="utf-8").split("\n")[_head(file) :]
     return [_places(line) for line in lines]
@@ -328,7 +328,7 @@ def _places(line: str) -> Places | None:
     return read
 
 
-def _rewrite(files: Iterable[Path], change: Callable[[int, Places], Places]) -> None:
+def _rewrite(files: Iterable[Place], change: Callable[[int, Places], Places]) -> None:
     number = 0
     for file in files:
         lines = file.read_text(encoding="utf-8").split("\n")
@@ -337,23 +337,17 @@ def _rewrite(files: Iterable[Path], change: Callable[[int, Places], Places]) -> 
             if before is not None:
                 lines[at] = json.dumps(change(number, before), separators=(",", ":"))
                 number += 1
-        _write(file, "\n".join(lines))
+        write_whole(file, "\n".join(lines))
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-def _write(file: Path, text: str) -> None:
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)
+def _note(folder: Place, noted: Mapping[str, Any]) -> None:
+    write_whole(folder / NOTES, json.dumps(noted, indent=1))
 
 
-def _note(folder: Path, noted: Mapping[str, Any]) -> None:
-    _write(folder / NOTES, json.dumps(noted, indent=1))
-
-
-def _noted(folder: Path) -> dict[str, Any]:
+def _noted(folder: Place) -> dict[str, Any]:
     try:
         found = json.loads((folder / NOTES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

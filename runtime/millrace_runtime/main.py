@@ -19,7 +19,7 @@ from millrace_runtime import lost_offsets, real_time, record_handlers
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.driving import Driving
 from millrace_runtime.dsl.runnable import Runnable
-from millrace_runtime.errors import StreamStopped
+from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
 from millrace_runtime.options import checked
 from millrace_runtime.standby import Standby
@@ -42,7 +42,16 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="Kafka brokers (default: KAFKA_BOOTSTRAP_SERVERS)",
     )
     p.add_argument(
-        "--checkpoint", required=True, metavar="DIR", help="folder for offsets and state"
+        "--checkpoint",
+        required=True,
+        metavar="PLACE",
+        help="where offsets and state are stored: a folder, or a URI such as s3a://BUCKET/FOLDER "
+        "(settings of the file system: core-site.xml in HADOOP_CONF_DIR)",
+    )
+    p.add_argument(
+        "--notes",
+        metavar="DIR",
+        help="a folder that gets a copy of the notes of a checkpoint stored elsewhere",
     )
     p.add_argument(
         "--available-now", action="store_true", help="process all available records, then stop"
@@ -173,7 +182,9 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
             raise
         if isinstance(error, StreamStopped):
             return STOPPED_BY_RECORD
-        lasting = error.code.startswith(("option_", "real_time_", "checkpoint_mismatch"))
+        lasting = error.code.startswith(
+            ("option_", "real_time_", "checkpoint_mismatch", "storage_unsupported")
+        )
         lasting |= error.code in lost_offsets.CODES
         if error.code == "registry":  # it may answer the next time
             return FAILED
@@ -190,23 +201,27 @@ def _run(
     report: Any,
     standby: Standby | None,
 ) -> None:
-    from millrace_runtime import checkpoint, columns, session
+    from millrace_runtime import columns, lease, session, storage
     from millrace_runtime.rehearsal import rehearse
 
     stages = Stages()
     stages.begin("Spark; a first start also fetches the Kafka connector")
     conf = dict(item.split("=", 1) for item in arguments.spark_config)
-    if checkpoint.is_local(arguments.checkpoint):
-        conf.setdefault("spark.sql.streaming.checkpointFileManagerClass", session.LOCAL_CHECKPOINTS)
+    for name, value in storage.spark_settings(arguments.checkpoint).items():
+        conf.setdefault(name, value)
     conf.update(session.CHECKPOINTS)
     master = arguments.master
     if arguments.real_time:
         conf.update(session.REAL_TIME)
         master = master or os.environ.get("SPARK_MASTER") or real_time.MASTER
-    spark = session.create(topology.name, master=master, settings=conf)
+    spark = session.create(
+        topology.name, master=master, settings=conf, storage=arguments.checkpoint
+    )
     stages.done("Spark")
     stages.begin("the plan and the query")
+    held: lease.Lease | None = None
     try:
+        storage.require_reachable(arguments.checkpoint)
         document = topology.document
         compilation = compiled(document, session_analyzer(spark))
         stages.done("plan")
@@ -224,13 +239,32 @@ def _run(
                 return
             stages.done("wait")
             report.state("starting")
+        held = lease.taken(
+            arguments.checkpoint, arguments.run, lambda error: _fenced(error, report)
+        )
         Driving(starter, arguments, stopping, report, stages).run()
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):
             columns.gateway().StreamTasks.release(arguments.run)
         report.detach()
+        if held is not None:
+            held.release()
         spark.stop()
+
+
+def _fenced(error: MillraceError, report: Any) -> None:
+    """End this process as it is, since another may own the checkpoint; reports have a second."""
+
+    def tell() -> None:
+        report.state("failed", error.as_dict())
+        report.close()
+
+    print(json.dumps({"at": now_ms(), "error": error.as_dict()}), file=sys.stderr, flush=True)
+    telling = threading.Thread(target=tell, daemon=True)
+    telling.start()
+    telling.join(1.0)
+    os._exit(FAILED)
 
 
 def now_ms() -> int:

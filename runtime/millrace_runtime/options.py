@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from millrace_runtime import checkpoint, real_time, record_handlers
+from millrace_runtime import real_time, record_handlers, storage
 from millrace_runtime.errors import MillraceError
 
 _HOST = re.compile(r"(?:[A-Z_]+://)?(?:\[[0-9a-fA-F:.%]+\]|[\w.-]+):(\d{1,5})")
@@ -51,8 +51,10 @@ def checked(arguments: argparse.Namespace) -> None:
     record_handlers.handlers_of(arguments)
     if arguments.kafka_config:
         _readable(arguments.kafka_config)
-    if checkpoint.is_local(arguments.checkpoint):
-        _writable(checkpoint.local_path(arguments.checkpoint))
+    storage.require_location(arguments.checkpoint)
+    folder = storage.folder_of(arguments.checkpoint)
+    if isinstance(folder, Path):
+        _writable(folder)
 
 
 def _invalid(option: str, found: str, needed: str) -> MillraceError:

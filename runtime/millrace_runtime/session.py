@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from millrace_runtime.jars import PACKAGE, cache_dir, connector_jars, java, operator_jar
+from millrace_runtime.jars import (
+    PACKAGE,
+    cache_dir,
+    connector_jars,
+    java,
+    operator_jar,
+    storage_jars,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -134,12 +141,13 @@ def create(
     master: str | None = None,
     settings: Mapping[str, str] | None = None,
     java_extra: tuple[str, ...] = (),
+    storage: str = "",
 ) -> SparkSession:
     """A classic Spark session with the operator and the Kafka connector on its class path.
 
     `master`: a Spark master URL; default: that of `spark-submit` where it started this process,
     SPARK_MASTER, local[*]. `settings` add to the defaults and replace them, save for those that
-    results depend on.
+    results depend on. `storage`: a location that is read or written, if it is no local folder.
     """
     from pyspark.logger import PySparkLogger
     from pyspark.sql import SparkSession
@@ -160,7 +168,7 @@ def create(
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     os.environ["JAVA_HOME"] = str(_java_home())
     chosen = master or _submitted_to() or os.environ.get("SPARK_MASTER") or "local[*]"
-    connector = [str(jar) for jar in connector_jars()]
+    connector = [str(jar) for jar in (*connector_jars(), *storage_jars(storage))]
     conf = {**COMMON, **(settings or {})}
     # On the class path of the driver's Java itself, as Spark's own jars: what is loaded from there
     # comes out of the archive of loaded classes. Executors of their own get it by `spark.jars`.

@@ -46,20 +46,25 @@ SETTINGS = {
 }
 
 
-def simulation_session(master: str = "local[1]", *, small: bool = False) -> SparkSession:
+def simulation_session(
+    master: str = "local[1]", *, small: bool = False, storage: str = ""
+) -> SparkSession:
     """A warm session for any number of simulations, one after the other.
 
-    `small`: with half of the memory, which it ends rather than exceeds.
+    `small`: with half of the memory, which it ends rather than exceeds. `storage`: see
+    `session.create`; with one, Hadoop's settings are kept.
     """
     memory = {"spark.driver.memory": "512m"} if small else {}
     bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
     made = session.create(
         "millrace-simulation", master=master, settings={**SETTINGS, **memory},
         java_extra=("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", *bounds),
+        storage=storage,
     )  # fmt: skip
     # Every operator with state sends all of Hadoop's thousand defaults to its tasks, with every
     # micro-batch. What reads a setting that is not there takes the same default from its code.
-    made.sparkContext._jsc.hadoopConfiguration().clear()
+    if not storage:
+        made.sparkContext._jsc.hadoopConfiguration().clear()
     return made
 
 

@@ -116,6 +116,7 @@ class Simulators(Pool):
     #: what a process runs, and what is said where a limit was exceeded
     module = "millrace_runtime.simulating"
     messages = _MESSAGES
+    environment: tuple[str, ...] = ENVIRONMENT
 
     def __init__(self, size: int, limits: Limits = LIMITS) -> None:
         super().__init__(size, limits)
@@ -124,7 +125,7 @@ class Simulators(Pool):
         self._cancelled: set[int] = set()
 
     def _start(self) -> Process:
-        known = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
+        known = {name: os.environ[name] for name in self.environment if name in os.environ}
         known.setdefault("MILLRACE_SCHEMA_REGISTRIES", "")
         return Process(
             [sys.executable, "-m", self.module],
@@ -189,6 +190,8 @@ class Readers(Simulators):
 
     module = "millrace_runtime.store_reader"
     messages = _READING
+    # Settings of the file systems on which checkpoints lie, credentials among them.
+    environment = (*ENVIRONMENT, "HADOOP_CONF_DIR")
 
 
 def respond(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from millrace_runtime import real_time
 from millrace_runtime.lost_offsets import Settled
 from millrace_runtime.options import kafka_options
+from millrace_runtime.storage import folder_of
 
 if TYPE_CHECKING:
     from millrace_runtime.beginnings import Beginner, Beginning
@@ -80,7 +81,7 @@ class Starter:
 
         beginnings.require_read(beginning, job.source_topics, pattern=job.reads_patterns)
         notes = checkpoint.notes_of(self.arguments.checkpoint)
-        stream = checkpoint.local_path(self.arguments.checkpoint)
+        stream = folder_of(self.arguments.checkpoint)
         stream /= str(notes.get("stream", "stream"))
         batch = last_batch(stream)
         found = beginnings.Beginner(
@@ -98,16 +99,16 @@ class Starter:
         if self.state is not None:
             self.state.done()
         checkpoint.note_arrival(self.arguments.checkpoint, self.arguments.run)
+        checkpoint.copy_notes(self.arguments.checkpoint, self.arguments.notes)
 
     def _mover(self, kafka: Kafka, job: Job, beginner: Beginner | None, *, updates: bool) -> Mover:
         """What writes a new checkpoint where the job's levels, tasks or sources are others."""
-        from millrace_runtime.checkpoint import local_path
         from millrace_runtime.state_moving import Move
 
         def move(before: dict[str, Any], now: dict[str, Any]) -> str:
             self.stages.begin("the move of the state to new levels, tasks or sources")
             return Move(
-                self.spark, local_path(self.arguments.checkpoint), before, now, job.graph,
+                self.spark, folder_of(self.arguments.checkpoint), before, now, job.graph,
                 kafka.client, self.arguments.start, updates, job.exactly_once,
                 lambda text: self.report.log("info", text), beginner,
                 self.report.step,
@@ -136,7 +137,7 @@ class Starter:
             run=arguments.run,
             real_time=mode == "real time",
             start=arguments.start,
-            fail_on_loss=self._settles,
+            fail_on_loss=True,
             record_handlers=record_handlers.handlers_of(arguments),
         )
         job = Job(
@@ -166,6 +167,7 @@ class Starter:
             begins_late=arguments.start == "latest", beginning=beginning,
         )  # fmt: skip
         self._settle(kafka, plan.graph, location)
+        checkpoint.copy_notes(arguments.checkpoint, arguments.notes)
         self.stages.done("state")
         if mode == "real time":
             real_time.check_slots(self.spark, job, found)
@@ -196,40 +198,29 @@ class Starter:
     def topics_recreated(self) -> bool:
         """Whether a topic that the query reads was deleted and created again since it began.
 
-        A broker that does not answer is left to the query.
+        A broker or storage that does not answer is left to the query.
         """
-        from millrace_runtime import checkpoint, lost_offsets
+        from millrace_runtime import lost_offsets
 
         arguments = self.arguments
-        if not checkpoint.is_local(arguments.checkpoint) or not arguments.bootstrap_servers:
+        if not arguments.bootstrap_servers:
             return False
         options = kafka_options(arguments.kafka_config, os.environ)
         client = {**options, "bootstrap.servers": arguments.bootstrap_servers}
         try:
-            return lost_offsets.recreated(
-                self.spark, client, checkpoint.local_path(arguments.checkpoint)
-            )
+            return lost_offsets.recreated(self.spark, client, folder_of(arguments.checkpoint))
         except Exception:  # noqa: BLE001 - whatever Kafka's client raises
             return False
-
-    @property
-    def _settles(self) -> bool:
-        """Whether offsets are compared with the broker; elsewhere only Spark fails for a loss."""
-        from millrace_runtime import checkpoint
-
-        local = checkpoint.is_local(self.arguments.checkpoint)
-        return local or self.arguments.lost_offsets == "fail"
 
     def _find_checkpoint(self, kafka: Kafka, names: list[str], *, reset: bool) -> None:
         """Refuse or report that the checkpoint of a deployment is gone that has done a batch."""
         from millrace_runtime import checkpoint, lost_offsets, topics
 
         arguments = self.arguments
-        expected = arguments.continues and checkpoint.is_local(arguments.checkpoint)
-        if not expected or reset or not checkpoint.is_gone(arguments.checkpoint):
+        if not arguments.continues or reset or not checkpoint.is_gone(arguments.checkpoint):
             return
         held = topics.ranges(self.spark, kafka.client, names)
-        folder = checkpoint.local_path(arguments.checkpoint)
+        folder = folder_of(arguments.checkpoint)
         warning = lost_offsets.checkpoint_gone(folder, held, arguments.lost_offsets)
         kafka.begin_with(arguments.lost_offsets)
         self.report.log("warning", warning)
@@ -237,16 +228,16 @@ class Starter:
 
     def _settle(self, kafka: Kafka, graph: dict[str, Any], location: str) -> None:
         """Have no query begin at offsets that the broker does not have."""
-        from millrace_runtime import checkpoint, lost_offsets
+        from millrace_runtime import lost_offsets
         from millrace_runtime.state_moving import reads_of
 
         arguments = self.arguments
         self.settled = Settled()
-        if not checkpoint.is_local(location) or not kafka.bootstrap_servers:
+        if not kafka.bootstrap_servers:
             return
-        folder = checkpoint.local_path(arguments.checkpoint)
+        folder = folder_of(arguments.checkpoint)
         self.settled = lost_offsets.settle(
-            self.spark, kafka.client, folder, checkpoint.local_path(location),
+            self.spark, kafka.client, folder, folder_of(location),
             reads_of(node for node in graph["nodes"] if "reader" not in node["params"]),
             arguments.lost_offsets, lambda topic: _source_of(graph, topic),
         )  # fmt: skip

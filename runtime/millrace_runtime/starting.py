@@ -22,6 +22,7 @@ from millrace_runtime.kafka import Kafka
 from millrace_runtime.session import SEMANTICS
 from millrace_runtime.state_moving import Move
 from millrace_runtime.state_opening import StateOpening
+from millrace_runtime.storage import folder_of
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -54,7 +55,7 @@ def start(
 
     def move(before: dict[str, Any], now: dict[str, Any]) -> str:
         return Move(
-            spark, checkpoints.local_path(checkpoint), before, now, job.graph, kafka.client, None,
+            spark, folder_of(checkpoint), before, now, job.graph, kafka.client, None,
             job.updates, job.exactly_once, log.info,
         ).run()  # fmt: skip
 

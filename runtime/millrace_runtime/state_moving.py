@@ -11,15 +11,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from millrace_runtime.checkpoint_files import Places, places_in, write_notes
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.storage import Place, matching, remove_folder, write_whole
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,25 +108,25 @@ def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
     }
 
 
-def last_batch(stream: Path) -> int | None:
+def last_batch(stream: Place) -> int | None:
     """The last batch of a query that is done; None before the first."""
     return max(_numbers(stream / "commits"), default=None)
 
 
-def _numbers(folder: Path) -> list[int]:
+def _numbers(folder: Place) -> list[int]:
     return [int(file.name) for file in folder.glob("*") if file.name.isdecimal()]
 
 
-def waiting(folder: Path) -> dict[str, Any] | None:
+def waiting(folder: Place) -> dict[str, Any] | None:
     """The notes of a move that is done and waits for the job's first batch."""
     try:
         found = json.loads((folder / WAITING).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (FileNotFoundError, ValueError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def arrived(folder: Path, moved: Mapping[str, Any]) -> bool:
+def arrived(folder: Place, moved: Mapping[str, Any]) -> bool:
     """Whether the job of a move has done a batch of its own: the checkpoint is its own then.
 
     The first batch of a moved state is the move, and Spark may do one without records after it:
@@ -146,12 +145,12 @@ def arrived(folder: Path, moved: Mapping[str, Any]) -> bool:
         return last > 0  # Spark keeps the offsets of so many batches
 
 
-def _begun(stream: Path) -> list[Path]:
+def _begun(stream: Place) -> list[Place]:
     """Where a query's sources began, in their order."""
-    return sorted(stream.glob("sources/*/0"), key=lambda file: int(file.parent.name))
+    return sorted(matching(stream, "sources/*/0"), key=lambda file: int(file.parent.name))
 
 
-def _read_to(offsets: Path, *, head: int = 2) -> list[Any]:
+def _read_to(offsets: Place, *, head: int = 2) -> list[Any]:
     """How far each source has read, according to Spark's log."""
     return [json.loads(line) for line in offsets.read_text(encoding="utf-8").splitlines()[head:]]
 
@@ -162,7 +161,7 @@ def new_name() -> str:
 
 
 def kept_with(
-    folder: Path, before: Mapping[str, Any], base: Mapping[str, Any], name: str
+    folder: Place, before: Mapping[str, Any], base: Mapping[str, Any], name: str
 ) -> list[Any]:
     """Folders that versions left and that are still there, with that which `name` comes after."""
     left = {**base, "left": name.removeprefix("stream-")}
@@ -171,7 +170,7 @@ def kept_with(
 
 
 def forget_unfinished(
-    folder: Path, before: Mapping[str, Any], again: Mapping[str, Any] | None
+    folder: Place, before: Mapping[str, Any], again: Mapping[str, Any] | None
 ) -> None:
     """Remove moves that nothing came of; what jobs have run on is in the notes."""
     (folder / WAITING).unlink(missing_ok=True)
@@ -179,10 +178,10 @@ def forget_unfinished(
     used |= {each["stream"] for each in before.get("kept", [])}
     for left in folder.glob("stream-*"):
         if left.name not in used and (again is None or not arrived(folder, again)):
-            shutil.rmtree(left, ignore_errors=True)
+            remove_folder(left)
 
 
-def empty_stream(folder: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def empty_stream(folder: Place, before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """The name of a folder for a query that begins without state; the notes of it wait."""
     source = str(before.get("stream", "stream"))
     base = {"stream": source, "batch": last_batch(folder / source), "empty": True}
@@ -200,7 +199,7 @@ def empty_stream(folder: Path, before: Mapping[str, Any], now: Mapping[str, Any]
     return name
 
 
-def require_whole(source: Path, batch: int | None, client: Mapping[str, str], tasks: int) -> None:
+def require_whole(source: Place, batch: int | None, client: Mapping[str, str], tasks: int) -> None:
     """A batch that is partly in Kafka's transactions can only be ended by the job itself.
 
     Raises MillraceError `batch_unfinished`. `batch`: the last one that is done.
@@ -256,7 +255,7 @@ class Move:
     """
 
     spark: SparkSession
-    folder: Path
+    folder: Place
     before: Mapping[str, Any]
     now: Mapping[str, Any]
     graph: Mapping[str, Any]
@@ -304,7 +303,7 @@ class Move:
         )
         return name
 
-    def _write(self, source: Path, batch: int, target: Path) -> dict[str, int]:
+    def _write(self, source: Place, batch: int, target: Place) -> dict[str, int]:
         move = {
             "from": source.absolute().as_uri(),
             "to": target.absolute().as_uri(),
@@ -324,7 +323,7 @@ class Move:
         rows: dict[str, int] = json.loads(moved)["rows"]
         return rows
 
-    def _begin_at(self, target: Path, places: Places) -> None:
+    def _begin_at(self, target: Place, places: Places) -> None:
         """Give the query the sources of the job, where the old one stopped.
 
         Spark reads partitions that are not named here from their beginning.
@@ -334,9 +333,9 @@ class Move:
         lines = [json.dumps(self._begin(read, places)) for read in reads_of(self.now["nodes"])]
         if self.now["clock"]:
             lines.append("0")
-        shutil.rmtree(target / "sources", ignore_errors=True)
+        remove_folder(target / "sources")
         (target / "offsets" / ".0.crc").unlink(missing_ok=True)
-        offsets.write_text("\n".join([version, settings, *lines]), encoding="utf-8")
+        write_whole(offsets, "\n".join([version, settings, *lines]))
 
     def _begin(self, read: Read, places: Places) -> Places:
         from millrace_runtime import topics

@@ -10,14 +10,14 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from millrace_compiler.state_schema import QUERYABLE
 
-from millrace_runtime import checkpoint
+from millrace_runtime import checkpoint, storage
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_moving import last_batch, operators
+from millrace_runtime.storage import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,8 +107,8 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
         }
         try:
             commit = stream / "commits" / str(batch)
-            committed = commit.stat().st_mtime
-            page = _read(_session(spark, commit), asked)
+            committed = storage.modified(commit)
+            page = _read(_session(spark, location, commit), asked)
         except (MillraceError, OSError) as error:
             # Files of a batch are deleted when a hundred others are done: a newer one is there.
             known = isinstance(error, MillraceError) and error.code != "state_unreadable"
@@ -124,13 +124,12 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
     raise AssertionError("not reached")
 
 
-def _folder(location: str) -> Path:
-    if not checkpoint.is_local(location):
-        raise MillraceError(
-            "state_unreadable",
-            f"{location} is not a folder on this machine, so its state cannot be read here.",
-        )
-    folder = checkpoint.local_path(location)
+def _folder(location: str) -> Place:
+    try:
+        storage.require_reachable(location)
+    except MillraceError as error:
+        raise MillraceError("state_unreadable", str(error)) from None
+    folder = storage.folder_of(location)
     if not (folder / checkpoint.NOTES).is_file():
         raise MillraceError(
             "no_state_yet" if not folder.exists() else "state_unreadable",
@@ -158,7 +157,7 @@ def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
     return found[0]
 
 
-def _session(spark: SparkSession, commit: Path) -> SparkSession:
+def _session(spark: SparkSession, location: str, commit: Place) -> SparkSession:
     """A session that reads the format of a checkpoint's state, as its last commit records it.
 
     Raises OSError where the commit was deleted meanwhile.
@@ -166,6 +165,8 @@ def _session(spark: SparkSession, commit: Path) -> SparkSession:
     version = "2" if '"stateUniqueIds":{"' in commit.read_text(encoding="utf-8") else "1"
     session = spark.newSession()
     session.conf.set("spark.sql.streaming.stateStore.checkpointFormatVersion", version)
+    for name, value in storage.spark_settings(location).items():
+        session.conf.set(name, value)
     return session
 
 

@@ -17,6 +17,7 @@ from millrace_compiler.isolated import frames
 from pyspark.sql import SparkSession
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.jars import storage_jars_there
 from millrace_runtime.simulation import simulation_session
 from millrace_runtime.state_reading import StateQuery, read_state
 
@@ -30,6 +31,11 @@ def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"answer": {"error": error.as_dict()}}
 
 
+def _storage() -> str:
+    """What checkpoints lie on besides folders: S3 once a job of this machine has used it."""
+    return "s3a://" if storage_jars_there() else "hdfs://"
+
+
 def main() -> int:
     """Answers until standard input ends."""
     requests = sys.stdin.buffer
@@ -37,7 +43,7 @@ def main() -> int:
     # What prints by mistake must not end up between the answers.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    spark = simulation_session(small=True)
+    spark = simulation_session(small=True, storage=_storage())
     answers.write(frames.encode({"answer": {}}))
     answers.flush()
     while (request := frames.read(requests)) is not None:

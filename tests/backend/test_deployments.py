@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import time
 from typing import Any
 
@@ -284,6 +285,29 @@ def test_a_place_to_start_from_is_refused_where_a_checkpoint_says_it(
     refused = client.post(path, {"version": 2, "settings": {"start": "earliest"}})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "has_checkpoint")
     assert shown(client_of, people, deployment)["settings"] == same.json()["settings"]
+
+
+def test_a_checkpoint_lies_where_the_settings_say_and_stays_there(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    path = f"/api/deployments/{deployment.pk}/redeploy"
+    client = client_of(people.operator)
+    secret = {"version": 1, "settings": {"checkpoint": "s3a://key:secret@bucket/x"}}
+    assert client.post(path, secret).status_code == 400
+    place = {"checkpoint": "s3a://bucket/x/"}
+    assert client.post(path, {"version": 1, "settings": place}).status_code == 200
+    deployment.refresh_from_db()
+    named = rf"s3a://bucket/x/deployment-{deployment.pk}-\d{{8}}T\d{{6}}"
+    assert re.fullmatch(named, deployment.state_location or "")
+    loaded = reconciling.load_for_reconcile(deployment.pk)
+    assert loaded is not None
+    assert loaded.state_location == deployment.state_location
+    Deployment.objects.filter(pk=deployment.pk).update(has_state=True)
+    for settings in ({}, {"cores": 4}, {"checkpoint": "hdfs://other/x"}):
+        refused = client.post(path, {"version": 1, "settings": settings})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "has_checkpoint")
+    kept = {"version": 1, "settings": {**place, "cores": 4}}
+    assert client.post(path, kept).json()["settings"] == kept["settings"]
 
 
 def test_only_what_is_stopped_is_deleted_and_its_files_go_too(

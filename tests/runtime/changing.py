@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +23,38 @@ class Silent:
 
 
 class Changing:
-    """A warm session; each run is a start of a job on a checkpoint, until all is processed."""
+    """A warm session; each run is a start of a job on a checkpoint, until all is processed.
 
-    def __init__(self, address: str) -> None:
-        from millrace_runtime import session
+    `root`: a location for the checkpoints that is no local folder; `settings`: of the session.
+    """
+
+    def __init__(
+        self, address: str, root: str | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        from millrace_runtime import session, storage
         from millrace_runtime.compiling import session_analyzer
 
         self.address = address
+        self.root = root
         self.spark = session.create(
             "changing",
             master="local[2]",
             settings={
-                "spark.sql.streaming.checkpointFileManagerClass": session.LOCAL_CHECKPOINTS,
+                **storage.spark_settings(root or "/"),
                 "spark.sql.codegen.wholeStage": "false",
                 **session.CHECKPOINTS,
+                **(settings or {}),
             },
+            storage=root or "",
         )
         self.analyzer = session_analyzer(self.spark)
 
     def close(self) -> None:
         self.spark.stop()
+
+    def location(self, folder: Path) -> str:
+        """Where the checkpoint of a folder lies."""
+        return f"{self.root}/{folder.name}/checkpoint" if self.root else str(folder / "checkpoint")
 
     def run(
         self,
@@ -67,7 +79,7 @@ class Changing:
         compilation = compile_document(document, self.analyzer).require()
         folder.mkdir(exist_ok=True)
         run = uuid.uuid4().hex
-        options = ["--checkpoint", str(folder / "checkpoint"), "--run", run]
+        options = ["--checkpoint", self.location(folder), "--run", run]
         options += ["--bootstrap-servers", self.address]
         options += [part for each in decisions for part in ("--decide", each)]
         options += [] if begin is None else ["--begin", json.dumps(begin)]
@@ -91,7 +103,7 @@ class Changing:
         from millrace_runtime.state_reading import StateQuery, read_state
 
         query = StateQuery(limit=1_000)
-        page = read_state(self.spark, str(folder / "checkpoint"), store, query)
+        page = read_state(self.spark, self.location(folder), store, query)
         assert page["next"] is None
         return [{name: row[name] for name in row if name != "task"} for row in page["rows"]]
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def started(
-    script: str, *options: str, address: str, checkpoint: Path, **environment: str
+    script: str, *options: str, address: str, checkpoint: Path | str, **environment: str
 ) -> subprocess.Popen[str]:
     """Starts a script of this folder in a session of its own.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from millrace_runtime.checkpoint import is_local, notes_of, open_checkpoint
+from millrace_runtime.checkpoint import notes_of, open_checkpoint
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.state_opening import StateOpening, decisions_of
 
@@ -88,12 +88,6 @@ def test_a_checkpoint_whose_notes_are_damaged_is_refused(tmp_path: Path, text: s
     with pytest.raises(MillraceError, match="cannot be read") as refused:
         open_checkpoint(str(tmp_path), graph(), 4)
     assert refused.value.code == "checkpoint_mismatch"
-
-
-def test_folders_of_this_machine_are_told_from_other_storage() -> None:
-    assert is_local("/data/x")
-    assert is_local("file:///data/x")
-    assert not is_local("s3a://bucket/x")
 
 
 def schema(value: str = "long", tasks: int = 4, **more: Any) -> dict[str, Any]:

@@ -58,6 +58,15 @@ def unseen(bench: Bench) -> Bench:
     return bench
 
 
+def test_a_checkpoint_that_lies_elsewhere_leaves_its_notes_in_the_folder(bench: Bench) -> None:
+    place = "s3a://bucket/x/deployment-1-20260101T000000"
+    bench.deployment = replace(bench.deployment, state_location=place)
+    bench.tick()
+    notes = str(bench.deployment.directory / "checkpoint")
+    expected = ("--checkpoint", place, "--notes", notes)
+    assert bench.launcher.started[0].arguments[:4] == expected
+
+
 def test_a_driver_that_ran_on_unseen_is_running_again_at_the_first_look(bench: Bench) -> None:
     before = driver(unseen(running(bench)))
     assert bench.tick() == "running"

@@ -16,8 +16,10 @@ CODES = frozenset(
         "analyzer",
         "broker_unreachable",
         "checkpoint_in_use",
+        "checkpoint_lease_lost",
         "disk_full",
         "redis_unreachable",
+        "storage_unreachable",
     }
 )
 DISK_FULL = "The disk of the data folder is full. Free some space; it goes on by itself."

@@ -55,6 +55,17 @@ class SettingsSerializer(serializers.Serializer[Any]):
         "fails, and nothing is read; `earliest`, `latest`: it continues at the first "
         "record or the end.",
     )
+    checkpoint = serializers.RegexField(
+        r"[a-z][a-z0-9+.-]*://[^\s/?#@]+(/[^\s?#]*)?\Z",
+        max_length=500,
+        required=False,
+        help_text="Where state and offsets are kept if not in the server's data folder: a URI such "
+        "as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot be "
+        "changed once there is state.",
+        error_messages={
+            "invalid": "A URI such as s3a://bucket/folder, without a user, a password or a query."
+        },
+    )
     batch_deadline_s = serializers.IntegerField(
         min_value=10,
         max_value=86_400,

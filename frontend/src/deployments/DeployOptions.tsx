@@ -1,10 +1,11 @@
-import { NumberInput, Select } from "@mantine/core";
+import { NumberInput, Select, TextInput } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
 import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
 import type { Beginning } from "./beginning";
 import classes from "./deployments.module.css";
 import { LOST, lostOf, withLost } from "./lost";
+import { withPlace } from "./place";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
 
@@ -78,6 +79,17 @@ export function DeployOptions(props: {
         data={LOST.map((each) => ({ ...each, label: t(each.label) }))}
         comboboxProps={{ withinPortal: false }}
         data-testid="lost-offsets"
+      />
+      <TextInput
+        label={t("Checkpoint")}
+        description={t(
+          "Where state and offsets are kept: a URI such as s3a://bucket/folder. Empty: the server's data folder. Fixed once there is state.",
+        )}
+        placeholder="s3a://bucket/folder"
+        disabled={!fresh}
+        value={values.checkpoint ?? ""}
+        onChange={(event) => onChange(withPlace(values, event.currentTarget.value))}
+        data-testid="checkpoint"
       />
     </>
   );

@@ -114,8 +114,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
         log_file=deployment.log_file,
         report_id=report_id,
         arguments=(
-            "--checkpoint",
-            str(deployment.checkpoint),
+            *checkpoint_of(deployment),
             "--run",
             report_id,
             "--control",
@@ -134,6 +133,14 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             "MILLRACE_HOST": socket.gethostname(),
         },
     )
+
+
+def checkpoint_of(deployment: Deployment) -> tuple[str, ...]:
+    """The job's command line arguments for where its checkpoint lies."""
+    folder = str(deployment.checkpoint)
+    if deployment.state_location is None:
+        return ("--checkpoint", folder)
+    return ("--checkpoint", deployment.state_location, "--notes", folder)
 
 
 def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ...]:

@@ -147,6 +147,9 @@ export const deployments = {
   "1 problem prevents deployment.": "有一个问题阻碍部署。",
   "{n} problems prevent deployment.": "有 {n} 个问题阻碍部署。",
   "Fail without reading": "失败，不读取任何记录",
+  Checkpoint: "检查点",
+  "Where state and offsets are kept: a URI such as s3a://bucket/folder. Empty: the server's data folder. Fixed once there is state.":
+    "状态和偏移量的保存位置：URI，例如 s3a://bucket/folder。留空则保存在服务器的数据目录中。有了状态之后不能再更改。",
   "Continue at the first record": "从第一条记录继续",
   "Continue at the end": "从末尾继续",
   "Not started": "尚未启动",

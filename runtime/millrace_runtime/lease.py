@@ -1,0 +1,146 @@
+"""One job at a time on a checkpoint that is no local folder, where no lock of files holds.
+
+A lease is a file `owners/N`; the highest N owns the checkpoint, and N is the fencing number: of two
+jobs only one can create a file. The owner renews its file every few seconds. A job that finds one
+takes the next number when the file was released, or has not changed for `SECONDS` by its own
+monotonic clock. No two clocks are compared. An owner that finds a higher number, or could not renew
+for so long that another may have, ends its process at once; what it may still do until then cannot
+commit a batch, since Spark's log has each batch once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+from millrace_runtime import storage
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.storage import StoredPath
+
+#: an owner that has not renewed for so long has lost the checkpoint
+SECONDS = 20.0
+RENEW_SECONDS = 4.0
+#: an owner that could not renew for so long ends; the rest is for those that end slowly
+GIVE_UP_SECONDS = 14.0
+#: numbers that are kept, for people who look
+KEPT = 5
+
+
+def taken(location: str, run: str, lost: Callable[[MillraceError], None]) -> Lease | None:
+    """The lease of a job on its checkpoint, renewed from now on; None for a local folder.
+
+    Waits until a lease that is not renewed has run out. `lost` must end the process.
+    Raises MillraceError `checkpoint_in_use`.
+    """
+    folder = storage.folder_of(location)
+    if not isinstance(folder, StoredPath):
+        return None
+    owners = folder / "owners"
+    found = sorted(int(each.name) for each in owners.glob("*") if each.name.isdecimal())
+    last = found[-1] if found else 0
+    if last:
+        _wait_for(owners / str(last), location)
+    owner = f"{socket.gethostname()}, process {os.getpid()}, run {run}"
+    lease = Lease(owners, last + 1, owner, lost)
+    if not (owners / str(lease.number)).begin(lease.text()):
+        raise _in_use(location, _read(owners / str(lease.number)))
+    for number in found[:-KEPT]:
+        (owners / str(number)).unlink(missing_ok=True)
+    lease.keep()
+    return lease
+
+
+def _wait_for(file: StoredPath, location: str) -> None:
+    first = _read(file)
+    deadline = time.monotonic() + SECONDS
+    while not json.loads(first)["released"] and time.monotonic() < deadline:
+        time.sleep(0.5)
+        now = _read(file)
+        if now != first and not json.loads(now)["released"]:
+            raise _in_use(location, now)
+        first = now
+
+
+def _read(file: StoredPath) -> str:
+    """A lease's file. Not every file system replaces a file so that it is there all the time."""
+    for _ in range(20):
+        with contextlib.suppress(OSError):
+            return file.read_text()
+        time.sleep(0.1)
+    return file.read_text()
+
+
+def _in_use(location: str, text: str) -> MillraceError:
+    return MillraceError(
+        "checkpoint_in_use",
+        f"Another driver runs on the checkpoint {location}: {json.loads(text)['owner']}.",
+    )
+
+
+@dataclasses.dataclass
+class Lease:
+    """A fencing number, and the thread that renews its file. `lost` is called when it is lost."""
+
+    owners: StoredPath
+    number: int
+    owner: str
+    lost: Callable[[MillraceError], None]
+    _renewals: int = 0
+    _stop: threading.Event = dataclasses.field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def text(self, *, released: bool = False) -> str:
+        """The content of the lease's file; another one with each renewal."""
+        return json.dumps(
+            {"owner": self.owner, "renewals": self._renewals, "released": released}, indent=1
+        )
+
+    def keep(self) -> None:
+        """Renew from now on, by a thread of its own."""
+        self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
+        self._thread.start()
+
+    def release(self) -> None:
+        """Let another job begin at once. Nothing where the storage does not answer."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(RENEW_SECONDS)
+        try:
+            (self.owners / str(self.number)).write_text(self.text(released=True))
+        except OSError as error:
+            print(f"WARN the lease was not released: {error}", file=sys.stderr, flush=True)
+
+    def _renew(self) -> None:
+        renewed = time.monotonic()
+        while not self._stop.wait(RENEW_SECONDS):
+            # A process that was stopped finds here that its time is over, before it asks anybody.
+            if time.monotonic() - renewed < GIVE_UP_SECONDS:
+                begun = time.monotonic()
+                try:
+                    taken = (self.owners / str(self.number + 1)).is_file()
+                    self._renewals += 1
+                    if not taken:
+                        (self.owners / str(self.number)).write_text(self.text())
+                        renewed = begun
+                        continue
+                except OSError as error:
+                    print(f"WARN the lease was not renewed: {error}", file=sys.stderr, flush=True)
+                    if time.monotonic() - renewed < GIVE_UP_SECONDS:
+                        continue
+            if not self._stop.is_set():
+                self.lost(
+                    MillraceError(
+                        "checkpoint_lease_lost",
+                        f"The lease {self.number} on the checkpoint {self.owners.parent} could "
+                        "not be renewed in time: this process was stopped, the storage did not "
+                        "answer, or another driver has taken over.",
+                    )
+                )
+            return

@@ -1,0 +1,240 @@
+"""Files of a checkpoint that is no local folder: in an object store, or another Hadoop file system.
+
+`folder_of` gives a `pathlib.Path` for a folder of this machine and a `StoredPath` for all else,
+which has the methods of `Path` that checkpoints are read and written with.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime.errors import MillraceError
+
+#: A URI without a user, a password or a query: secrets stand in Hadoop's own configuration.
+LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
+OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
+FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+# Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this would
+# use is made for another version of Netty than Spark's.
+S3 = {"spark.hadoop.fs.s3a.optimized.copy.from.local.enabled": "false"}
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredPath:
+    """A file or folder by its URI. Methods are those of `Path`, and raise OSError as they do."""
+
+    uri: str
+
+    def __truediv__(self, name: str) -> StoredPath:
+        return StoredPath(f"{self.uri.rstrip('/')}/{name}")
+
+    def __str__(self) -> str:
+        return self.uri
+
+    @property
+    def name(self) -> str:
+        """The last part of the URI."""
+        return self.uri.rstrip("/").rpartition("/")[2]
+
+    @property
+    def parent(self) -> StoredPath:
+        """The folder that it is in."""
+        return StoredPath(self.uri.rstrip("/").rpartition("/")[0])
+
+    def with_name(self, name: str) -> StoredPath:
+        """Another file of its folder."""
+        return self.parent / name
+
+    def absolute(self) -> StoredPath:
+        """Itself: a URI is absolute."""
+        return self
+
+    def as_uri(self) -> str:
+        """Its URI."""
+        return self.uri
+
+    def read_text(self, encoding: str = "utf-8") -> str:
+        """The text of a file. Raises FileNotFoundError."""
+        del encoding
+        found = _ask("read", self.uri)
+        if found is None:
+            raise FileNotFoundError(self.uri)
+        return str(found)
+
+    def write_text(self, text: str, encoding: str = "utf-8") -> None:
+        """Replace a file at once: a reader finds the old text or the new one."""
+        del encoding
+        _ask("write", self.uri, text)
+
+    def begin(self, text: str) -> bool:
+        """Create a file; False where there is one."""
+        return bool(_ask("begin", self.uri, text))
+
+    def unlink(self, *, missing_ok: bool = False) -> None:
+        """Delete a file."""
+        if not missing_ok and not self.exists():
+            raise FileNotFoundError(self.uri)
+        _ask("delete", self.uri)
+
+    def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
+        """Nothing: folders are there with their first file."""
+
+    def exists(self) -> bool:
+        """Whether there is such a file, or a folder that has files."""
+        return self.is_file() or self.is_dir()
+
+    def is_file(self) -> bool:
+        """Whether there is such a file."""
+        return self._entry(folder=False) is not None
+
+    def is_dir(self) -> bool:
+        """Whether there is such a folder."""
+        return self._entry(folder=True) is not None
+
+    def modified(self) -> float:
+        """When a file was written, in seconds since the epoch. Raises FileNotFoundError."""
+        found = self._entry(folder=False)
+        if found is None:
+            raise FileNotFoundError(self.uri)
+        return float(found["modified"]) / 1000
+
+    def glob(self, pattern: str) -> Iterator[StoredPath]:
+        """Files and folders whose parts match those of a pattern; without `**`."""
+        first, _, rest = pattern.partition("/")
+        for entry in self._list():
+            if fnmatch.fnmatchcase(entry["name"], first):
+                found = self / entry["name"]
+                if not rest:
+                    yield found
+                elif entry["folder"]:
+                    yield from found.glob(rest)
+
+    def _list(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(_ask("list", self.uri))
+        return found
+
+    def _entry(self, *, folder: bool) -> dict[str, Any] | None:
+        return next(
+            (
+                each
+                for each in self.parent._list()
+                if each["name"] == self.name and each["folder"] is folder
+            ),
+            None,
+        )
+
+
+Place = Path | StoredPath
+
+
+def matching(folder: Place, pattern: str) -> list[Place]:
+    """Files and folders in a folder whose parts match those of a pattern."""
+    return list(folder.glob(pattern))
+
+
+def is_local(location: str) -> bool:
+    """Whether a checkpoint location is a folder of this machine."""
+    return "://" not in location or location.startswith("file://")
+
+
+def folder_of(location: str) -> Place:
+    """The folder of a checkpoint location."""
+    if is_local(location):
+        return Path(location.removeprefix("file://"))
+    return StoredPath(location)
+
+
+def write_whole(file: Place, text: str) -> None:
+    """Replace a file at once: a reader finds the old text or the new one."""
+    if isinstance(file, StoredPath):
+        file.write_text(text)
+        return
+    with tempfile.NamedTemporaryFile(
+        "w", dir=file.parent, delete=False, encoding="utf-8", prefix=f".{file.name}."
+    ) as partial:
+        partial.write(text)
+    Path(partial.name).replace(file)
+
+
+def remove_folder(folder: Place) -> None:
+    """Delete a folder with all that is in it, as far as that is possible."""
+    if isinstance(folder, StoredPath):
+        _ask("delete", folder.uri)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def modified(file: Place) -> float:
+    """When a file was written, in seconds since the epoch. Raises OSError."""
+    return file.modified() if isinstance(file, StoredPath) else file.stat().st_mtime
+
+
+def spark_settings(location: str) -> dict[str, str]:
+    """Settings of a session whose checkpoint lies in a location: how files are written there."""
+    from millrace_runtime.session import LOCAL_CHECKPOINTS
+
+    if is_local(location):
+        return {FILE_MANAGER: LOCAL_CHECKPOINTS}
+    if location.startswith("s3a://"):
+        return {FILE_MANAGER: OBJECT_CHECKPOINTS, **S3}
+    return {}
+
+
+def require_location(location: str) -> None:
+    """Raises MillraceError `option_invalid` for a location that is neither a path nor a URI."""
+    if not is_local(location) and not LOCATION.fullmatch(location):
+        raise MillraceError(
+            "option_invalid",
+            f"--checkpoint is {location!r}, but must be a folder or a URI such as "
+            "s3a://BUCKET/FOLDER or hdfs://HOST:PORT/FOLDER, without a user or password.",
+        )
+
+
+def require_reachable(location: str) -> None:
+    """Look into a location that is not local, before anything is read or written.
+
+    Raises MillraceError `storage_unsupported` where Spark knows no such file system, and
+    `storage_unreachable` where it does not answer or refuses.
+    """
+    if is_local(location):
+        return
+    try:
+        folder_of(location).exists()
+        # What cannot be listed from here is not a folder that is missing: that has no entries.
+        StoredPath(location)._list()
+    except OSError as error:
+        scheme = location.partition("://")[0]
+        if "No FileSystem for scheme" in str(error) or "ClassNotFound" in str(error):
+            raise MillraceError(
+                "storage_unsupported",
+                f"Spark has no file system for {scheme}://. Put its Hadoop connector on the class "
+                "path (spark.driver.extraClassPath, spark.executor.extraClassPath), or use "
+                "s3a://, hdfs:// or a folder.",
+            ) from None
+        raise MillraceError(
+            "storage_unreachable",
+            f"The checkpoint location {location} cannot be read: {error}. Check the address, the "
+            "permissions and the settings in core-site.xml of HADOOP_CONF_DIR.",
+        ) from None
+
+
+def _ask(method: str, *arguments: Any) -> Any:
+    """A method of StoredFiles. Raises OSError with Hadoop's words."""
+    from py4j.protocol import Py4JJavaError
+
+    from millrace_runtime import columns
+
+    try:
+        return getattr(columns.gateway().StoredFiles, method)(*arguments)
+    except Py4JJavaError as error:
+        java = error.java_exception
+        text = f"{java.getClass().getSimpleName()}: {java.getMessage()}"
+        raise OSError(text.splitlines()[0][:300]) from None

@@ -1,0 +1,82 @@
+"""An S3 server of this machine for tests: Moto's, where it is installed.
+
+`pip install "moto[server]"` anywhere; `moto_server` is found on PATH or by MILLRACE_MOTO_SERVER.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+BUCKET = "state"
+CORE_SITE = """<?xml version="1.0"?>
+<configuration>
+  <property><name>fs.s3a.endpoint</name><value>{endpoint}</value></property>
+  <property><name>fs.s3a.endpoint.region</name><value>us-east-1</value></property>
+  <property><name>fs.s3a.path.style.access</name><value>true</value></property>
+  <property><name>fs.s3a.access.key</name><value>test</value></property>
+  <property><name>fs.s3a.secret.key</name><value>test</value></property>
+</configuration>
+"""
+
+
+@contextlib.contextmanager
+def server(folder: Path) -> Iterator[Path]:
+    """An S3 with an empty bucket; a folder for HADOOP_CONF_DIR. Skips where there is no server."""
+    command = os.environ.get("MILLRACE_MOTO_SERVER") or shutil.which("moto_server")
+    if command is None:
+        pytest.skip("no moto_server; pip install 'moto[server]' and set MILLRACE_MOTO_SERVER")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [command, "-H", "127.0.0.1", "-p", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        endpoint = f"http://127.0.0.1:{port}"
+        _make_bucket(f"{endpoint}/{BUCKET}", process)
+        folder.mkdir(parents=True, exist_ok=True)
+        site = CORE_SITE.format(endpoint=endpoint)
+        (folder / "core-site.xml").write_text(site, encoding="utf-8")
+        yield folder
+    finally:
+        process.kill()
+        process.wait()
+
+
+def end_java() -> None:
+    """End the JVM that PySpark keeps for the next session: it was started without S3's jars."""
+    from pyspark import SparkContext
+
+    java = SparkContext._gateway
+    if java is not None and SparkContext._active_spark_context is None:
+        java.shutdown()
+        java.proc.stdin.close()
+        SparkContext._gateway = SparkContext._jvm = None
+
+
+def _make_bucket(address: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    signed = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request"
+    asked = urllib.request.Request(address, method="PUT", headers={"Authorization": signed})
+    while True:
+        try:
+            urllib.request.urlopen(asked, timeout=10).close()
+        except (urllib.error.URLError, ConnectionError):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
