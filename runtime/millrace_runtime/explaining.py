@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
+from millrace_runtime.storage import StorageError
 
+_STORAGE = (
+    "The storage of the checkpoint does not respond, or refuses the request. Check its address, "
+    "the network, the credentials and that it is running."
+)
 _DELETED = "The broker deleted records before the job read them. Check the topic's retention."
 
 # What words in an exception of Spark or Kafka say about its cause: (word, code, what would do).
 _CAUSES = (
+    # Before all others: their messages quote whatever S3 or HDFS answered.
+    ("org.apache.hadoop.fs.s3a.AWS", "storage_unreachable", _STORAGE),
+    ("awssdk.core.exception.SdkClientException", "storage_unreachable", _STORAGE),
+    ("awssdk.services.s3.model.S3Exception", "storage_unreachable", _STORAGE),
+    ("org.apache.hadoop.net.ConnectTimeoutException", "storage_unreachable", _STORAGE),
+    ("http://wiki.apache.org/hadoop/ConnectionRefused", "storage_unreachable", _STORAGE),
     ("KAFKA_DATA_LOSS", "offsets_lost", _DELETED),
     # Of a task that reads; the condition above is that of the driver.
     ("Some data may have been lost", "offsets_lost", _DELETED),
@@ -99,6 +110,8 @@ def explain(error: BaseException) -> MillraceError:
             "Spark's JVM process ended or was killed while the job was running. Check the "
             "machine's memory and the log above.",
         )
+    if isinstance(error, StorageError):
+        return MillraceError("storage_unreachable", f"{_STORAGE} It answered: {error}")
     text = str(error)
     fault = fault_of(text)
     if fault is not None:

@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from millrace_runtime import storage
 from millrace_runtime.errors import MillraceError
@@ -60,27 +61,32 @@ def taken(location: str, run: str, lost: Callable[[MillraceError], None]) -> Lea
 def _wait_for(file: StoredPath, location: str) -> None:
     first = _read(file)
     deadline = time.monotonic() + SECONDS
-    while not json.loads(first)["released"] and time.monotonic() < deadline:
+    while not first.get("released") and time.monotonic() < deadline:
         time.sleep(0.5)
         now = _read(file)
-        if now != first and not json.loads(now)["released"]:
+        if now != first and not now.get("released"):
             raise _in_use(location, now)
         first = now
 
 
-def _read(file: StoredPath) -> str:
-    """A lease's file. Not every file system replaces a file so that it is there all the time."""
+def _read(file: StoredPath) -> dict[str, Any]:
+    """A lease's file; nothing of one that its owner has not written.
+
+    Not every file system creates or replaces a file so that it is whole all the time.
+    """
     for _ in range(20):
-        with contextlib.suppress(OSError):
-            return file.read_text()
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            found = json.loads(file.read_text())
+            if isinstance(found, dict):
+                return found
         time.sleep(0.1)
-    return file.read_text()
+    return {}
 
 
-def _in_use(location: str, text: str) -> MillraceError:
+def _in_use(location: str, found: dict[str, Any]) -> MillraceError:
+    owner = found.get("owner", "one that has just started")
     return MillraceError(
-        "checkpoint_in_use",
-        f"Another driver runs on the checkpoint {location}: {json.loads(text)['owner']}.",
+        "checkpoint_in_use", f"Another driver runs on the checkpoint {location}: {owner}."
     )
 
 
@@ -94,7 +100,9 @@ class Lease:
     lost: Callable[[MillraceError], None]
     _renewals: int = 0
     _stop: threading.Event = dataclasses.field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
+    _turn: threading.Lock = dataclasses.field(default_factory=threading.Lock)
+    #: when the last renewal that succeeded began
+    _renewed: float = 0.0
 
     def text(self, *, released: bool = False) -> str:
         """The content of the lease's file; another one with each renewal."""
@@ -103,44 +111,65 @@ class Lease:
         )
 
     def keep(self) -> None:
-        """Renew from now on, by a thread of its own."""
-        self._thread = threading.Thread(target=self._renew, name="lease", daemon=True)
-        self._thread.start()
+        """Renew from now on, by a thread of its own; another one watches that it succeeds."""
+        self._renewed = time.monotonic()
+        for work in (self._renew, self._watch):
+            threading.Thread(target=work, name="lease", daemon=True).start()
 
     def release(self) -> None:
-        """Let another job begin at once. Nothing where the storage does not answer."""
+        """Let another job begin at once. Nothing where the storage does not answer in time."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join(RENEW_SECONDS)
-        try:
-            (self.owners / str(self.number)).write_text(self.text(released=True))
-        except OSError as error:
-            print(f"WARN the lease was not released: {error}", file=sys.stderr, flush=True)
+        work = threading.Thread(target=self._release, name="lease", daemon=True)
+        work.start()
+        work.join(RENEW_SECONDS)
+
+    def _release(self) -> None:
+        with self._turn:
+            try:
+                (self.owners / str(self.number)).write_text(self.text(released=True))
+            except Exception as error:  # noqa: BLE001 - Spark's JVM may be gone
+                _warn("released", error)
 
     def _renew(self) -> None:
-        renewed = time.monotonic()
         while not self._stop.wait(RENEW_SECONDS):
             # A process that was stopped finds here that its time is over, before it asks anybody.
-            if time.monotonic() - renewed < GIVE_UP_SECONDS:
+            if self._overdue():
+                return
+            with self._turn:
+                if self._stop.is_set():
+                    return
                 begun = time.monotonic()
                 try:
-                    taken = (self.owners / str(self.number + 1)).is_file()
+                    if (self.owners / str(self.number + 1)).is_file():
+                        self._lose()
+                        return
                     self._renewals += 1
-                    if not taken:
-                        (self.owners / str(self.number)).write_text(self.text())
-                        renewed = begun
-                        continue
-                except OSError as error:
-                    print(f"WARN the lease was not renewed: {error}", file=sys.stderr, flush=True)
-                    if time.monotonic() - renewed < GIVE_UP_SECONDS:
-                        continue
-            if not self._stop.is_set():
-                self.lost(
-                    MillraceError(
-                        "checkpoint_lease_lost",
-                        f"The lease {self.number} on the checkpoint {self.owners.parent} could "
-                        "not be renewed in time: this process was stopped, the storage did not "
-                        "answer, or another driver has taken over.",
-                    )
+                    (self.owners / str(self.number)).write_text(self.text())
+                    self._renewed = begun
+                except Exception as error:  # noqa: BLE001 - Spark's JVM may be gone
+                    _warn("renewed", error)
+
+    def _watch(self) -> None:
+        """End in time although a request of the renewal has not returned."""
+        while not self._stop.wait(min(1.0, RENEW_SECONDS)):
+            if self._overdue():
+                self._lose()
+
+    def _overdue(self) -> bool:
+        return time.monotonic() - self._renewed >= GIVE_UP_SECONDS
+
+    def _lose(self) -> None:
+        if not self._stop.is_set():
+            self._stop.set()
+            self.lost(
+                MillraceError(
+                    "checkpoint_lease_lost",
+                    f"The lease {self.number} on the checkpoint {self.owners.parent} could not be "
+                    "renewed in time: this process was stopped, the storage did not answer, or "
+                    "another driver has taken over.",
                 )
-            return
+            )
+
+
+def _warn(what: str, error: Exception) -> None:
+    print(f"WARN the lease was not {what}: {error}", file=sys.stderr, flush=True)

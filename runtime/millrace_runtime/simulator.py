@@ -35,6 +35,7 @@ from millrace_compiler.isolated import Limits, Pool
 from millrace_compiler.isolated.pool import Exceeded, Process
 
 from millrace_runtime.jars import operator_jar
+from millrace_runtime.storage import S3_ENVIRONMENT
 
 LONGEST_REQUEST = 16 * 1024 * 1024
 #: what a simulation knows of the environment: no secret of the server is among it
@@ -191,7 +192,7 @@ class Readers(Simulators):
     module = "millrace_runtime.store_reader"
     messages = _READING
     # Settings of the file systems on which checkpoints lie, credentials among them.
-    environment = (*ENVIRONMENT, "HADOOP_CONF_DIR")
+    environment = (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT)
 
 
 def respond(

@@ -9,14 +9,20 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import json
+import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
+
+
+class StorageError(OSError):
+    """A file system outside of this machine does not answer, or refuses."""
+
 
 #: A URI without a user, a password or a query: secrets stand in Hadoop's own configuration.
 LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
@@ -25,6 +31,12 @@ FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
 # Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this would
 # use is made for another version of Netty than Spark's.
 S3 = {"spark.hadoop.fs.s3a.optimized.copy.from.local.enabled": "false"}
+#: variables of the environment with the address and credentials of S3: Spark itself reads those of
+#: Amazon's tools, and `spark_settings` the region
+S3_ENVIRONMENT = (
+    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL",
+    "AWS_REGION",
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,8 +196,19 @@ def spark_settings(location: str) -> dict[str, str]:
     if is_local(location):
         return {FILE_MANAGER: LOCAL_CHECKPOINTS}
     if location.startswith("s3a://"):
-        return {FILE_MANAGER: OBJECT_CHECKPOINTS, **S3}
+        return {FILE_MANAGER: OBJECT_CHECKPOINTS, **S3, **_s3_address(os.environ)}
     return {}
+
+
+def _s3_address(environment: Mapping[str, str]) -> dict[str, str]:
+    """What goes with an address of AWS_ENDPOINT_URL: other stores have no host for each bucket."""
+    region = environment.get("AWS_REGION")
+    if not environment.get("AWS_ENDPOINT_URL"):
+        return {"spark.hadoop.fs.s3a.endpoint.region": region} if region else {}
+    return {
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+        "spark.hadoop.fs.s3a.endpoint.region": region or "us-east-1",
+    }
 
 
 def require_location(location: str) -> None:
@@ -210,7 +233,7 @@ def require_reachable(location: str) -> None:
         folder_of(location).exists()
         # What cannot be listed from here is not a folder that is missing: that has no entries.
         StoredPath(location)._list()
-    except OSError as error:
+    except StorageError as error:
         scheme = location.partition("://")[0]
         if "No FileSystem for scheme" in str(error) or "ClassNotFound" in str(error):
             raise MillraceError(
@@ -227,7 +250,7 @@ def require_reachable(location: str) -> None:
 
 
 def _ask(method: str, *arguments: Any) -> Any:
-    """A method of StoredFiles. Raises OSError with Hadoop's words."""
+    """A method of StoredFiles. Raises StorageError with Hadoop's message."""
     from py4j.protocol import Py4JJavaError
 
     from millrace_runtime import columns
@@ -237,4 +260,4 @@ def _ask(method: str, *arguments: Any) -> Any:
     except Py4JJavaError as error:
         java = error.java_exception
         text = f"{java.getClass().getSimpleName()}: {java.getMessage()}"
-        raise OSError(text.splitlines()[0][:300]) from None
+        raise StorageError(text.splitlines()[0][:300]) from None

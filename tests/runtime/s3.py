@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -30,9 +32,36 @@ CORE_SITE = """<?xml version="1.0"?>
 """
 
 
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """An S3 with an empty bucket. `configuration`: a folder for HADOOP_CONF_DIR."""
+
+    endpoint: str
+    configuration: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Its address and credentials as variables, in place of the configuration."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+        }
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """It does not answer meanwhile."""
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
+
 @contextlib.contextmanager
-def server(folder: Path) -> Iterator[Path]:
-    """An S3 with an empty bucket; a folder for HADOOP_CONF_DIR. Skips where there is no server."""
+def server(folder: Path) -> Iterator[Server]:
+    """An S3 with an empty bucket. Skips where there is no server."""
     command = os.environ.get("MILLRACE_MOTO_SERVER") or shutil.which("moto_server")
     if command is None:
         pytest.skip("no moto_server; pip install 'moto[server]' and set MILLRACE_MOTO_SERVER")
@@ -50,7 +79,7 @@ def server(folder: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         site = CORE_SITE.format(endpoint=endpoint)
         (folder / "core-site.xml").write_text(site, encoding="utf-8")
-        yield folder
+        yield Server(endpoint, folder, process)
     finally:
         process.kill()
         process.wait()

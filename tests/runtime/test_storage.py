@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from millrace_runtime import lease, storage
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.explaining import explain
 from millrace_runtime.storage import StoredPath
 
 from tests.compiler.kit import Raw, document, node, sink, stream
@@ -44,6 +45,24 @@ def test_parts_of_a_stored_path_are_those_of_its_uri() -> None:
     assert path.with_name("commits") == StoredPath("s3a://bucket/x/stream/commits")
 
 
+def test_an_address_of_the_environment_is_that_of_one_host_for_all_buckets() -> None:
+    settings = storage.spark_settings("s3a://bucket/x")
+    assert "spark.hadoop.fs.s3a.path.style.access" not in settings
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9000")
+        patched.setenv("AWS_REGION", "eu-central-1")
+        settings = storage.spark_settings("s3a://bucket/x")
+        assert settings["spark.hadoop.fs.s3a.path.style.access"] == "true"
+        assert settings["spark.hadoop.fs.s3a.endpoint.region"] == "eu-central-1"
+        assert not any("s3a" in each for each in storage.spark_settings("hdfs://name/x"))
+
+
+def test_storage_that_is_away_is_no_broker_that_is_away() -> None:
+    timed_out = "org.apache.hadoop.fs.s3a.AWSApiCallTimeoutException: getFileStatus: timed out"
+    for error in (storage.StorageError("refused"), RuntimeError(timed_out)):
+        assert explain(error).code == "storage_unreachable"
+
+
 @pytest.fixture(scope="module", params=["viewfs", pytest.param("s3a", marks=pytest.mark.long)])
 def changing(
     request: pytest.FixtureRequest, broker: Any, tmp_path_factory: pytest.TempPathFactory
@@ -55,8 +74,8 @@ def changing(
         yield made
         made.close()
         return
-    with s3.server(folder) as configuration, pytest.MonkeyPatch.context() as patched:
-        patched.setenv("HADOOP_CONF_DIR", str(configuration))
+    with s3.server(folder) as server, pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HADOOP_CONF_DIR", str(server.configuration))
         s3.end_java()
         made = Changing(broker.address, f"s3a://{s3.BUCKET}")
         yield made
@@ -137,7 +156,7 @@ class TestOnSpark:
         pair.write([("a", "2")])
         changing.run(summed(pair), tmp_path)
         storage.remove_folder(StoredPath(changing.location(tmp_path)))
-        with pytest.raises(MillraceError, match="gone") as refused:
+        with pytest.raises(MillraceError, match="is missing") as refused:
             changing.run(summed(pair), tmp_path, more=["--continues"])
         assert refused.value.code == "checkpoint_gone"
 

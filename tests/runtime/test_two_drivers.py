@@ -24,9 +24,10 @@ ONCE = json.dumps({"processing_guarantee": "exactly_once"})
 class Count:
     """A word count with a checkpoint on S3, started as often as one likes."""
 
-    def __init__(self, address: str, configuration: Path) -> None:
+    def __init__(self, address: str, server: s3.Server) -> None:
         self.address = address
-        self.environment = {"HADOOP_CONF_DIR": str(configuration), "MILLRACE_TEST_SETTINGS": ONCE}
+        self.server = server
+        self.environment = {**server.environment, "MILLRACE_TEST_SETTINGS": ONCE}
         self.lines, self.counts = (f"{name}-{uuid.uuid4()}" for name in ("lines", "counts"))
         topics.create(address, {self.lines: 1, self.counts: 1})
         self._lines = 0
@@ -38,10 +39,14 @@ class Count:
             checkpoint=f"s3a://{s3.BUCKET}/{self.counts}", **self.environment,
         )  # fmt: skip
 
-    def counted(self, driver: subprocess.Popen[str]) -> None:
-        """Write a word; wait until it is counted."""
+    def write(self) -> None:
+        """Write a word."""
         self._lines += 1
         topics.produce(self.address, self.lines, [{"value": "word", "timestamp": self._lines}])
+
+    def counted(self, driver: subprocess.Popen[str]) -> None:
+        """Write a word; wait until it is counted."""
+        self.write()
         found = topics.consume(self.address, self.counts, self._lines, seconds=120)
         assert len(found) >= self._lines, (driver.poll(), kill(driver))
 
@@ -55,8 +60,8 @@ class Count:
 
 @pytest.fixture
 def count(broker: Any, tmp_path: Path) -> Iterator[Count]:
-    with s3.server(tmp_path / "configuration") as configuration:
-        yield Count(broker.address, configuration)
+    with s3.server(tmp_path / "configuration") as server:
+        yield Count(broker.address, server)
 
 
 def error_of(driver: subprocess.Popen[str]) -> dict[str, Any]:
@@ -96,3 +101,26 @@ def test_a_second_driver_is_refused_and_takes_over_from_one_that_was_stopped(cou
         for driver in drivers:
             kill(driver)
     assert count.found() == [1, 2, 3, 4, 5]
+
+
+def test_storage_that_does_not_answer_ends_a_driver_and_the_next_one_continues(
+    count: Count,
+) -> None:
+    drivers = [count.start()]
+    try:
+        count.counted(drivers[0])
+        with count.server.away():
+            count.write()
+            assert error_of(drivers[0])["code"] == "checkpoint_lease_lost"
+        drivers.append(count.start())
+        count.counted(drivers[1])
+        kill(drivers[1])
+        nobody = {"AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
+        count.environment |= nobody
+        drivers.append(count.start())
+        refused = error_of(drivers[2])
+        assert refused["code"] == "storage_unreachable"
+    finally:
+        for driver in drivers:
+            kill(driver)
+    assert count.found() == [1, 2, 3]

@@ -19,3 +19,9 @@ def test_a_driver_may_read_from_no_place_that_is_not_listed() -> None:
 def test_a_driver_gets_no_secret_of_the_backend() -> None:
     secrets = {"DATABASE_URL": "postgresql://a:b@db/m", "REDIS_URL": "redis://:p@r", "OTHER": "1"}
     assert not secrets.keys() & of_driver(secrets).keys()
+
+
+def test_credentials_of_s3_are_given_to_drivers_whose_checkpoint_is_there() -> None:
+    keys = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": "http://s3"}
+    assert not keys.keys() & of_driver(keys, ["--checkpoint", "/data/x"]).keys()
+    assert keys.items() <= of_driver(keys, ["--checkpoint", "s3a://bucket/x"]).items()

@@ -6,7 +6,7 @@ nor REDIS_URL, and nothing that is not named here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 #: further names, separated by commas, that an installation hands on
 MORE = "MILLRACE_DRIVER_ENVIRONMENT"
@@ -24,17 +24,26 @@ ALLOWED = frozenset(
         "MILLRACE_DEBUG",
     ]
 )
+#: for drivers whose checkpoint is in S3: its address and credentials
+S3 = frozenset(
+    [
+        *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+        *("AWS_ENDPOINT_URL", "AWS_REGION"),
+    ]
+)
 #: beginnings of names: locale, Spark, and the settings of Kafka clients
 PREFIXES = ("LC_", "SPARK_", "PYSPARK_", "MILLRACE_KAFKA_")
 
 
-def of_driver(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a driver gets from its worker's environment.
+def of_driver(environment: Mapping[str, str], arguments: Iterable[str] = ()) -> dict[str, str]:
+    """The variables that a driver gets from its worker's environment; `arguments`: its options.
 
     Without lists of schema registries and of places to read from, a driver of the server may use
     none.
     """
     more = {name.strip() for name in environment.get(MORE, "").split(",")}
+    if any(each.startswith("s3a://") for each in arguments):
+        more |= S3
     return {"MILLRACE_SCHEMA_REGISTRIES": "", "MILLRACE_READERS": ""} | {
         name: value
         for name, value in environment.items()

@@ -121,7 +121,7 @@ class LocalLauncher:
                 str(self.log_bytes), when, "--", *command,
             ],
             cwd=spec.job_directory,
-            env={**of_driver(os.environ), **spec.environment},
+            env={**of_driver(os.environ, arguments), **spec.environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
