@@ -122,8 +122,9 @@ def run_options(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument(
         "--checkpoint",
-        metavar="DIR",
-        help="folder for offsets and state (default: by the topology's name)",
+        metavar="PLACE",
+        help="folder or URI, such as s3a://BUCKET/FOLDER, for offsets and state (default: a folder "
+        "by the topology's name)",
     )
     p.add_argument(
         "--decide",
@@ -150,7 +151,7 @@ def state_options(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "checkpoint",
         metavar="DEPLOYMENT_OR_CHECKPOINT",
-        help="number of a deployment of this installation, or a job's checkpoint folder",
+        help="number of a deployment of this installation, or a job's checkpoint folder or URI",
     )
     p.add_argument(
         "store",

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import quote
 
-from millrace_runtime.jars import connector_jars, java
+from millrace_runtime.jars import connector_jars, java, storage_jars
 
 from cli.compiling import compile_command
 from cli.documents import read_document
@@ -26,7 +26,8 @@ STOP_SECONDS = 60.0
 
 def _plain(arguments: argparse.Namespace) -> dict[str, str]:
     """The environment in which `python job.py` of the plain dialect finds Kafka's connector."""
-    jars = [str(jar) for jar in connector_jars()]
+    place = storage_jars(arguments.checkpoint or "")
+    jars = [str(jar) for jar in (*connector_jars(), *place)]
     options = ["--driver-class-path", os.pathsep.join(jars), "--jars", ",".join(jars)]
     options += ["--master", arguments.master or os.environ.get("SPARK_MASTER") or "local[*]"]
     submit = shlex.join([*options, "pyspark-shell"])
@@ -41,7 +42,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     data = Path(os.environ.get("MILLRACE_DATA") or Path.cwd() / ".millrace")
     # A name is any text; a folder's name is not.
     folder = quote(name, safe="").replace(".", "%2E")
-    checkpoint = Path(arguments.checkpoint or data / "run" / "checkpoints" / folder)
+    checkpoint = arguments.checkpoint or str(data / "run" / "checkpoints" / folder)
     with tempfile.TemporaryDirectory(prefix="millrace-run-") as scratch:
         compiled = compile_command(
             argparse.Namespace(
@@ -55,7 +56,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         if compiled != 0:
             return compiled
         command = [
-            sys.executable, str(Path(scratch) / "job.py"), "--checkpoint", str(checkpoint),
+            sys.executable, str(Path(scratch) / "job.py"), "--checkpoint", checkpoint,
             "--bootstrap-servers", arguments.bootstrap_servers,
         ]  # fmt: skip
         if arguments.available_now:

@@ -47,9 +47,9 @@ def show(spark: SparkSession, arguments: argparse.Namespace) -> None:
 
 
 def _folder(given: str) -> str:
-    """The checkpoint of a deployment's number, or the folder as it was given."""
+    """The checkpoint of a deployment's number, or the folder or URI as it was given."""
     if given.isdecimal() and not Path(given).exists():
-        return str(places.data() / "deployments" / given / "checkpoint")
+        return checkpoint.location_of(places.data() / "deployments" / given / "checkpoint")
     return given
 
 

@@ -346,10 +346,10 @@ def _refuse_another_place(row: Deployment, settings: Mapping[str, Any]) -> None:
     if place != row.settings.get("checkpoint"):
         raise Conflict(
             "has_checkpoint",
-            f"The deployment of “{row.topology.name}” keeps its state in "
-            f"{row.settings.get('checkpoint') or 'the data folder'}: it cannot continue in "
+            f"The deployment of “{row.topology.name}” stores its state in "
+            f"{row.settings.get('checkpoint') or 'the data folder'} and cannot continue in "
             f"{place or 'the data folder'}.",
-            "Leave “checkpoint” as it is, or delete the deployment and deploy the topology again.",
+            "Do not change “checkpoint”, or delete the deployment and deploy the topology again.",
             deployment=row.pk,
         )
     start = settings.get("start", row.settings.get("start"))

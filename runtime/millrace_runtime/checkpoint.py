@@ -20,6 +20,8 @@ LAYOUT = 3
 NOTES = "stores.json"
 #: the run that did the last first batch
 ARRIVED = "arrived"
+#: beside copied notes: the URI of the checkpoint
+LOCATION = "location"
 
 #: Given the notes of a checkpoint and those of the job, writes a new one; its folder's name.
 Mover = Callable[[dict[str, Any], dict[str, Any]], str]
@@ -124,7 +126,7 @@ def note_arrival(location: str, run: str) -> None:
 
 
 def copy_notes(location: str, folder: str | None) -> None:
-    """Copy what is noted of a checkpoint into a local folder, for those who cannot read it there.
+    """Copy the notes of a checkpoint into a local folder, for those who cannot read it there.
 
     Nothing without a folder.
     """
@@ -132,11 +134,20 @@ def copy_notes(location: str, folder: str | None) -> None:
         return
     copies = Path(folder)
     copies.mkdir(parents=True, exist_ok=True)
+    write_whole(copies / LOCATION, location)
     for name in (NOTES, state_moving.WAITING, ARRIVED):
         try:
             write_whole(copies / name, (folder_of(location) / name).read_text(encoding="utf-8"))
         except FileNotFoundError:
             (copies / name).unlink(missing_ok=True)
+
+
+def location_of(folder: Path) -> str:
+    """The checkpoint of a deployment's folder: the folder, or what its copied notes belong to."""
+    try:
+        return (folder / LOCATION).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return str(folder)
 
 
 def _noted(file: Place) -> dict[str, Any]:

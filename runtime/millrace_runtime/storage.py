@@ -28,9 +28,17 @@ class StorageError(OSError):
 LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
 OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
-# Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this would
-# use is made for another version of Netty than Spark's.
-S3 = {"spark.hadoop.fs.s3a.optimized.copy.from.local.enabled": "false"}
+S3 = {
+    # Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this
+    # would use is made for another version of Netty than Spark's.
+    "spark.hadoop.fs.s3a.optimized.copy.from.local.enabled": "false",
+    # With Hadoop's defaults a store that is away is noticed after many minutes. A running driver has
+    # lost its lease long before, and a start is retried as an outage.
+    "spark.hadoop.fs.s3a.attempts.maximum": "2",
+    "spark.hadoop.fs.s3a.retry.limit": "4",
+    "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
+    "spark.hadoop.fs.s3a.connection.timeout": "20s",
+}
 #: variables of the environment with the address and credentials of S3: Spark itself reads those of
 #: Amazon's tools, and `spark_settings` the region
 S3_ENVIRONMENT = (

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from millrace_runtime import lease, storage
+from millrace_runtime.checkpoint import location_of
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.storage import StoredPath
@@ -143,6 +144,7 @@ class TestOnSpark:
         copied = json.loads((tmp_path / "copies" / "stores.json").read_text())
         assert copied["stream"].startswith("stream-2")
         assert (tmp_path / "copies" / "arrived").exists()
+        assert location_of(tmp_path / "copies") == changing.location(tmp_path)
         assert (StoredPath(changing.location(tmp_path)) / "stream" / "offsets").is_dir()
         changing.run(
             summed(pair, spread), tmp_path, begin={"reset": True, "from": "earliest"}, more=notes

@@ -59,11 +59,12 @@ class SettingsSerializer(serializers.Serializer[Any]):
         r"[a-z][a-z0-9+.-]*://[^\s/?#@]+(/[^\s?#]*)?\Z",
         max_length=500,
         required=False,
-        help_text="Where state and offsets are kept if not in the server's data folder: a URI such "
-        "as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot be "
-        "changed once there is state.",
+        help_text="Where state and offsets are stored if not in the server's data folder: a URI "
+        "such as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot "
+        "be changed once there is state.",
         error_messages={
-            "invalid": "A URI such as s3a://bucket/folder, without a user, a password or a query."
+            "invalid": "Enter a URI such as s3a://bucket/folder, without a user, a password or a "
+            "query."
         },
     )
     batch_deadline_s = serializers.IntegerField(

@@ -3024,7 +3024,7 @@ export interface components {
         Settings: {
             /** @description Seconds after which a running micro-batch makes the deployment degraded, so that its driver is restarted (default: 600). */
             batch_deadline_s?: number;
-            /** @description Where state and offsets are kept if not in the server's data folder: a URI such as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot be changed once there is state. */
+            /** @description Where state and offsets are stored if not in the server's data folder: a URI such as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot be changed once there is state. */
             checkpoint?: string;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
@@ -3054,7 +3054,7 @@ export interface components {
         SettingsRequest: {
             /** @description Seconds after which a running micro-batch makes the deployment degraded, so that its driver is restarted (default: 600). */
             batch_deadline_s?: number;
-            /** @description Where state and offsets are kept if not in the server's data folder: a URI such as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot be changed once there is state. */
+            /** @description Where state and offsets are stored if not in the server's data folder: a URI such as `s3a://bucket/folder` or `hdfs://host:8020/folder`, without credentials. Cannot be changed once there is state. */
             checkpoint?: string;
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */

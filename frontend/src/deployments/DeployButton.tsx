@@ -14,6 +14,7 @@ import { useEditing } from "../versions/editing";
 import { type Beginning, CONTINUES, continues, problemOf, requestOf } from "./beginning";
 import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";
+import { placeProblem } from "./place";
 import { beginsAnew } from "./start";
 import { useQuestion } from "./topics";
 
@@ -111,7 +112,11 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
           <Button
             variant="filled"
             fullWidth
-            disabled={(off && !(current && chosen)) || problemOf(beginning) !== null}
+            disabled={
+              (off && !(current && chosen)) ||
+              problemOf(beginning) !== null ||
+              placeProblem(values) !== null
+            }
             onClick={() => {
               options.close();
               setBeginning(CONTINUES);

@@ -5,7 +5,7 @@ import { BeginningFields } from "./BeginningFields";
 import type { Beginning } from "./beginning";
 import classes from "./deployments.module.css";
 import { LOST, lostOf, withLost } from "./lost";
-import { withPlace } from "./place";
+import { placeProblem, withPlace } from "./place";
 import { STARTS, startOf, withStart } from "./start";
 import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
 
@@ -83,11 +83,12 @@ export function DeployOptions(props: {
       <TextInput
         label={t("Checkpoint")}
         description={t(
-          "Where state and offsets are kept: a URI such as s3a://bucket/folder. Empty: the server's data folder. Fixed once there is state.",
+          "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.",
         )}
         placeholder="s3a://bucket/folder"
         disabled={!fresh}
         value={values.checkpoint ?? ""}
+        error={placeProblem(values)}
         onChange={(event) => onChange(withPlace(values, event.currentTarget.value))}
         data-testid="checkpoint"
       />

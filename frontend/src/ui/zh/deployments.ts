@@ -148,8 +148,10 @@ export const deployments = {
   "{n} problems prevent deployment.": "有 {n} 个问题阻碍部署。",
   "Fail without reading": "失败，不读取任何记录",
   Checkpoint: "检查点",
-  "Where state and offsets are kept: a URI such as s3a://bucket/folder. Empty: the server's data folder. Fixed once there is state.":
+  "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.":
     "状态和偏移量的保存位置：URI，例如 s3a://bucket/folder。留空则保存在服务器的数据目录中。有了状态之后不能再更改。",
+  "Enter a URI such as s3a://bucket/folder, without a user, a password or a query.":
+    "请输入 URI，例如 s3a://bucket/folder，不要包含用户名、密码或查询参数。",
   "Continue at the first record": "从第一条记录继续",
   "Continue at the end": "从末尾继续",
   "Not started": "尚未启动",

@@ -1,0 +1,53 @@
+import { MantineProvider } from "@mantine/core";
+import { act } from "react";
+import { createRoot } from "react-dom/client";
+import { expect, test, vi } from "vitest";
+import type { DeploymentSettings } from "../api/types";
+import { theme } from "../theme/theme";
+import { CONTINUES } from "./beginning";
+import { DeployOptions } from "./DeployOptions";
+
+vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+
+async function shown(values: DeploymentSettings, fresh: boolean) {
+  const place = document.createElement("div");
+  document.body.append(place);
+  const root = createRoot(place);
+  await act(async () =>
+    root.render(
+      <MantineProvider theme={theme} env="test">
+        <DeployOptions
+          values={values}
+          fresh={fresh}
+          onChange={() => undefined}
+          beginning={CONTINUES}
+          onBeginning={() => undefined}
+        />
+      </MantineProvider>,
+    ),
+  );
+  const field = place.querySelector<HTMLInputElement>("[data-testid=checkpoint]");
+  return {
+    value: field?.value,
+    disabled: field?.disabled,
+    invalid: field?.getAttribute("aria-invalid"),
+    text: place.textContent ?? "",
+    close: async () => {
+      await act(async () => root.unmount());
+      place.remove();
+    },
+  };
+}
+
+test("the checkpoint of a deployment is a URI, fixed once there is state", async () => {
+  const first = await shown({ checkpoint: "s3a://bucket/x" }, true);
+  expect([first.value, first.disabled, first.invalid]).toEqual(["s3a://bucket/x", false, null]);
+  await first.close();
+  const wrong = await shown({ checkpoint: "s3a://key:secret@bucket" }, true);
+  expect(wrong.invalid).toBe("true");
+  expect(wrong.text).toContain("Enter a URI such as s3a://bucket/folder");
+  await wrong.close();
+  const later = await shown({}, false);
+  expect([later.value, later.disabled]).toEqual(["", true]);
+  await later.close();
+});
