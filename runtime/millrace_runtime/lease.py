@@ -75,12 +75,18 @@ def _read(file: StoredPath) -> dict[str, Any]:
     Not every file system creates or replaces a file so that it is whole all the time.
     """
     for _ in range(20):
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            found = json.loads(file.read_text())
-            if isinstance(found, dict):
-                return found
+        with contextlib.suppress(OSError, ValueError):
+            return _parsed(file)
         time.sleep(0.1)
-    return {}
+    try:
+        return _parsed(file)
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def _parsed(file: StoredPath) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
 
 
 def _in_use(location: str, found: dict[str, Any]) -> MillraceError:

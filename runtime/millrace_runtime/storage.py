@@ -32,8 +32,8 @@ S3 = {
     # Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this
     # would use is made for another version of Netty than Spark's.
     "spark.hadoop.fs.s3a.optimized.copy.from.local.enabled": "false",
-    # With Hadoop's defaults a store that is away is noticed after many minutes. A running driver has
-    # lost its lease long before, and a start is retried as an outage.
+    # With Hadoop's defaults a store that is away is noticed after many minutes. A running driver
+    # has lost its lease long before, and a start is retried as an outage.
     "spark.hadoop.fs.s3a.attempts.maximum": "2",
     "spark.hadoop.fs.s3a.retry.limit": "4",
     "spark.hadoop.fs.s3a.connection.establish.timeout": "5s",
