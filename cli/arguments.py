@@ -30,7 +30,37 @@ def compile_options(p: argparse.ArgumentParser) -> None:
         help="also refuse topologies that cannot run in real-time mode",
     )
     _dialect(p)
+    _kubernetes(p)
     p.set_defaults(command=Lazily("compiling", "compile_command"))
+
+
+def _kubernetes(p: argparse.ArgumentParser) -> None:
+    """The profile of kubernetes.yaml."""
+    group = p.add_argument_group("kubernetes.yaml", "how the job runs on Kubernetes")
+    group.add_argument("--name", help="name of all objects (default: the topology's)")
+    group.add_argument("--image", default="", help="image of the pods (default: NAME:latest)")
+    group.add_argument("--namespace", default="default", help="namespace (default: default)")
+    group.add_argument(
+        "--bootstrap-servers", default="kafka:9092", metavar="HOST:PORT", help="Kafka brokers"
+    )
+    group.add_argument(
+        "--executors",
+        type=int,
+        default=0,
+        help="pods beside the driver's that run the tasks (default: 0, the driver runs them)",
+    )
+    group.add_argument("--cores", type=int, default=2, help="of each pod that runs tasks (2)")
+    group.add_argument(
+        "--memory-mb", type=int, default=1024, help="heap of each pod that runs tasks (1024)"
+    )
+    group.add_argument(
+        "--checkpoint", default="", metavar="URI", help="s3a://BUCKET/FOLDER (default: a volume)"
+    )
+    group.add_argument("--volume", default="10Gi", metavar="SIZE", help="its size (10Gi)")
+    group.add_argument("--storage-class", default="", help="storage class of the volume")
+    group.add_argument(
+        "--secret", default="", help="Secret with variables for all pods, such as credentials"
+    )
 
 
 def document_options(p: argparse.ArgumentParser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from millrace_compiler import (
     compile_document,
     describe,
 )
+from millrace_compiler.kubernetes import Profile, ProfileError, name_of
+from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import PACKAGE, operator_jar
 
 from cli.documents import analyzer, read_document, show_diagnostics
@@ -30,7 +33,11 @@ def compile_command(arguments: argparse.Namespace) -> int:
     if diagnostics:
         show_diagnostics(diagnostics, as_json=arguments.json)
     folder = Path(arguments.output)
-    files = bundle_files(compilation, PACKAGE, operator_jar())
+    try:
+        profile = profile_of(arguments, compilation.document.name)
+    except ProfileError as error:
+        raise MillraceError("option_invalid", str(error)) from None
+    files = bundle_files(compilation, PACKAGE, operator_jar(), profile)
     for path, content in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -38,6 +45,14 @@ def compile_command(arguments: argparse.Namespace) -> int:
     command = "python" if arguments.dialect == "exact" else "spark-submit --packages ..."
     print(f"{folder / 'job.py'}: run it with `{command} job.py --bootstrap-servers HOST:PORT`")
     return 0
+
+
+def profile_of(arguments: argparse.Namespace, title: str) -> Profile:
+    """How the job runs on Kubernetes. Raises ProfileError."""
+    fields = {field.name for field in dataclasses.fields(Profile)}
+    given = {name: value for name, value in vars(arguments).items() if name in fields}
+    chosen = {name: value for name, value in given.items() if value not in ("", None)}
+    return Profile(**{"name": name_of(title), **chosen})
 
 
 def describe_command(arguments: argparse.Namespace) -> int:

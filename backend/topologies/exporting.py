@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from accounts.models import User
 from millrace_backend.errors import ApiError
+from millrace_compiler.bundle import MANIFESTS
+from millrace_compiler.kubernetes import Profile, manifests, name_of, text_of
 
 from topologies.compiling import bundled
 from topologies.models import Topology, Version
@@ -74,6 +76,7 @@ def export(version: Version, person: User, dialect: Dialect = "exact") -> bytes:
         if not errors:
             if dialect == "exact":
                 _add_tests(Path(folder), version.topology)
+                add_manifests(Path(folder), version.topology)
             return _zipped(Path(folder), file_name(version).removesuffix(".zip"))
     raise ApiError(
         "does_not_compile",
@@ -99,6 +102,24 @@ def _add_tests(folder: Path, topology: Topology) -> None:
     (folder / "tests" / "test_topology.py").write_text(_TEST_MODULE, "utf-8")
     readme = folder / "README.md"
     readme.write_text(readme.read_text("utf-8") + _TESTS_README, "utf-8")
+
+
+def add_manifests(folder: Path, topology: Topology) -> None:
+    """What runs the job on Kubernetes, as large as the topology's newest deployment."""
+    deployment = topology.deployments.order_by("-pk").first()
+    if deployment is None:
+        return
+    name, chosen = name_of(topology.name), deployment.settings
+    sizes = {each: chosen[each] for each in ("cores", "memory_mb") if chosen.get(each)}
+    options: list[str] = []
+    if chosen.get("real_time_ms"):
+        options = ["--real-time", f"{chosen['real_time_ms']} ms"]
+    elif chosen.get("trigger_ms"):
+        options = ["--trigger", f"{chosen['trigger_ms']} milliseconds"]
+    # In a folder of its own: the deployment may be running.
+    place = f"{chosen['checkpoint'].rstrip('/')}/{name}" if chosen.get("checkpoint") else ""
+    profile = Profile(name, **sizes, checkpoint=place, options=tuple(options))
+    (folder / MANIFESTS).write_text(text_of(manifests(profile)), "utf-8")
 
 
 def _zipped(folder: Path, name: str) -> bytes:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from millrace_compiler import image
 from millrace_compiler.compilation import Compilation
+from millrace_compiler.kubernetes import Profile, manifests, name_of, text_of
 from millrace_compiler.state_schema import state_schema
 
 PYSPARK = "pyspark==4.3.0"
@@ -14,16 +16,20 @@ WITH_STATE = ("pandas>=2.2,<3", "pyarrow>=18", "protobuf>=6.33")
 # What the compiler matches topic patterns with.
 RE2 = "google-re2==1.1.20251105"
 SKIPPED = ("__pycache__", ".mypy_cache", ".ruff_cache", "build", "target")
+MANIFESTS = "kubernetes.yaml"
 OPERATOR = "millrace_runtime/operator/millrace-operator.jar"
 
 
 def bundle_files(
-    compilation: Compilation, runtime: Path, operator_jar: Path | None = None
+    compilation: Compilation,
+    runtime: Path,
+    operator_jar: Path | None = None,
+    profile: Profile | None = None,
 ) -> dict[str, bytes]:
     """Files by path. ``runtime`` is the package ``millrace_runtime`` or the folder that holds it.
 
     ``operator_jar`` is the compiled operator; without it the bundle carries its sources, which the
-    job compiles at its first start.
+    job compiles at its first start. ``profile``: how it runs on Kubernetes; by default in one pod.
 
     Raises :class:`Refused` for a document that is refused, and ``FileNotFoundError`` where the
     runtime is not there.
@@ -45,7 +51,10 @@ def bundle_files(
         return files
     files["plan.json"] = _json(compilation.plan_json())
     files["README.md"] = _readme(compilation).encode()
-    files["Dockerfile"] = _DOCKERFILE.encode()
+    files["Dockerfile"] = image.DOCKERFILE.encode()
+    files["entrypoint.sh"] = image.ENTRYPOINT.encode()
+    chosen = profile or Profile(name_of(compilation.document.name))
+    files[MANIFESTS] = text_of(manifests(chosen)).encode()
     return files | package_files(runtime, operator_jar)
 
 
@@ -134,6 +143,13 @@ def _readme(compilation: Compilation) -> str:
         "  --bootstrap-servers HOST:9092 --checkpoint s3a://BUCKET/CHECKPOINT",
         "```",
         "",
+        "On Kubernetes, after `image` in the manifests was set to the image that was built:",
+        "",
+        "```sh",
+        f"docker build -t REGISTRY/{name_of(document.name)} .",
+        f"kubectl apply -f {MANIFESTS}",
+        "```",
+        "",
         f"The widest sub-topology has {tasks} task{'' if tasks == 1 else 's'}.",
         "",
         "| file | is |",
@@ -146,22 +162,8 @@ def _readme(compilation: Compilation) -> str:
         "| `plan.json` | how it runs: sub-topologies, levels, tasks, repartition topics |",
         "| `state.json` | its stores with their types, by which a checkpoint is judged |",
         "| `source_map.json` | which lines belong to which node |",
-        "| `requirements.txt`, `Dockerfile` | its environment |",
+        "| `requirements.txt`, `Dockerfile`, `entrypoint.sh` | its environment |",
+        f"| `{MANIFESTS}` | what runs it on Kubernetes |",
         "",
     ]
     return "\n".join(lines)
-
-
-_DOCKERFILE = """\
-FROM eclipse-temurin:21-jre
-RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv \\
-    && rm -rf /var/lib/apt/lists/*
-WORKDIR /job
-COPY requirements.txt .
-RUN python3 -m venv /venv && /venv/bin/pip install --no-cache-dir -r requirements.txt
-COPY . .
-ENV KAFKA_BOOTSTRAP_SERVERS=kafka:9092
-ENTRYPOINT ["/bin/sh", "-c", "exec /venv/bin/python job.py \\
-    --bootstrap-servers $KAFKA_BOOTSTRAP_SERVERS --checkpoint /checkpoint"]
-VOLUME /checkpoint
-"""

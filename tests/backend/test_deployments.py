@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ from deployments.snapshots import Process
 from django.db import IntegrityError, transaction
 from millrace_backend import redis
 from millrace_backend.errors import Conflict
+from millrace_compiler.bundle import MANIFESTS
+from millrace_compiler.kubernetes import name_of
+from topologies import exporting
 from topologies.models import Topology
 
 from .conftest import Client, People, RedisServer
@@ -448,3 +452,17 @@ def test_a_deployment_has_state_once_a_batch_was_done(deployment: Deployment) ->
     assert before is not None
     assert after is not None
     assert (before.has_state, after.has_state) == (False, True)
+
+
+def test_an_export_has_manifests_as_large_as_the_deployment(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    deployment.settings = {
+        "cores": 4, "memory_mb": 2000, "real_time_ms": 5000, "checkpoint": "s3a://bucket/x",
+    }  # fmt: skip
+    deployment.save()
+    exporting.add_manifests(tmp_path, deployment.topology)
+    text = (tmp_path / MANIFESTS).read_text("utf-8")
+    name = name_of(deployment.topology.name)
+    for expected in ("local[4]", "2800Mi", '"5000 ms"', f'CHECKPOINT: "s3a://bucket/x/{name}"'):
+        assert expected in text

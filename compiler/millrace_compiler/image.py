@@ -1,0 +1,60 @@
+"""The container image of an exported job: driver and executors run from the same one."""
+
+from __future__ import annotations
+
+DOCKERFILE = """\
+FROM eclipse-temurin:21-jre
+RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv \\
+    && rm -rf /var/lib/apt/lists/* \\
+    && useradd --uid 185 --create-home spark
+WORKDIR /job
+COPY requirements.txt .
+RUN python3 -m venv /venv && /venv/bin/pip install --no-cache-dir -r requirements.txt \\
+    && ln -s "$(/venv/bin/python -c 'import pyspark; print(pyspark.__path__[0])')" /opt/spark
+COPY . .
+ENV SPARK_HOME=/opt/spark PYSPARK_PYTHON=/venv/bin/python PYTHONPATH=/job \\
+    MILLRACE_CACHE=/opt/millrace MILLRACE_JARS=/opt/jars \\
+    KAFKA_BOOTSTRAP_SERVERS=kafka:9092 CHECKPOINT=/checkpoint
+# The connectors of Kafka and S3 are fetched here, not at the first start.
+RUN env -u MILLRACE_JARS /venv/bin/python -m millrace_runtime.jars /opt/jars connector s3 \\
+    && mkdir -p /checkpoint && chown -R spark /opt/millrace /checkpoint
+USER 185
+VOLUME /checkpoint
+ENTRYPOINT ["/bin/sh", "/job/entrypoint.sh"]
+"""
+
+ENTRYPOINT = """\
+#!/bin/sh
+# driver OPTION...   the job with these options
+# executor           an executor; Spark sets this argument and the variables
+# OPTION...          the job with the broker and the checkpoint of the variables
+set -eu
+python=${PYSPARK_PYTHON:-/venv/bin/python}
+case "${1:-}" in
+  driver)
+    shift
+    exec "$python" job.py "$@"
+    ;;
+  executor)
+    set -- "-Xms$SPARK_EXECUTOR_MEMORY" "-Xmx$SPARK_EXECUTOR_MEMORY"
+    number=0
+    while option=$(printenv "SPARK_JAVA_OPT_$number"); do
+      set -- "$@" "$option"
+      number=$((number + 1))
+    done
+    exec "$JAVA_HOME/bin/java" "$@" -cp "${SPARK_CLASSPATH:-}:$SPARK_HOME/jars/*" \\
+      org.apache.spark.scheduler.cluster.k8s.KubernetesExecutorBackend \\
+      --driver-url "$SPARK_DRIVER_URL" \\
+      --executor-id "$SPARK_EXECUTOR_ID" \\
+      --cores "$SPARK_EXECUTOR_CORES" \\
+      --app-id "$SPARK_APPLICATION_ID" \\
+      --hostname "$SPARK_EXECUTOR_POD_IP" \\
+      --resourceProfileId "$SPARK_RESOURCE_PROFILE_ID" \\
+      --podName "$SPARK_EXECUTOR_POD_NAME"
+    ;;
+  *)
+    exec "$python" job.py --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" \\
+      --checkpoint "$CHECKPOINT" "$@"
+    ;;
+esac
+"""
