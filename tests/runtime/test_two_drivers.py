@@ -47,7 +47,7 @@ class Count:
     def counted(self, driver: subprocess.Popen[str]) -> None:
         """Write a word; wait until it is counted."""
         self.write()
-        found = topics.consume(self.address, self.counts, self._lines, seconds=120)
+        found = topics.consume(self.address, self.counts, self._lines, seconds=300)
         assert len(found) >= self._lines, (driver.poll(), kill(driver))
 
     def found(self) -> list[int]:
@@ -65,7 +65,7 @@ def count(broker: Any, tmp_path: Path) -> Iterator[Count]:
 
 
 def error_of(driver: subprocess.Popen[str]) -> dict[str, Any]:
-    _, said = driver.communicate(timeout=120)
+    _, said = driver.communicate(timeout=300)
     assert driver.returncode == 1, said
     lines = [line for line in said.splitlines() if line.startswith('{"at"')]
     error: dict[str, Any] = json.loads(lines[-1])["error"]
