@@ -16,7 +16,7 @@ ENV SPARK_HOME=/opt/spark PYSPARK_PYTHON=/venv/bin/python PYTHONPATH=/job \\
     MILLRACE_CACHE=/opt/millrace MILLRACE_JARS=/opt/jars \\
     KAFKA_BOOTSTRAP_SERVERS=kafka:9092 CHECKPOINT=/checkpoint
 # The connectors of Kafka and S3 are fetched here, not at the first start.
-RUN env -u MILLRACE_JARS /venv/bin/python -m millrace_runtime.jars /opt/jars connector s3 \\
+RUN env -u MILLRACE_JARS /venv/bin/python -m millrace_runtime.jars /opt/jars s3 \\
     && mkdir -p /checkpoint && chown -R spark /opt/millrace /checkpoint
 USER 185
 VOLUME /checkpoint

@@ -213,10 +213,15 @@ def _fetch(jar: Jar, folder: Path) -> None:
         found.replace(folder / jar.file)
 
 
-def collect(folder: Path) -> list[Path]:
-    """Copy the connector's jars and the operator into a folder, for `spark-submit --jars`."""
+def collect(folder: Path, *more: str) -> list[Path]:
+    """Copy the connector's jars and the operator into a folder, for `spark-submit --jars`.
+
+    `more`: further groups of jars.lock, such as `s3`. With them a session needs no network whose
+    MILLRACE_JARS is the folder.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     found = [*connector_jars(), operator_jar()]
+    found += [jar for group in more for jar in _present(group, locked(group))]
     return [Path(shutil.copy(jar, folder)) for jar in found]
 
 
@@ -296,5 +301,5 @@ def _compile(sources: list[Path], target: Path) -> None:
 
 
 if __name__ == "__main__":
-    for copied in collect(Path(sys.argv[1])):
+    for copied in collect(Path(sys.argv[1]), *sys.argv[2:]):
         print(copied)

@@ -20,7 +20,10 @@ OURS = (
 )  # fmt: skip
 READ_BY_US = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z_]+)\"")
 #: read by Java, Spark and Python themselves
-OTHERS = {"SPARK_MASTER_OPTS", "SPARK_DAEMON_MEMORY"}
+OTHERS = {
+    *("SPARK_MASTER_OPTS", "SPARK_DAEMON_MEMORY"),
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL", "AWS_REGION"),
+}
 
 
 @pytest.fixture(scope="module")

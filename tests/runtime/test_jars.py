@@ -65,6 +65,23 @@ def test_a_folder_without_the_jars_is_named(
         jars.connector_jars()
 
 
+def test_an_image_has_the_jars_of_s3_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [jar.file for jar in (*jars.CONNECTOR, *jars.locked("s3"))]
+    (tmp_path / "given").mkdir()
+    for name in (*names, "operator.jar"):
+        (tmp_path / "given" / name).write_bytes(b"PK")
+    monkeypatch.setenv("MILLRACE_JARS", str(tmp_path / "given"))
+    monkeypatch.setenv("MILLRACE_OPERATOR_JAR", str(tmp_path / "given" / "operator.jar"))
+    jars.collect(tmp_path / "jars", "s3")
+    assert {path.name for path in (tmp_path / "jars").iterdir()} == {*names, "operator.jar"}
+    monkeypatch.setenv("MILLRACE_JARS", str(tmp_path / "jars"))
+    found = jars.storage_jars("s3a://bucket/x")
+    assert [path.name for path in found] == [jar.file for jar in jars.locked("s3")]
+    assert jars.storage_jars("hdfs://name/x") == []
+
+
 def test_the_command_that_an_exports_readme_names_puts_its_jars_in_place(tmp_path: Path) -> None:
     raw = line(node("keep", "filter", predicate="true"), name="kept")
     operator = tmp_path / "operator.jar"
