@@ -26,6 +26,14 @@ class Start(models.TextChoices):
     TIME = "time", "From a time"
 
 
+class Partitions(models.TextChoices):
+    """Whose records are read with a record that is followed."""
+
+    AUTO = "auto", "All where the topology repartitions, else those of the record's task"
+    TASK = "task", "Those of the record's partition, and global tables"
+    ALL = "all", "All partitions"
+
+
 class Compare(models.TextChoices):
     """How a field of a record is compared with a text."""
 

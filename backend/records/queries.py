@@ -98,7 +98,7 @@ def scanned(topic: str, asked: Asked, take: Take) -> tuple[Page, dict[int, Ends]
     numbers = [each.id for each in described(topic).partitions]
     if asked.partition is not None:
         if asked.partition not in numbers:
-            raise _no_partition(topic, asked.partition, len(numbers))
+            raise no_partition(topic, asked.partition, len(numbers))
         numbers = [asked.partition]
     ends = {number: each for (_, number), each in ends_of((topic, n) for n in numbers).items()}
     backwards = asked.start == Start.LATEST
@@ -118,7 +118,7 @@ def read_one(
     """A record with its raw bytes. Raises NotFound where the partition has none at the offset."""
     count = len(described(topic).partitions)
     if not 0 <= partition < count:
-        raise _no_partition(topic, partition, count)
+        raise no_partition(topic, partition, count)
     ends = ends_of([(topic, partition)])[topic, partition]
     found: list[Raw] = []
 
@@ -133,14 +133,7 @@ def read_one(
             backwards=False,
         )
     if not found:
-        raise NotFound(
-            "no_such_record",
-            f"Partition {partition} of {topic} has no record at offset {offset}.",
-            f"It has offsets from {ends.earliest} to {ends.latest - 1}; records in between may "
-            "have been compacted away or belong to an aborted transaction."
-            if ends.latest > ends.earliest
-            else "It is empty now: its records were deleted or have expired.",
-        )
+        raise no_record(topic, partition, offset, ends)
     record = found[0]
     if reader is None:
         key, value = decode(record.key, formats[0]), decode(record.value, formats[1])
@@ -232,7 +225,20 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 19
 
 
-def _no_partition(topic: str, partition: int, count: int) -> NotFound:
+def no_record(topic: str, partition: int, offset: int, ends: Ends) -> NotFound:
+    """The error about an offset without a record."""
+    return NotFound(
+        "no_such_record",
+        f"Partition {partition} of {topic} has no record at offset {offset}.",
+        f"It has offsets from {ends.earliest} to {ends.latest - 1}; records in between may "
+        "have been compacted away or belong to an aborted transaction."
+        if ends.latest > ends.earliest
+        else "It is empty now: its records were deleted or have expired.",
+    )
+
+
+def no_partition(topic: str, partition: int, count: int) -> NotFound:
+    """The error about a partition that a topic does not have."""
     return NotFound(
         "no_such_partition",
         f"{topic} has no partition {partition}.",

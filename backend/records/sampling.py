@@ -27,7 +27,8 @@ _AS_JSON = {
     RecordFormat.JSON, RecordFormat.INTEGER, RecordFormat.LONG, RecordFormat.FLOAT,
     RecordFormat.DOUBLE, RecordFormat.BOOLEAN,
 }  # fmt: skip
-_READ = {*_AS_JSON, RecordFormat.STRING}
+#: formats of which fields can be masked
+READ = {*_AS_JSON, RecordFormat.STRING}
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,9 @@ def sample(workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
 
     Raises ApiError for a mask of a format that is not read here.
     """
-    masked = {path_steps(path): mask for path, mask in request.masks.items()}
+    masked = masked_paths(request.masks)
     for part, chosen in (("key", request.key_format), ("value", request.value_format)):
-        if chosen not in _READ and any(steps[0] == part for steps in masked):
+        if chosen not in READ and any(steps[0] == part for steps in masked):
             raise ApiError(
                 "invalid",
                 f"Fields of the {part} cannot be masked: the format {chosen} is not supported "
@@ -78,7 +79,7 @@ def sample(workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
 
     def take(record: Raw) -> dict[str, Any] | None:
         try:
-            return _line(workspace, topic, record, request, masked)
+            return line_of(workspace, topic, record, request, masked)
         except Undecodable:
             found.skipped += 1
             return None
@@ -90,7 +91,12 @@ def sample(workspace: Workspace, topic: str, request: SampleRequest) -> Sample:
     return found
 
 
-def _line(
+def masked_paths(masks: Mapping[str, Mask]) -> dict[tuple[str | int, ...], Mask]:
+    """Masks by the steps of their paths. Raises ApiError for what is no path."""
+    return {path_steps(path): mask for path, mask in masks.items()}
+
+
+def line_of(
     workspace: Workspace,
     topic: str,
     record: Raw,
@@ -125,7 +131,7 @@ def _value(raw: bytes | None, format: str) -> Any:
     """What an input line has for these bytes. Raises Undecodable."""
     if raw is None:
         return None
-    if format not in _READ:
+    if format not in READ:
         raise Undecodable(f"The format {format} is not read here.")
     text = text_of(raw, format)
     return json.loads(text) if format in _AS_JSON else text

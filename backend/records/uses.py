@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.models import Workspace
+from deployments.models import Deployment
 from django.db.models import F
 from topologies.models import Version
 
@@ -21,9 +22,13 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
         .select_related("topology")
         .order_by("-topology__updated_at")[:MOST_LOOKED_AT]
     )
+    deployed = dict(
+        Deployment.objects.filter(workspace=workspace).values_list("topology_id", "pk")
+    )
     found = [
         {
             "topology": version.topology_id,
+            "deployment": deployed.get(version.topology_id),
             "name": version.topology.name,
             "node": node["id"],
             **use,

@@ -81,6 +81,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "partition": 0,
         "offset": 0,
     },
+    "deployment_follow_record": {"topic": "orders", "partition": 0, "offset": 0},
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},
     "version_name": {"name": "Release"},

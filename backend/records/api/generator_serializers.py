@@ -178,9 +178,12 @@ class TopicUseSerializer(serializers.Serializer[Any]):
     """A node of a topology that reads or writes a topic, and the formats it states."""
 
     topology = serializers.IntegerField()
+    deployment = serializers.IntegerField(
+        allow_null=True, help_text="The topology's deployment; null without one."
+    )
     name = serializers.CharField()
     node = serializers.CharField()
-    reads = serializers.BooleanField(help_text="Null while it is running.")
+    reads = serializers.BooleanField(help_text="False for a node that writes the topic.")
     key = serializers.DictField(allow_null=True)
     value = serializers.DictField(allow_null=True)
     time_field = serializers.CharField(allow_null=True)

@@ -7,6 +7,8 @@ import type {
   DeploymentSettings,
   EdgeRecords,
   Figures,
+  FollowedRecord,
+  FollowRequest,
   LogPage,
   MissingTopic,
   OldState,
@@ -173,6 +175,20 @@ export const getLogs = (deployment: number): Promise<LogPage> =>
   answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));
 
 /** The last records over an edge, newest first; the driver keeps them while this is called regularly. */
+/** A record of what a deployment reads, with those around it, as input lines; or where the search is. */
+export const followRecord = (
+  deployment: number,
+  asked: Pick<FollowRequest, "topic"> & Partial<FollowRequest>,
+  signal: AbortSignal,
+): Promise<FollowedRecord> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/followed-record", {
+      ...deploymentAt(deployment),
+      body: asked as FollowRequest,
+      signal,
+    }),
+  );
+
 /** A figure over a range; of all names, or of one. */
 export const getFigures = (
   deployment: number,

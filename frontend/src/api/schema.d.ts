@@ -167,6 +167,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/followed-record": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description A record and those around it as input lines, with the document that the deployment
+         *     runs; nothing is changed. Simulate them to see where the record went. One request of a
+         *     search scans a limited number of records.
+         */
+        post: operations["deployment_follow_record"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/logs": {
         parameters: {
             query?: never;
@@ -2029,6 +2050,102 @@ export interface components {
             step: number;
             unit: components["schemas"]["UnitEnum"];
         };
+        /** @description A record of a deployment's source: by its place, or the newest one with a key or a text. */
+        FollowRequestRequest: {
+            /** @default 50 */
+            after: number;
+            /**
+             * @description Records before it, shared evenly among the topics of the sources.
+             * @default 500
+             */
+            before: number;
+            /**
+             * @description Text in key or value, not case-sensitive.
+             * @default
+             */
+            contains: string;
+            /**
+             * @description `cursor` of a response with the state `searching`.
+             * @default
+             */
+            cursor: string;
+            /**
+             * @description Whether to include headers.
+             * @default true
+             */
+            headers: boolean;
+            /** @description The key of the record: text as it is, other formats as JSON. */
+            key?: string | null;
+            /** @description By the field's path: `key`, `value.customer.name`. */
+            masks?: {
+                [key: string]: components["schemas"]["MaskRequest"];
+            };
+            /** Format: int64 */
+            offset?: number | null;
+            partition?: number | null;
+            /**
+             * @description `task`: records of its partition, and global tables; `all`: of all partitions; `auto`: `all` if the topology has repartition topics.
+             *
+             *     * `auto` - All where the topology repartitions, else those of the record's task
+             *     * `task` - Those of the record's partition, and global tables
+             *     * `all` - All partitions
+             * @default auto
+             */
+            partitions: components["schemas"]["PartitionsEnum"];
+            /**
+             * @description Only records whose key has the same bytes.
+             * @default false
+             */
+            same_key: boolean;
+            topic: string;
+        };
+        /** @description What the lines have of a partition. */
+        FollowedPartition: {
+            /** @description Offset of the partition's first record. */
+            earliest: number;
+            /** @description Offset of the first record among the lines; null for none. */
+            first: number | null;
+            last: number | null;
+            /** @description The offset after its last committed record. */
+            latest: number;
+            partition: number;
+            topic: string;
+        };
+        /** @description Where the record is. */
+        FollowedPlace: {
+            offset: number;
+            partition: number;
+            timestamp: number;
+            topic: string;
+        };
+        /** @description The record and those around it as input lines of a simulation, which has no state yet. */
+        FollowedRecord: {
+            cursor?: string;
+            /** @description Its document. */
+            document: {
+                [key: string]: unknown;
+            };
+            /** @description Number of the record's line, starting at 1. */
+            input?: number;
+            lines?: {
+                [key: string]: unknown;
+            }[];
+            partitions?: components["schemas"]["FollowedPartition"][];
+            record?: components["schemas"]["FollowedPlace"];
+            scanned?: number;
+            /** @description Records that were left out because they could not be masked. */
+            skipped?: number;
+            state: components["schemas"]["FollowedRecordStateEnum"];
+            /** @description The version that runs. */
+            version: number;
+        };
+        /**
+         * @description * `found` - found
+         *     * `searching` - searching: send `cursor` to continue
+         *     * `not_found` - not found
+         * @enum {string}
+         */
+        FollowedRecordStateEnum: "found" | "searching" | "not_found";
         /** @description A format of keys and values on Kafka. */
         Format: {
             description: string;
@@ -2532,6 +2649,13 @@ export interface components {
             partition: number;
             replicas: number[];
         };
+        /**
+         * @description * `auto` - All where the topology repartitions, else those of the record's task
+         *     * `task` - Those of the record's partition, and global tables
+         *     * `all` - All partitions
+         * @enum {string}
+         */
+        PartitionsEnum: "auto" | "task" | "all";
         /** @description A new password; ``current`` is required if the account has one. */
         PasswordRequest: {
             /** @default  */
@@ -3653,12 +3777,14 @@ export interface components {
         };
         /** @description A node of a topology that reads or writes a topic, and the formats it states. */
         TopicUse: {
+            /** @description The topology's deployment; null without one. */
+            deployment: number | null;
             key: {
                 [key: string]: unknown;
             } | null;
             name: string;
             node: string;
-            /** @description Null while it is running. */
+            /** @description False for a node that writes the topic. */
             reads: boolean;
             time_field: string | null;
             topology: number;
@@ -4209,6 +4335,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Figures"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_follow_record: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FollowRequestRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FollowedRecord"];
                 };
             };
             /** @description Refused */

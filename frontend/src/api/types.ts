@@ -31,6 +31,9 @@ export type DocumentFormat = Schemas["DocumentFormat"];
 export type FieldRule = Schemas["FieldRuleRequest"];
 export type SampleRequest = Schemas["SampleRequestRequest"];
 export type TopicUse = Schemas["TopicUse"];
+export type FollowRequest = Schemas["FollowRequestRequest"];
+export type FollowedRecord = Schemas["FollowedRecord"];
+export type FollowedPlace = Schemas["FollowedPlace"];
 
 export type NewTopology = Omit<Partial<Schemas["NewTopologyRequest"]>, "document" | "name"> & {
   name: string;

@@ -11,7 +11,7 @@ import { t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import classes from "./deployments.module.css";
 import { handlerOf } from "./handlers";
-import { simulateRecord, testOfRecord } from "./simulateRecord";
+import { followFailed, simulateRecord, testOfRecord } from "./simulateRecord";
 
 /** What can be done about the record at which a deployment failed. */
 export function FailureActions({ failure }: { failure: Failure }) {
@@ -55,6 +55,17 @@ export function FailureActions({ failure }: { failure: Failure }) {
           >
             {t("Simulate the record")}
           </Button>
+          {deployment === null ? null : (
+            <Button
+              variant="subtle"
+              color="red"
+              title={t("Follow it through the topology, in a simulation")}
+              onClick={() => void followFailed(ws, topology, deployment.id, failure.record)}
+              data-testid="failure-follow"
+            >
+              {t("Follow it")}
+            </Button>
+          )}
           {may(role, "editor") ? (
             <Button
               variant="subtle"

@@ -82,3 +82,18 @@ export async function testOfRecord(
     notifyError(error);
   }
 }
+
+/** Follows the record of a failure through what its deployment read before it. */
+export async function followFailed(
+  ws: string,
+  topology: number,
+  deployment: number,
+  record: Failure["record"],
+): Promise<void> {
+  const { offset, partition, topic } = record ?? {};
+  if (typeof topic !== "string" || typeof partition !== "number" || typeof offset !== "number") {
+    return;
+  }
+  const { follow } = await import("../simulate/follow");
+  await follow(ws, topology, deployment, { topic, partition, offset });
+}

@@ -1,7 +1,8 @@
-import { Button } from "@mantine/core";
+import { ActionIcon, Button } from "@mantine/core";
 import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
+import IconRoute from "@tabler/icons-react/dist/esm/icons/IconRoute.mjs";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Link } from "react-router";
@@ -17,6 +18,8 @@ import { edgeFigures, edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
 import { type DocumentEdge, edgeId, findNode, labelOf } from "../graph/document";
+import { FollowButton } from "../simulate/FollowDialog";
+import { follow } from "../simulate/follow";
 import { type RecordColumn, RecordTable } from "../simulate/RecordTable";
 import { useSimulation } from "../simulate/store";
 import { recordAddress } from "../topics/records";
@@ -46,14 +49,17 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
   }
   if (state !== "running" && state !== "stopping" && state !== "unknown") {
     return (
-      <Empty title={isMoving(state) ? t("Not running yet") : wordOf(state)}>
+      <Empty
+        title={isMoving(state) ? t("Not running yet") : wordOf(state)}
+        action={<FollowButton topology={topology} ws={ws} />}
+      >
         {t("Records appear here while the deployment runs.")}
       </Empty>
     );
   }
   if (edge === null) {
     return (
-      <Empty title={t("Select an edge")}>
+      <Empty title={t("Select an edge")} action={<FollowButton topology={topology} ws={ws} />}>
         {t(
           "Click an edge on the canvas: the last records that passed over it are listed here. An edge to a store carries no records.",
         )}
@@ -102,6 +108,10 @@ function Records({ deployment, edge, topology, ws }: Shown) {
     simulation.setView("inputs");
     useView.getState().openBottom("simulate");
   };
+  const followOne = ({ offset, partition, topic }: EdgeRecord) => {
+    if (topic === null || partition === null || offset === null) return;
+    void follow(ws, topology, deployment, { topic, partition, offset });
+  };
   const reads = findNode(document, edge.source)?.kind.startsWith("source.") === true;
   return (
     <div
@@ -112,6 +122,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
       <div className={classes.bar}>
         <Title edge={edge} />
         <span className={classes.space} />
+        <FollowButton topology={topology} ws={ws} />
         {reads ? (
           <Tip text={t("Adds these records to the inputs of the simulation.")}>
             <Button
@@ -158,7 +169,9 @@ function Records({ deployment, edge, topology, ws }: Shown) {
       {found.isError && found.data !== undefined ? (
         <Note tone="degraded">{found.error.message}</Note>
       ) : null}
-      {found.data === undefined ? null : <List ws={ws} edge={edge} found={found.data} />}
+      {found.data === undefined ? null : (
+        <List ws={ws} edge={edge} found={found.data} follow={followOne} />
+      )}
     </div>
   );
 }
@@ -187,7 +200,13 @@ function Title({ edge }: { edge: DocumentEdge }) {
   );
 }
 
-function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws: string }) {
+function List(props: {
+  edge: DocumentEdge;
+  found: EdgeRecords;
+  ws: string;
+  follow: (record: EdgeRecord) => void;
+}) {
+  const { edge, follow, found, ws } = props;
   const total = useTotal(edge);
   if (found.sampling === "stopped") {
     return (
@@ -228,7 +247,7 @@ function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws:
     {
       title: t("Input record"),
       className: "m-figures",
-      cell: (row) => <Place ws={ws} row={row} />,
+      cell: (row) => <Place ws={ws} row={row} follow={follow} />,
     },
   ];
   const rows = found.records.map((record) => ({ ...record, id: record.number }));
@@ -241,17 +260,30 @@ function List({ edge, found, ws }: { edge: DocumentEdge; found: EdgeRecords; ws:
 
 type Listed = EdgeRecord & { readonly id: number };
 
-/** The input record that caused it, as a link to its topic. */
-function Place({ row, ws }: { row: Listed; ws: string }) {
+/** The input record that caused it, as a link to its topic, and its way. */
+function Place(props: { row: Listed; ws: string; follow: (record: EdgeRecord) => void }) {
+  const { follow, row, ws } = props;
   const { offset, partition, topic } = row;
   if (topic === null || partition === null || offset === null) return "–";
   return (
-    <Link
-      to={recordAddress(ws, topic, partition, offset)}
-      title={t("See the record")}
-      className={classes.place}
-    >
-      {placeOf(row)}
-    </Link>
+    <>
+      <Link
+        to={recordAddress(ws, topic, partition, offset)}
+        title={t("See the record")}
+        className={classes.place}
+      >
+        {placeOf(row)}
+      </Link>
+      <ActionIcon
+        variant="subtle"
+        className={classes.follow ?? ""}
+        aria-label={t("Follow {place}", { place: placeOf(row) ?? "" })}
+        title={t("Follow it through the topology, in a simulation")}
+        onClick={() => follow(row)}
+        data-testid="follow-record"
+      >
+        <IconRoute size={14} stroke={1.5} />
+      </ActionIcon>
+    </>
   );
 }

@@ -5,7 +5,9 @@ import { useDesigner } from "../designer/store";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
+import { follow } from "./follow";
 import { InputsTable } from "./InputsTable";
+import { takePending } from "./kept";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
@@ -13,6 +15,7 @@ import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { runAndShow, useSimulation, type View } from "./store";
 import { KeepDialog, TestsView } from "./Tests";
+import { WayView } from "./WayView";
 
 /** How long nothing may change before a simulation runs again by itself, in milliseconds. */
 const QUIET_MS = 500;
@@ -41,6 +44,11 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
     useSimulation.getState().open(topology);
     // So that the first run does not wait for it.
     void prepareSimulator(ws).catch(() => undefined);
+    const record = takePending(topology);
+    if (record !== null) {
+      const { deployment, offset, partition, topic } = record;
+      void follow(ws, topology, deployment, { topic, partition, offset });
+    }
   }, [topology, ws]);
   useEffect(
     () =>
@@ -80,6 +88,8 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
         <OutputsView shown={shown} />
       ) : view === "edge" ? (
         <EdgeView shown={shown} />
+      ) : view === "way" ? (
+        <WayView shown={shown} topology={topology} ws={ws} />
       ) : view === "tests" ? (
         <TestsView topology={topology} ws={ws} />
       ) : (
@@ -117,6 +127,7 @@ function Bar(props: {
           { id: "inputs", title: t("Inputs") },
           { id: "results", title: t("Outputs") },
           { id: "steps", title: t("Step by step") },
+          { id: "way", title: t("Where is my record?") },
           { id: "edge", title: t("Records of an edge") },
           { id: "tests", title: t("Tests") },
         ]}
@@ -192,6 +203,7 @@ function Messages({ bad }: { bad: number }) {
       {bad === 0 ? null : (
         <Note tone="failed">{t("{n} {n|cell|cells} cannot be read, marked red.", { n: bad })}</Note>
       )}
+      {phase === "searching" ? <Note tone="starting">{t("Reading the topics…")}</Note> : null}
       {phase === "starting" ? (
         <Note tone="starting">
           {t("The simulator is starting. After a pause this takes a few seconds.")}

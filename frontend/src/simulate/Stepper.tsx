@@ -157,7 +157,7 @@ function Clocks({ shown, index }: { shown: Shown; index: number }) {
   );
 }
 
-function storeTitle(document: TopologyDocument, name: string): string {
+export function storeTitle(document: TopologyDocument, name: string): string {
   const [node = "", part] = name.split("$");
   const found = findNode(document, node);
   if (found === undefined) return name;

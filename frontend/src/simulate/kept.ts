@@ -19,6 +19,29 @@ export function inputOf(topic: string, record: RawRecord) {
   };
 }
 
+/** A record that is to be followed once its topology is open. */
+interface Pending {
+  readonly topology: number;
+  readonly deployment: number;
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+let pending: Pending | null = null;
+
+/** Has the panel *Simulate* of a topology follow a record as soon as it is open. */
+export function followLater(record: Pending): void {
+  pending = record;
+}
+
+/** What is to be followed in a topology, once. */
+export function takePending(topology: number): Pending | null {
+  const found = pending?.topology === topology ? pending : null;
+  if (found !== null) pending = null;
+  return found;
+}
+
 /** Adds a record of a topic behind the inputs of a topology that is not open. */
 export function addInput(topology: number, topic: string, record: RawRecord): void {
   const kept = JSON.parse(localStorage.getItem(keyOf(topology)) ?? "{}");

@@ -4,7 +4,7 @@ import { create } from "zustand";
 import { ApiError } from "../api/client";
 import { cancelSimulation } from "../api/compileCalls";
 import { sampleInputs } from "../api/topologyCalls";
-import type { Diagnostic, SimulationResult } from "../api/types";
+import type { Diagnostic, FollowedPlace, FollowRequest, SimulationResult } from "../api/types";
 import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
@@ -13,9 +13,10 @@ import { keyOf } from "./kept";
 import { simulated } from "./polling";
 import { type InputRow, type Line, linesOf, newRow, rowOf, sourcesOf } from "./scenario";
 import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
+import type { PartitionStart } from "./way";
 import { dropText, endingText } from "./words";
 
-export type View = "inputs" | "results" | "steps" | "edge" | "tests";
+export type View = "inputs" | "results" | "steps" | "way" | "edge" | "tests";
 
 /** A result with the document and the input lines that it belongs to. */
 export interface Shown {
@@ -25,17 +26,32 @@ export interface Shown {
   readonly result: SimulationResult;
 }
 
+/** A record of a deployment that is followed, and what its simulation begins with. */
+export interface Followed {
+  readonly deployment: number;
+  readonly version: number;
+  readonly asked: FollowRequest;
+  readonly place: FollowedPlace;
+  /** Records that could not be masked. */
+  readonly skipped: number;
+  readonly starts: readonly PartitionStart[];
+}
+
 export interface SimulationState {
   readonly topology: number | null;
   readonly rows: readonly InputRow[];
   readonly auto: boolean;
   readonly view: View;
-  readonly phase: "idle" | "starting" | "running";
+  readonly phase: "idle" | "searching" | "starting" | "running";
   readonly shown: Shown | null;
   readonly failure: { readonly message: string; readonly hint: string | null } | null;
   readonly diagnostics: readonly Diagnostic[];
   /** The index of the step that is shown. */
   readonly step: number;
+  /** Number of the input record whose way is shown. */
+  readonly input: number;
+  /** Null where the inputs are those of this browser. */
+  readonly followed: Followed | null;
   open(topology: number): void;
   close(): void;
   setRows(rows: readonly InputRow[]): void;
@@ -81,12 +97,21 @@ async function fillIn(topology: number): Promise<void> {
 
 let running: AbortController | null = null;
 
+/** Takes the place of what runs; it is aborted by the next one, and by *Cancel*. */
+export function begin(): AbortController {
+  running?.abort();
+  running = new AbortController();
+  return running;
+}
+
 const NOTHING = {
   phase: "idle",
   shown: null,
   failure: null,
   diagnostics: [],
   step: 0,
+  input: 1,
+  followed: null,
 } as const;
 
 export const useSimulation = create<SimulationState>()((set, get) => ({
@@ -118,7 +143,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   },
   setView: (view) => {
     set({ view });
-    if (view === "steps") get().goTo(get().step);
+    if (view === "steps" || view === "way") get().goTo(get().step);
     else useSimulated.getState().show({ at: null });
   },
 
@@ -150,9 +175,8 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       set({ phase: "idle", view: "inputs" });
       return;
     }
-    const controller = new AbortController();
-    running = controller;
-    set({ phase: "running", failure: null, diagnostics: [] });
+    const controller = begin();
+    set({ phase: "running", failure: null, diagnostics: [], followed: null });
     try {
       const { answer, seconds } = await simulated(workspace, document, lines, {
         signal: controller.signal,
@@ -162,14 +186,10 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       const { diagnostics, result } = answer;
       const shown = result === null ? null : { document, lines, seconds, result };
       set({ phase: "idle", shown, diagnostics });
-      show(shown);
+      showOnCanvas(shown);
     } catch (error) {
       if (controller.signal.aborted || running !== controller) return;
-      const known = error instanceof ApiError ? error : null;
-      set({
-        phase: "idle",
-        failure: { message: (error as Error).message, hint: known?.hint ?? null },
-      });
+      set({ phase: "idle", failure: failureOf(error) });
     }
   },
 
@@ -181,8 +201,14 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   },
 }));
 
+/** An error as the panel shows it. */
+export function failureOf(error: unknown): SimulationState["failure"] {
+  const known = error instanceof ApiError ? error : null;
+  return { message: (error as Error).message, hint: known?.hint ?? null };
+}
+
 /** Puts the counts of a result on the canvas, and the step where the last one was. */
-function show(shown: Shown | null) {
+export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
     useSimulated.getState().show({ edges: null, drops: {}, at: null });
     return;

@@ -10,7 +10,7 @@ import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notify } from "../app/notify";
 import { useView } from "../designer/view";
-import { addInput } from "../simulate/kept";
+import { addInput, followLater } from "../simulate/kept";
 import { Chip, Note, Segments } from "../ui";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -71,6 +71,12 @@ function Content(props: {
     useView.getState().openBottom("simulate");
     void navigate(`/w/${ws}/t/${use.topology}`);
   };
+  const followIn = (use: TopicUse, deployment: number) => {
+    const { offset, partition } = record;
+    followLater({ topology: use.topology, deployment, topic, partition, offset });
+    useView.getState().openBottom("simulate");
+    void navigate(`/w/${ws}/t/${use.topology}`);
+  };
   const [shown, setShown] = useState<"decoded" | "bytes">("decoded");
   const copy = async () => {
     await navigator.clipboard.writeText(jsonLine(topic, record));
@@ -107,6 +113,19 @@ function Content(props: {
               {t("Simulate in {topology}", { topology: use.name })}
             </Button>
           ))}
+        {uses.map((use) =>
+          !use.reads || use.deployment === null ? null : (
+            <Button
+              key={`${use.topology}:${use.node}`}
+              variant="subtle"
+              title={t("Follow it through the topology, in a simulation")}
+              onClick={() => followIn(use, use.deployment ?? 0)}
+              data-testid="follow-record"
+            >
+              {t("Follow it in {topology}", { topology: use.name })}
+            </Button>
+          ),
+        )}
       </div>
       <dl className={classes.facts}>
         <dt>{t("Timestamp")}</dt>

@@ -109,4 +109,7 @@ export const common = {
     "记录在此重新分区：每条都经由重分区主题到达拥有其键的任务。",
   Expires: "到期",
   never: "永不",
+  "Text in key or value": "键或值中的文本",
+  "Follow it through the topology, in a simulation": "在模拟中跟踪它经过拓扑的路径",
+  "Follow it": "跟踪它",
 };

@@ -141,4 +141,5 @@ export const runtime = {
   "Latency from the record's time": "自记录时间起的延迟",
   "Latency from its arrival": "自到达时起的延迟",
   "p50 and p99 of the last ten seconds": "最近十秒的 p50 和 p99",
+  "Follow {place}": "跟踪 {place}",
 };

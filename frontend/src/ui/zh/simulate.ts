@@ -146,4 +146,50 @@ export const simulate = {
   "Waiting…": "等待中…",
   "Kafka Streams gives the same.": "Kafka Streams 的结果相同。",
   "Not compared: {reason}": "未能比较：{reason}",
+  "Where is my record?": "我的记录在哪里？",
+  "Reads the record and those around it from the topics, and simulates the deployed version on them. The deployment is not touched.":
+    "从主题读取该记录及其前后的记录，并用已部署的版本对它们进行模拟。不会影响部署。",
+  "Find it by": "查找方式",
+  "Text in it": "包含文本",
+  "Partition and offset": "分区和偏移量",
+  "Key of the newest record": "最新记录的键",
+  "Records before it": "之前的记录数",
+  "Records after it": "之后的记录数",
+  "All, if the topology repartitions": "全部（若拓扑有重分区）",
+  "Only that of its task": "仅其任务的分区",
+  "Only records with its key": "仅相同键的记录",
+  "Mask fields": "屏蔽字段",
+  "Reading the topics…": "正在读取主题…",
+  "Run the simulation, then choose a record to see its way.":
+    "先运行模拟，再选择一条记录查看它的路径。",
+  "{place}: no record": "{place}：没有记录",
+  "{place} from offset {first}; {n} earlier {n|offset|offsets} left out":
+    "{place} 从偏移量 {first} 开始，省略了更早的 {n} 个偏移量",
+  "{place} from its first record": "{place} 从第一条记录开始",
+  "Record {place} in version {version}, which is deployed, as a simulation.":
+    "记录 {place}，在已部署的版本 {version} 中的模拟。",
+  "It begins with the first records of the topics, so stores are complete.":
+    "模拟从各主题的第一条记录开始，因此存储是完整的。",
+  "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.":
+    "存储从空开始：更早的记录写入的内容缺失，因此结果可能与部署的结果不同。",
+  "{n} {n|record|records} left out that could not be masked": "省略了 {n} 条无法屏蔽的记录",
+  "More records before it": "更多之前的记录",
+  "Only its key": "仅相同的键",
+  "Use as inputs": "用作输入",
+  "Number, key or text of a record": "记录的编号、键或文本",
+  "No record matches.": "没有匹配的记录。",
+  bytes: "字节",
+  "Its steps are not listed: too many steps come before it.":
+    "没有列出它的步骤：它之前的步骤太多。",
+  "No node received this record: no source reads its topic, or the run stopped before it.":
+    "没有步骤收到这条记录：没有源读取它的主题，或运行在它之前已停止。",
+  "Rows that it wrote": "它写入的行",
+  "unchanged since": "此后未更改",
+  "changed by record {n}": "被记录 {n} 更改",
+  "repartition, task {task}": "重分区，任务 {task}",
+  "A schedule is due": "一个定时已到期",
+  "{n} {n|row|rows} written": "写入 {n} 行",
+  "written to {topic}": "写入 {topic}",
+  "None of the {n} newest {n|record|records} of {topic} matches.":
+    "{topic} 最新的 {n} 条记录均不匹配。",
 };

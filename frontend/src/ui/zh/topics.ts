@@ -4,7 +4,6 @@ export const topics = {
   "Key as": "键格式",
   "Value as": "值格式",
   Contains: "包含",
-  "Text in key or value": "键或值中的文本",
   "A Spark SQL expression over key, value, timestamp, headers, topic, partition and offset, with the types of “Read as”; without it, text and JSON are STRING.":
     "Spark SQL 表达式，可使用 key、value、timestamp、headers、topic、partition 和 offset，类型由“读取方式”决定；未选择时，文本和 JSON 为 STRING。",
   Expression: "表达式",
@@ -98,4 +97,5 @@ export const topics = {
   Double: "双精度",
   Boolean: "布尔",
   Bytes: "字节",
+  "Follow it in {topology}": "在 {topology} 中跟踪",
 };

@@ -1,0 +1,117 @@
+"""Shapes of a record that is followed through a deployment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from records.api.serializers import LONGEST_FILTER, MOST, MOST_MASKS, MaskSerializer
+from records.choices import Partitions
+from records.following import MOST_AFTER, MOST_BEFORE
+
+
+class FollowRequestSerializer(serializers.Serializer[Any]):
+    """A record of a deployment's source: by its place, or the newest one with a key or a text."""
+
+    topic = serializers.CharField(max_length=249)
+    partition = serializers.IntegerField(
+        min_value=0, max_value=1_000_000, allow_null=True, default=None
+    )
+    offset = serializers.IntegerField(min_value=0, max_value=MOST, allow_null=True, default=None)
+    key = serializers.CharField(
+        max_length=LONGEST_FILTER,
+        allow_null=True,
+        allow_blank=True,
+        trim_whitespace=False,
+        default=None,
+        help_text="The key of the record: text as it is, other formats as JSON.",
+    )
+    contains = serializers.CharField(
+        max_length=LONGEST_FILTER,
+        allow_blank=True,
+        default="",
+        help_text="Text in key or value, not case-sensitive.",
+    )
+    cursor = serializers.CharField(
+        max_length=100_000,
+        allow_blank=True,
+        default="",
+        help_text="`cursor` of a response with the state `searching`.",
+    )
+    before = serializers.IntegerField(
+        min_value=0,
+        max_value=MOST_BEFORE,
+        default=500,
+        help_text="Records before it, shared evenly among the topics of the sources.",
+    )
+    after = serializers.IntegerField(min_value=0, max_value=MOST_AFTER, default=50)
+    partitions = serializers.ChoiceField(
+        choices=Partitions.choices,
+        default=Partitions.AUTO,
+        help_text="`task`: records of its partition, and global tables; `all`: of all partitions; "
+        "`auto`: `all` if the topology has repartition topics.",
+    )
+    same_key = serializers.BooleanField(
+        default=False, help_text="Only records whose key has the same bytes."
+    )
+    headers = serializers.BooleanField(default=True, help_text="Whether to include headers.")
+    masks = serializers.DictField(
+        child=MaskSerializer(),
+        default=dict,
+        help_text="By the field's path: `key`, `value.customer.name`.",
+    )
+
+    def validate_masks(self, masks: dict[str, Any]) -> dict[str, Any]:
+        """Not more than a schema has."""
+        if len(masks) > MOST_MASKS:
+            raise serializers.ValidationError(f"At most {MOST_MASKS} fields.")
+        return masks
+
+
+class FollowedPlaceSerializer(serializers.Serializer[Any]):
+    """Where the record is."""
+
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    offset = serializers.IntegerField()
+    timestamp = serializers.IntegerField()
+
+
+class FollowedPartitionSerializer(serializers.Serializer[Any]):
+    """What the lines have of a partition."""
+
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    earliest = serializers.IntegerField(help_text="Offset of the partition's first record.")
+    latest = serializers.IntegerField(help_text="The offset after its last committed record.")
+    first = serializers.IntegerField(
+        allow_null=True, help_text="Offset of the first record among the lines; null for none."
+    )
+    last = serializers.IntegerField(allow_null=True)
+
+
+class FollowedRecordSerializer(serializers.Serializer[Any]):
+    """The record and those around it as input lines of a simulation, which has no state yet."""
+
+    state = serializers.ChoiceField(
+        choices=[
+            ("found", "found"),
+            ("searching", "searching: send `cursor` to continue"),
+            ("not_found", "not found"),
+        ]
+    )
+    version = serializers.IntegerField(help_text="The version that runs.")
+    document = serializers.DictField(help_text="Its document.")
+    scanned = serializers.IntegerField(required=False)
+    cursor = serializers.CharField(required=False)
+    lines = serializers.ListField(child=serializers.DictField(), required=False)
+    input = serializers.IntegerField(
+        required=False, help_text="Number of the record's line, starting at 1."
+    )
+    skipped = serializers.IntegerField(
+        required=False,
+        help_text="Records that were left out because they could not be masked.",
+    )
+    record = FollowedPlaceSerializer(required=False)
+    partitions = FollowedPartitionSerializer(many=True, required=False)

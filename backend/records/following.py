@@ -1,0 +1,295 @@
+"""Where is my record? The input of a deployment around one record, as input lines of a simulation.
+
+The page, or a script, simulates the version that runs on these lines: stores start empty, so the
+answer names for each partition from which offset the lines begin and what was left out.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from accounts.models import User
+from deployments.models import Deployment
+from deployments.state_plan import checkpoint_notes
+from millrace_backend import kafka
+from millrace_backend.errors import ApiError, NotFound
+from topologies.models import Version
+from topologies.topics import topic_failure
+
+from records.choices import Partitions, RecordFormat, Start, Stopped
+from records.codecs import Undecodable
+from records.decoding import Reader
+from records.filters import Filter
+from records.queries import Asked, no_partition, no_record, read_page
+from records.reading import Raw, Scan, Take
+from records.sampling import READ, Mask, SampleRequest, line_of, masked_paths
+from records.topics import Ends, described, ends_of, offsets_at
+
+#: records before and after the followed one, at most: a simulation takes 2,000
+MOST_BEFORE, MOST_AFTER = 1_500, 400
+#: topics of one version that are read
+MOST_TOPICS = 20
+
+
+@dataclass(frozen=True)
+class FollowRequest:
+    """A record by its place or, newest first, by its key or a text; and what to read around it."""
+
+    topic: str
+    partition: int | None = None
+    offset: int | None = None
+    key: str | None = None
+    contains: str = ""
+    #: `cursor` of the answer before, while searching
+    cursor: str = ""
+    before: int = 500
+    after: int = 50
+    partitions: str = Partitions.AUTO
+    #: only records whose key has the same bytes
+    same_key: bool = False
+    headers: bool = True
+    masks: Mapping[str, Mask] = field(default_factory=dict)
+
+
+@dataclass
+class Window:
+    """What is read of one partition: its offsets, and the records around the followed one."""
+
+    topic: str
+    partition: int
+    ends: Ends
+    #: the offset at which the records before the followed one end
+    bound: int
+    records: list[Raw] = field(default_factory=list)
+
+    def shown(self) -> dict[str, Any]:
+        """As the answer has it."""
+        offsets = [each.offset for each in self.records]
+        return {
+            "topic": self.topic,
+            "partition": self.partition,
+            "earliest": self.ends.earliest,
+            "latest": self.ends.latest,
+            "first": offsets[0] if offsets else None,
+            "last": offsets[-1] if offsets else None,
+        }
+
+
+def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict[str, Any]:
+    """The input lines around a record, with the document that the deployment runs.
+
+    `state` is `searching` where the next request, with `cursor`, continues the search.
+    Raises NotFound for a topic that no source reads or that the workspace may not use, and where
+    there is no such record; ApiError for masks that cannot be applied.
+    """
+    version = _version(deployment)
+    document = version.document
+    failure = topic_failure(document, deployment.workspace.topic_prefixes)
+    if failure is not None:
+        raise NotFound(failure["code"], failure["message"])
+    sources = _sources(document, request.topic)
+    if request.topic not in sources:
+        raise NotFound(
+            "no_such_source",
+            f"Version {version.number} has no source that reads {request.topic[:249]}.",
+            f"Its sources read: {', '.join(sorted(sources)) or 'no topic by name'}.",
+            fields={"topic": ["No source reads it."]},
+        )
+    found: dict[str, Any] = {"version": version.number, "document": document}
+    partition, offset = request.partition, request.offset
+    if partition is None or offset is None:
+        page = _searched(person, sources[request.topic], request)
+        found |= {"scanned": page["scanned"], "cursor": page["next"]}
+        if not page["records"]:
+            ended = page["stopped"] == Stopped.END.value
+            return {**found, "state": "not_found" if ended else "searching"}
+        newest = page["records"][0]
+        partition, offset = newest["partition"], newest["offset"]
+    return {**found, "state": "found", **_lines(deployment, sources, request, partition, offset)}
+
+
+def _version(deployment: Deployment) -> Version:
+    """The one that runs; of a deployment that does not, the one that would."""
+    run = deployment.runs.filter(ended_at__isnull=True).select_related("version").first()
+    return deployment.version if run is None else run.version
+
+
+def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str, Any]]:
+    """Source nodes by the topic they read by name, `wanted` first; by a pattern only `wanted`."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for node in document["nodes"]:
+        if not node["kind"].startswith("source."):
+            continue
+        params = node.get("params") or {}
+        pattern = params.get("topic_pattern")
+        names = params.get("topics") or [params.get("topic")]
+        if isinstance(pattern, str) and re.fullmatch(pattern, wanted):
+            names = [wanted]
+        for name in names:
+            if isinstance(name, str) and name:
+                found.setdefault(name, node)
+    ordered = sorted(found, key=lambda name: name != wanted)
+    return {name: found[name] for name in ordered[:MOST_TOPICS]}
+
+
+def _formats(source: Mapping[str, Any]) -> tuple[str, str]:
+    key, value = (source["params"].get(part) or {} for part in ("key", "value"))
+    return str(key.get("format", "string")), str(value.get("format", "string"))
+
+
+def _searched(person: User, source: Mapping[str, Any], request: FollowRequest) -> dict[str, Any]:
+    """A page of the newest records that have the key or contain the text: one is enough."""
+    if request.key is None and not request.contains:
+        raise ApiError(
+            "invalid",
+            "Which record is meant is missing.",
+            "Send partition and offset, or key, or contains.",
+            fields={"key": ["Send this, or partition and offset, or contains."]},
+        )
+    wanted = Filter(request.contains.casefold())
+    if request.key is not None:
+        wanted = Filter(request.contains.casefold(), "key", (), request.key)
+    key, value = _formats(source)
+    simple = {*READ, RecordFormat.BYTES}
+    params = source["params"]
+    # The simulator reads Avro, Protobuf and the formats of schema registries.
+    reader = None if {key, value} <= simple else Reader(person, params["key"], params["value"])
+    return read_page(
+        request.topic,
+        Asked(
+            start=Start.LATEST,
+            limit=1,
+            key_format=key if key in simple else RecordFormat.AUTO,
+            value_format=value if value in simple else RecordFormat.AUTO,
+            filter=wanted,
+            reader=reader,
+            cursor=request.cursor,
+        ),
+    )
+
+
+def _lines(
+    deployment: Deployment,
+    sources: Mapping[str, Mapping[str, Any]],
+    request: FollowRequest,
+    partition: int,
+    offset: int,
+) -> dict[str, Any]:
+    """The records around a place, merged as a task merges its partitions."""
+    followed = _one(request.topic, partition, offset)
+    key = followed.key if request.same_key else None
+
+    def take(record: Raw) -> Raw | None:
+        return None if request.same_key and record.key != key else record
+
+    every = _every_partition(deployment, request)
+    windows: list[Window] = []
+    for topic, source in sources.items():
+        globally = source["kind"] == "source.global_table"
+        own = _windows(topic, followed, request, every=every or globally)
+        before = max(1, request.before // len(sources)) if request.before else 0
+        after = max(1, request.after // len(sources)) if request.after else 0
+        _read(own, before, take, backwards=True)
+        if topic == request.topic:
+            mine = next(each for each in own if each.partition == partition)
+            mine.records.append(followed)
+            mine.bound = offset + 1
+        _read(own, after, take, backwards=False)
+        windows += own
+    masks = masked_paths(request.masks)
+    lines, skipped, input_ = [], 0, None
+    for window, record in _merged(windows):
+        formats = _formats(sources[window.topic])
+        sample = SampleRequest(0, Start.LATEST, *formats, request.masks, request.headers)
+        try:
+            line = line_of(deployment.workspace, window.topic, record, sample, masks)
+        except Undecodable:
+            skipped += 1
+            if record is followed:
+                raise ApiError(
+                    "unreadable_record",
+                    "The record cannot be deserialized, so its fields cannot be masked.",
+                    "Follow it without masks.",
+                ) from None
+            continue
+        lines.append({**line, "offset": record.offset})
+        if record is followed:
+            input_ = len(lines)
+    return {
+        "lines": lines,
+        "input": input_,
+        "skipped": skipped,
+        "record": {
+            "topic": request.topic,
+            "partition": partition,
+            "offset": offset,
+            "timestamp": followed.timestamp,
+        },
+        "partitions": [window.shown() for window in windows],
+    }
+
+
+def _every_partition(deployment: Deployment, request: FollowRequest) -> bool:
+    """Whether partitions of other tasks matter: their records come through repartition topics."""
+    if request.partitions != Partitions.AUTO:
+        return request.partitions == Partitions.ALL
+    notes = checkpoint_notes(deployment)
+    return notes is None or notes.get("levels", 2) > 1
+
+
+def _windows(topic: str, followed: Raw, request: FollowRequest, *, every: bool) -> list[Window]:
+    """The partitions of a topic that are read, up to the time of the followed record."""
+    numbers = [each.id for each in described(topic).partitions]
+    numbers = [n for n in numbers if every or n == followed.partition]
+    ends = ends_of((topic, number) for number in numbers)
+    later = offsets_at(topic, numbers, max(followed.timestamp, 0) + 1)
+    found = []
+    for number in sorted(numbers):
+        own = topic == request.topic and number == followed.partition
+        at = followed.offset if own else later[number]
+        each = ends[topic, number]
+        bound = each.latest if at is None else min(max(at, each.earliest), each.latest)
+        found.append(Window(topic, number, each, bound))
+    return found
+
+
+def _read(windows: list[Window], count: int, take: Take, *, backwards: bool) -> None:
+    """Add up to `count` records of a topic before the bounds, or from them on."""
+    if not windows or count == 0:
+        return
+    by_number = {each.partition: each for each in windows}
+    ranges = {
+        each.partition: (each.ends.earliest, each.bound)
+        if backwards
+        else (each.bound, max(each.bound, each.ends.latest))
+        for each in windows
+    }
+    with kafka.failures(), kafka.readers.one() as consumer:
+        page = Scan(consumer, windows[0].topic, take).page(ranges, count, backwards=backwards)
+    for row in reversed(page.rows) if backwards else page.rows:
+        record: Any = row.content
+        by_number[record.partition].records.append(record)
+
+
+def _merged(windows: list[Window]) -> Iterator[tuple[Window, Raw]]:
+    """Of each partition's next record, the one with the lowest timestamp comes first."""
+    lanes = [[(window, record) for record in window.records] for window in windows]
+    return heapq.merge(*lanes, key=lambda each: each[1].timestamp)
+
+
+def _one(topic: str, partition: int, offset: int) -> Raw:
+    """The record at a place. Raises NotFound."""
+    count = len(described(topic).partitions)
+    if not 0 <= partition < count:
+        raise no_partition(topic, partition, count)
+    ends = ends_of([(topic, partition)])[topic, partition]
+    window = Window(topic, partition, ends, max(offset, ends.earliest))
+    window.ends = Ends(ends.earliest, min(offset + 1, ends.latest))
+    _read([window], 1, lambda record: record, backwards=False)
+    if not window.records:
+        raise no_record(topic, partition, offset, ends)
+    return window.records[0]

@@ -1,0 +1,265 @@
+import { Button, TextInput } from "@mantine/core";
+import { useMemo, useState } from "react";
+import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
+import { Chip, Empty, Note } from "../ui";
+import { exact } from "../ui/format";
+import { phrase, t } from "../ui/i18n";
+import { follow } from "./follow";
+import { storeTitle } from "./Stepper";
+import { rowOf, sourcesOf } from "./scenario";
+import classes from "./simulate.module.css";
+import { childrenOf, endingOf } from "./steps";
+import { type Followed, type Shown, useSimulation } from "./store";
+import { matching, type PartitionStart, type WayStep, wayOf, writtenBy } from "./way";
+import { dropText, endingText, valueText } from "./words";
+
+/** Input records that are listed. */
+const MOST_LISTED = 200;
+/** Records before a followed one that may be asked for. */
+const MOST_BEFORE = 1_500;
+
+/** The way of one input record: nodes, repartitions, stores, and where it ended. */
+export function WayView(props: { shown: Shown | null; topology: number; ws: string }) {
+  const { shown, topology, ws } = props;
+  const { followed, input } = useSimulation();
+  if (shown === null) {
+    return (
+      <Empty title={t("Where is my record?")}>
+        {t("Run the simulation, then choose a record to see its way.")}
+      </Empty>
+    );
+  }
+  return (
+    <div className={classes.way} data-testid="simulation-way">
+      {followed === null ? null : <Begins followed={followed} topology={topology} ws={ws} />}
+      <div className={classes.stepBody}>
+        <Inputs shown={shown} input={input} />
+        <Way shown={shown} input={input} />
+      </div>
+    </div>
+  );
+}
+
+function startText({ earlier, first, partition, topic }: PartitionStart): string {
+  const place = `${topic}-${partition}`;
+  if (first === null) return t("{place}: no record", { place });
+  return earlier > 0
+    ? t("{place} from offset {first}; {n} earlier {n|offset|offsets} left out", {
+        place,
+        first: exact(first),
+        n: earlier,
+      })
+    : t("{place} from its first record", { place });
+}
+
+/** What was simulated, and what it does not know. */
+function Begins(props: { followed: Followed; topology: number; ws: string }) {
+  const { followed, topology, ws } = props;
+  const { asked, deployment, place, skipped, starts, version } = followed;
+  const whole = starts.every((each) => each.earlier === 0);
+  const before = asked.before ?? 500;
+  const again = (more: Partial<typeof asked>) =>
+    void follow(ws, topology, deployment, { ...asked, ...place, key: null, contains: "", ...more });
+  const use = () => {
+    const { setRows, setView, shown } = useSimulation.getState();
+    if (shown === null) return;
+    const sources = sourcesOf(shown.document);
+    setRows(shown.lines.map((line) => rowOf({ ...line }, sources)));
+    setView("inputs");
+  };
+  return (
+    <Note tone={whole ? "neutral" : "degraded"}>
+      <div className={classes.begins} data-testid="follow-begins">
+        <span>
+          {t("Record {place} in version {version}, which is deployed, as a simulation.", {
+            place: `${place.topic}-${place.partition} @ ${exact(place.offset)}`,
+            version,
+          })}{" "}
+          {whole
+            ? t("It begins with the first records of the topics, so stores are complete.")
+            : t(
+                "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.",
+              )}{" "}
+          {starts.map(startText).join(" · ")}
+          {skipped === 0
+            ? ""
+            : ` · ${t("{n} {n|record|records} left out that could not be masked", { n: skipped })}`}
+        </span>
+        <span className={classes.actions}>
+          {whole || before >= MOST_BEFORE ? null : (
+            <Button
+              variant="subtle"
+              onClick={() => again({ before: Math.min(MOST_BEFORE, before * 2) })}
+            >
+              {t("More records before it")}
+            </Button>
+          )}
+          {asked.same_key === true ? null : (
+            <Button variant="subtle" onClick={() => again({ same_key: true })}>
+              {t("Only its key")}
+            </Button>
+          )}
+          <Button variant="subtle" onClick={use} data-testid="follow-use">
+            {t("Use as inputs")}
+          </Button>
+        </span>
+      </div>
+    </Note>
+  );
+}
+
+/** The input records, to choose one. */
+function Inputs({ input, shown }: { input: number; shown: Shown }) {
+  const [text, setText] = useState("");
+  const found = useMemo(() => matching(shown.lines, text), [shown, text]);
+  const at = found.indexOf(input);
+  // The chosen one is among those that are listed.
+  const from = Math.max(0, Math.min(at - MOST_LISTED / 2, found.length - MOST_LISTED));
+  const choose = (number: number) => {
+    useSimulation.setState({ input: number });
+    const first = wayOf(shown.result.steps, number)[0];
+    if (first !== undefined) useSimulation.getState().goTo(first.index);
+  };
+  return (
+    <section className={`${classes.happened} m-scroll`}>
+      <TextInput
+        aria-label={t("Number, key or text of a record")}
+        placeholder={t("Number, key or text of a record")}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        data-testid="way-search"
+      />
+      <ul className={classes.chooser} data-testid="way-inputs">
+        {found.slice(from, from + MOST_LISTED).map((number) => {
+          const line = shown.lines[number - 1];
+          return (
+            <li key={number}>
+              <button
+                type="button"
+                aria-current={number === input}
+                onClick={() => choose(number)}
+                ref={number === input ? (row) => row?.scrollIntoView({ block: "nearest" }) : null}
+              >
+                <span className="m-figures">{number}</span>
+                <span className="m-cut">{String(line?.topic ?? "")}</span>
+                <span className="m-mono m-cut">{lineText(line?.key, line?.key_bytes)}</span>
+                <span className="m-mono m-cut">{lineText(line?.value, line?.value_bytes)}</span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {found.length === 0 ? <p className={classes.hint}>{t("No record matches.")}</p> : null}
+    </section>
+  );
+}
+
+function lineText(value: unknown, bytes: unknown): string {
+  return typeof bytes === "string" ? t("bytes") : valueText(value);
+}
+
+function Way({ input, shown }: { input: number; shown: Shown }) {
+  const { steps } = shown.result;
+  const way = useMemo(() => wayOf(steps, input), [steps, input]);
+  const written = useMemo(() => writtenBy(steps, input), [steps, input]);
+  const step = useSimulation((state) => state.step);
+  const { document } = shown;
+  if (way.length === 0) {
+    return (
+      <section className={classes.stores}>
+        <p className={classes.hint}>
+          {shown.result.truncated
+            ? t("Its steps are not listed: too many steps come before it.")
+            : t(
+                "No node received this record: no source reads its topic, or the run stopped before it.",
+              )}
+        </p>
+      </section>
+    );
+  }
+  return (
+    <section className={`${classes.stores} m-scroll`} data-testid="way-steps">
+      <ol className={classes.waySteps}>
+        {way.map((each) => (
+          <li key={each.index} style={{ paddingLeft: each.depth * 16 }}>
+            <button
+              type="button"
+              aria-current={each.index === step}
+              onClick={() => useSimulation.getState().goTo(each.index)}
+            >
+              <OneStep shown={shown} each={each} />
+            </button>
+          </li>
+        ))}
+      </ol>
+      {written.length === 0 ? null : (
+        <>
+          <h3>{t("Rows that it wrote")}</h3>
+          <table className={classes.table} data-testid="way-rows">
+            <tbody>
+              {written.map(({ changedBy, row, store }) => (
+                <tr key={`${store} ${JSON.stringify(row.key)}`}>
+                  <td>{storeTitle(document, store)}</td>
+                  <td className={`${classes.cell} m-mono`}>{valueText(row.key)}</td>
+                  <td className={`${classes.cell} m-mono`}>{valueText(row.value)}</td>
+                  <td>
+                    {changedBy === null ? (
+                      t("unchanged since")
+                    ) : (
+                      <button
+                        type="button"
+                        className={classes.link}
+                        onClick={() => useSimulation.setState({ input: changedBy })}
+                      >
+                        {t("changed by record {n}", { n: changedBy })}
+                      </button>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What happens to the record at a node, in one line. */
+function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
+  const { document, result } = shown;
+  const children = useMemo(() => childrenOf(result.steps), [result.steps]);
+  const { moved, step, writes } = each;
+  const node = findNode(document, step.node);
+  const caused = step.parent === null ? undefined : result.steps[step.parent];
+  const ending = endingOf(document, step, children);
+  return (
+    <>
+      <strong>{node === undefined ? step.node : labelOf(node)}</strong>
+      {moved ? (
+        <Chip tone="accent">{t("repartition, task {task}", { task: step.task ?? "" })}</Chip>
+      ) : null}
+      {step.record === undefined ? null : (
+        <span className="m-mono m-cut">
+          {valueText(step.record.key)} → {valueText(step.record.value)}
+        </span>
+      )}
+      {step.event === "drop" ? <em>{dropText(step, caused)}</em> : null}
+      {ending === null ? null : <em>{endingText(ending, node?.kind ?? "")}</em>}
+      {step.event === "punctuate" ? <em>{t("A schedule is due")}</em> : null}
+      {writes.length === 0 ? null : (
+        <Chip>{t("{n} {n|row|rows} written", { n: writes.length })}</Chip>
+      )}
+      {sinkText(document, step.node)}
+    </>
+  );
+}
+
+function sinkText(document: TopologyDocument, id: string) {
+  const node = findNode(document, id);
+  if (node?.kind !== "sink.topic") return null;
+  const { topic } = paramsOf(node) as { topic?: unknown };
+  return typeof topic === "string" ? (
+    <Chip tone="running">{t(phrase("written to {topic}"), { topic })}</Chip>
+  ) : null;
+}

@@ -1,0 +1,111 @@
+/** The way of one input record through a simulation, and with what the simulation began. */
+
+import type { FollowedRecord, SimulationStep, StoreRow } from "../api/types";
+import { isStop } from "./steps";
+
+type Step = SimulationStep;
+type Line = Readonly<Record<string, unknown>>;
+
+/** A step on the way; `depth`: how many nodes it came through. */
+export interface WayStep {
+  readonly index: number;
+  readonly step: Step;
+  readonly depth: number;
+  /** It came through a repartition topic, to this task. */
+  readonly moved: boolean;
+  readonly writes: readonly { readonly store: string; readonly row: StoreRow }[];
+}
+
+/** The steps that an input record, numbered from 1, caused. */
+export function wayOf(steps: readonly Step[], input: number): readonly WayStep[] {
+  const found: WayStep[] = [];
+  const depths = new Map<number, number>();
+  steps.forEach((step, index) => {
+    if (step.after !== input || !isStop(step)) return;
+    const from = step.from ?? null;
+    const moved = step.parent === null && from !== null;
+    // In another task no step is its parent: the last one at the node before is.
+    const before = moved ? found.findLast((each) => each.step.node === from)?.index : step.parent;
+    const depth = before === null || before === undefined ? 0 : (depths.get(before) ?? -1) + 1;
+    depths.set(index, depth);
+    found.push({ index, step, depth, moved, writes: writesOf(steps, step.seq) });
+  });
+  return found;
+}
+
+function writesOf(steps: readonly Step[], parent: number): WayStep["writes"] {
+  return steps.flatMap((step) =>
+    step.event === "store" && step.parent === parent && step.store !== undefined && step.row
+      ? [{ store: step.store, row: step.row }]
+      : [],
+  );
+}
+
+/** A row that a record wrote: its last value, and the input record that changed it next. */
+export interface Written {
+  readonly store: string;
+  readonly row: StoreRow;
+  readonly changedBy: number | null;
+}
+
+const nameOf = (store: string, row: StoreRow) => `${store} ${JSON.stringify(row.key)}`;
+
+/** The rows that an input record left in the stores, and what became of them. */
+export function writtenBy(steps: readonly Step[], input: number): readonly Written[] {
+  const rows = new Map<string, Written>();
+  for (const step of steps) {
+    const { after, row, store } = step;
+    if (step.event !== "store" || store === undefined || row === undefined) continue;
+    const name = nameOf(store, row);
+    const known = rows.get(name);
+    if (after === input) rows.set(name, { store, row, changedBy: null });
+    else if (known !== undefined && known.changedBy === null) {
+      rows.set(name, { ...known, changedBy: after });
+    }
+  }
+  return [...rows.values()];
+}
+
+/** Numbers of the input records that a text names: a number, or a part of key or value. */
+export function matching(lines: readonly Line[], text: string): readonly number[] {
+  const wanted = text.trim().toLowerCase();
+  const exact = /^\d+$/.test(wanted) ? Number(wanted) : 0;
+  const within = (value: unknown) =>
+    (typeof value === "string" ? value : (JSON.stringify(value) ?? ""))
+      .toLowerCase()
+      .includes(wanted);
+  const found = lines.flatMap((line, index) => {
+    if (!("topic" in line) || index + 1 === exact) return [];
+    return wanted === "" || within(line.key) || within(line.value) ? [index + 1] : [];
+  });
+  return exact >= 1 && exact <= lines.length ? [exact, ...found] : found;
+}
+
+/** From which offset a simulation has the records of a partition, and how many earlier ones there are. */
+export interface PartitionStart {
+  readonly topic: string;
+  readonly partition: number;
+  readonly first: number | null;
+  readonly earlier: number;
+}
+
+/** Where the lines begin in each partition. */
+export function startsOf(
+  lines: readonly Line[],
+  partitions: NonNullable<FollowedRecord["partitions"]>,
+): readonly PartitionStart[] {
+  return partitions.map(({ topic, partition, earliest, latest }) => {
+    const line = lines.find((each) => each.topic === topic && each.partition === partition);
+    const first = typeof line?.offset === "number" ? line.offset : null;
+    return { topic, partition, first, earlier: (first ?? latest) - earliest };
+  });
+}
+
+/** Fewer lines before an input record: the newer half of them. */
+export function halved(
+  lines: readonly Line[],
+  input: number,
+): { readonly lines: readonly Line[]; readonly input: number } {
+  const cut = Math.ceil((input - 1) / 2);
+  return { lines: lines.slice(cut), input: input - cut };
+}

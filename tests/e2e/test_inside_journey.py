@@ -1,0 +1,110 @@
+"""What a person finds out about a running deployment: where a record went, and why."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.api import Api
+from tests.e2e.designer import Designer
+from tests.e2e.system import System
+from tests.e2e.topics import Sentence, create_topic, write
+
+pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow, pytest.mark.long]
+
+SOURCE, SINK = "inside-orders", "inside-counts"
+
+
+def document() -> dict[str, Any]:
+    """Orders of more than ten, counted by their item: the key changes, so there is a shuffle."""
+    value = {"format": "json", "schema": "item STRING, n INT"}
+    text, number = {"format": "string"}, {"format": "long"}
+    nodes = [
+        {
+            "id": "orders",
+            "kind": "source.stream",
+            "label": "Orders",
+            "params": {"topics": [SOURCE], "key": text, "value": value},
+        },
+        {"id": "large", "kind": "filter", "params": {"predicate": "value.n > 10"}},
+        {"id": "count", "kind": "count", "params": {"group_by": {"key": "value.item"}}},
+        {"id": "rows", "kind": "to_stream"},
+        {
+            "id": "out",
+            "kind": "sink.topic",
+            "params": {"topic": SINK, "key": text, "value": number},
+        },
+    ]
+    ids = [each["id"] for each in nodes]
+    return {
+        "format": "millrace.topology/1",
+        "name": "inside",
+        "topics": {SOURCE: {"partitions": 2}, SINK: {"partitions": 1}},
+        "nodes": nodes,
+        "edges": [{"source": a, "target": b} for a, b in itertools.pairwise(ids)],
+    }
+
+
+def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, system: System) -> None:
+    create_topic(system.bootstrap_servers, SOURCE, 2)
+    begin = int(time.time() * 1000) - 60_000
+    orders = [("tea", 20), ("rice", 5), ("tea", 30), ("rice", 40), ("tea", 50)]
+    write(
+        system.bootstrap_servers,
+        SOURCE,
+        [
+            Sentence(n % 2, begin + n * 1_000, f'{{"item":"{item}","n":{amount}}}', f"order-{n}")
+            for n, (item, amount) in enumerate(orders)
+        ],
+    )
+    with Api.of(system.address, page) as api:
+        deployment = api.deploy("Inside", document())
+        api.until(deployment, "running", 240)
+        topology = api.call("GET", f"/deployments/{deployment}")["topology"]
+        page.goto(f"{system.address}/w/main/t/{topology}")
+        designer = Designer(page)
+        designer.open_panel("Records")
+        page.get_by_test_id("follow").click()
+        page.get_by_test_id("follow-text").fill("order-2")
+        page.get_by_test_id("follow-start").click()
+        way = page.get_by_test_id("way-steps")
+        expect(way).to_contain_text("written to inside-counts", timeout=120_000)
+        expect(way).to_contain_text("repartition, task 1_")
+        # Both orders of tea up to this one, and the row that the last one changed.
+        expect(page.get_by_test_id("way-rows")).to_contain_text('"tea"2changed by record')
+        begins = page.get_by_test_id("follow-begins")
+        expect(begins).to_contain_text("inside-orders-0 @ 1 in version 1")
+        expect(begins).to_contain_text("so stores are complete")
+        way.get_by_role("button").nth(1).click()
+        expect(way.locator("[aria-current=true]")).to_contain_text("Filter")
+
+        page.get_by_test_id("way-search").fill("rice")
+        page.get_by_test_id("way-inputs").get_by_role("button").first.click()
+        expect(way).to_contain_text("Filtered out: “value.n > 10” is not true for it.")
+
+        # From its page in the topic browser, with too few records before it.
+        page.goto(
+            f"{system.address}/w/main/topics/{SOURCE}?start=offset&partition=0&offset=2&record=0:2"
+        )
+        page.get_by_test_id("follow-record").click()
+        expect(page.get_by_test_id("way-rows")).to_contain_text('"tea"3unchanged since')
+        designer.open_panel("Records")
+        page.get_by_test_id("follow").click()
+        page.get_by_role("radio", name="Text in it").click()
+        page.get_by_test_id("follow-text").fill('"n":50')
+        page.get_by_label("Records before it").fill("1")
+        page.get_by_text("Mask fields").click()
+        page.get_by_label("Mask of key").click()
+        page.get_by_role("option", name="Hash").click()
+        page.get_by_test_id("follow-start").click()
+        expect(page.get_by_test_id("way-rows")).to_contain_text('"tea"1unchanged since')
+        expect(begins).to_contain_text("Stores start empty")
+        expect(page.get_by_test_id("way-inputs")).not_to_contain_text("order-")
+        page.get_by_test_id("follow-use").click()
+        expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(2)
+        api.call("POST", f"/deployments/{deployment}/stop")
+        api.until(deployment, "stopped", 60)
