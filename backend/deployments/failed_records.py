@@ -6,11 +6,12 @@ from typing import Any
 
 from accounts.models import User
 from django.utils import timezone
-from millrace_backend.errors import Conflict
+from millrace_backend.errors import Conflict, NotFound
 
 from deployments.changing import ChangeByPerson
 from deployments.choices import Observed, RecordDecision
 from deployments.models import Deployment, waiting_steps
+from deployments.state_plan import last_figures
 
 #: decisions of a deployment that are kept
 MOST_DECISIONS = 200
@@ -52,6 +53,53 @@ def decide_record(
         change.row.record_decisions = [*kept, decided]
         change.row.paused = False
         change.begin_again(waiting_steps())
+
+
+def remove_decision(
+    actor: User, deployment: Deployment, topic: str, partition: int, offset: int
+) -> None:
+    """Withdraw what was decided about a record: drivers that start from now on fail at it again.
+
+    Raises NotFound where nothing applies to the record, Conflict where it was passed over already.
+    """
+    place = {"topic": topic, "partition": partition, "offset": offset}
+    with ChangeByPerson(actor, deployment, "deployment.remove_record_decision", **place) as change:
+        decisions = change.row.record_decisions
+        chosen = [each for each in decisions if each["active"] and _place(each) == place]
+        if not chosen:
+            raise NotFound(
+                "no_such_decision",
+                f"No decision about offset {offset} of {topic}-{partition} applies.",
+                "GET the deployment for its decisions: `record_decisions`.",
+            )
+        if _is_past(change.row, topic, partition, offset):
+            raise Conflict(
+                "decision_used",
+                f"The deployment has already read past offset {offset} of {topic}-{partition}.",
+                "To process the record, start the deployment from its offset.",
+                deployment=change.row.pk,
+            )
+        change.note(decision=chosen[-1]["decision"])
+        removed = {
+            "active": False,
+            "removed_by": actor.shown_name,
+            "removed_at": timezone.now().isoformat(),
+        }
+        change.row.record_decisions = [
+            {**each, **removed} if each in chosen else each for each in decisions
+        ]
+
+
+def _place(decided: dict[str, Any]) -> dict[str, Any]:
+    return {name: decided[name] for name in ("topic", "partition", "offset")}
+
+
+def _is_past(row: Deployment, topic: str, partition: int, offset: int) -> bool:
+    """Whether the last driver reported a position behind the record; False if nothing is known."""
+    run = row.runs.first()
+    places = {} if run is None else last_figures(row, run.report_id).places
+    position = places.get(topic, {}).get(partition)
+    return position is not None and position[0] > offset
 
 
 def _require(row: Deployment, failure: dict[str, Any], place: dict[str, Any]) -> None:

@@ -22,9 +22,7 @@ def uses_of(workspace: Workspace, topic: str) -> list[dict[str, Any]]:
         .select_related("topology")
         .order_by("-topology__updated_at")[:MOST_LOOKED_AT]
     )
-    deployed = dict(
-        Deployment.objects.filter(workspace=workspace).values_list("topology_id", "pk")
-    )
+    deployed = dict(Deployment.objects.filter(workspace=workspace).values_list("topology_id", "pk"))
     found = [
         {
             "topology": version.topology_id,

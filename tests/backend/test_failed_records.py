@@ -10,6 +10,7 @@ from accounts.models import AuditEntry
 from deployments import actions, reconciling
 from deployments.beginnings import Beginning
 from deployments.models import Deployment
+from millrace_backend import redis
 from topologies.models import Version
 
 from .conftest import Client, People
@@ -131,3 +132,48 @@ def test_what_does_not_stand_at_a_failure_has_no_failed_record(
 ) -> None:
     answer = decide(client_of(people.operator), deployment)
     assert answer.json()["error"]["code"] == "not_the_failed_record"
+
+
+def remove(client: Any, deployment: Deployment, offset: int = 17) -> Any:
+    return client.delete(f"/api/deployments/{deployment.pk}/record-decisions/orders/2/{offset}")
+
+
+def test_a_decision_that_was_not_used_is_removed(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    fail(deployment)
+    client = client_of(people.operator)
+    decide(client, deployment)
+    assert remove(client_of(people.editor), deployment).status_code == 403
+    assert remove(client, deployment, 18).json()["error"]["code"] == "no_such_decision"
+    answer = remove(client, deployment)
+    assert answer.status_code == 200, answer.content
+    (removed,) = answer.json()["record_decisions"]
+    assert (removed["active"], removed["removed_by"]) == (False, people.operator.shown_name)
+    assert handed(deployment) == []
+    entry = AuditEntry.objects.get(action="deployment.remove_record_decision")
+    assert {name: entry.detail[name] for name in PLACE} == PLACE
+    assert remove(client, deployment).status_code == 404
+    # It fails there again, and is decided about again.
+    fail(deployment)
+    assert decide(client, deployment).status_code == 200
+    assert handed(deployment) == [("skip", 17)]
+
+
+def test_a_decision_about_a_record_that_was_passed_stays(
+    deployment: Deployment, people: People, client_of: Client
+) -> None:
+    fail(deployment)
+    client = client_of(people.operator)
+    decide(client, deployment)
+    for epoch, read, status in ((1, 17, 409), (2, 16, 200)):
+        reconciling.begin_run(deployment.pk, 100 + epoch, "here", f"boot/{epoch}", epoch)
+        reconciling.end_run(deployment.pk, "stopped")
+        place = {"topic": "orders", "partition": 2, "offset": read, "lag": 0}
+        task = {"task": "0_2", "topic_partitions": [place]}
+        report = {"event": "progress", "at": 1_000, "stores": [], "tasks": [task]}
+        stream = redis.run_stream(f"{deployment.pk}-{epoch}")
+        redis.client().xadd(stream, {"event": json.dumps(report)})
+        answer = remove(client, deployment)
+        assert answer.status_code == status, answer.content
+    assert handed(deployment) == []

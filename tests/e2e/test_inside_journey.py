@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import uuid
 from typing import Any
 
 import pytest
@@ -16,14 +17,15 @@ from tests.e2e.topics import Sentence, create_topic, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow, pytest.mark.long]
 
-SOURCE, SINK = "inside-orders", "inside-counts"
+RUN = uuid.uuid4().hex[:6]
+SOURCE, SINK = f"orders-{RUN}", f"counts-{RUN}"
 
 
 def document() -> dict[str, Any]:
     """Orders of more than ten, counted by their item: the key changes, so there is a shuffle."""
     value = {"format": "json", "schema": "item STRING, n INT"}
     text, number = {"format": "string"}, {"format": "long"}
-    nodes = [
+    nodes: list[dict[str, Any]] = [
         {
             "id": "orders",
             "kind": "source.stream",
@@ -40,6 +42,8 @@ def document() -> dict[str, Any]:
         },
     ]
     ids = [each["id"] for each in nodes]
+    for n, node in enumerate(nodes):
+        node["position"] = {"x": 280 * n, "y": 0}
     return {
         "format": "millrace.topology/1",
         "name": "inside",
@@ -62,7 +66,7 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         ],
     )
     with Api.of(system.address, page) as api:
-        deployment = api.deploy("Inside", document())
+        deployment = api.deploy(f"Inside {RUN}", document())
         api.until(deployment, "running", 240)
         topology = api.call("GET", f"/deployments/{deployment}")["topology"]
         page.goto(f"{system.address}/w/main/t/{topology}")
@@ -72,15 +76,15 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         page.get_by_test_id("follow-text").fill("order-2")
         page.get_by_test_id("follow-start").click()
         way = page.get_by_test_id("way-steps")
-        expect(way).to_contain_text("written to inside-counts", timeout=120_000)
+        expect(way).to_contain_text(f"written to {SINK}", timeout=120_000)
         expect(way).to_contain_text("repartition, task 1_")
         # Both orders of tea up to this one, and the row that the last one changed.
         expect(page.get_by_test_id("way-rows")).to_contain_text('"tea"2changed by record')
         begins = page.get_by_test_id("follow-begins")
-        expect(begins).to_contain_text("inside-orders-0 @ 1 in version 1")
+        expect(begins).to_contain_text(f"{SOURCE}-0 @ 1 in version 1")
         expect(begins).to_contain_text("so stores are complete")
         way.get_by_role("button").nth(1).click()
-        expect(way.locator("[aria-current=true]")).to_contain_text("Filter")
+        expect(way.locator("[aria-current=true]")).to_contain_text("large")
 
         page.get_by_test_id("way-search").fill("rice")
         page.get_by_test_id("way-inputs").get_by_role("button").first.click()

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from deployments.api import serializers as shapes
 from deployments.api.views import deployment_of, shown
 from deployments.choices import RecordDecision
-from deployments.failed_records import decide_record
+from deployments.failed_records import decide_record, remove_decision
 
 
 class FailedRecordView(ApiView):
@@ -32,4 +32,21 @@ class FailedRecordView(ApiView):
         values = dict(given.validated_data)
         decision = RecordDecision(values.pop("decision"))
         decide_record(self.person, row, decision, **values)
+        return shown(row.pk)
+
+
+class RecordDecisionView(ApiView):
+    """A decision about one record."""
+
+    @extend_schema(
+        responses={200: shapes.DeploymentSerializer}, operation_id="record_decision_remove"
+    )
+    def delete(
+        self, request: Request, deployment: int, topic: str, partition: int, offset: int
+    ) -> Response:
+        """Remove a decision that applies but was not used yet (operator). It takes effect when the
+        deployment starts again. 409 if the deployment has already read past the record.
+        """
+        row = deployment_of(self.person, deployment)
+        remove_decision(self.person, row, topic, partition, offset)
         return shown(row.pk)

@@ -128,11 +128,14 @@ class DecidedRecordSerializer(RecordDecisionSerializer):
     """A decision, when and by whom."""
 
     active = serializers.BooleanField(
-        help_text="False if the deployment has since been started from another position."
+        help_text="False if it was removed, or if the deployment has since been started from "
+        "another position."
     )
     node = serializers.CharField(allow_null=True)
     by = serializers.CharField()
     at = serializers.DateTimeField()
+    removed_by = serializers.CharField(required=False)
+    removed_at = serializers.DateTimeField(required=False)
 
 
 class OutageSerializer(serializers.Serializer[Any]):

@@ -25,6 +25,10 @@ urlpatterns = [
     path(
         "deployments/<int:deployment>/failed-record", failed_record_views.FailedRecordView.as_view()
     ),
+    path(
+        "deployments/<int:deployment>/record-decisions/<str:topic>/<int:partition>/<int:offset>",
+        failed_record_views.RecordDecisionView.as_view(),
+    ),
     path("deployments/<int:deployment>/old-state", views.OldStateView.as_view()),
     path("deployments/<int:deployment>/old-state/<str:name>", views.OldStateOneView.as_view()),
     path("deployments/<int:deployment>/runs/<int:run>/threads", views.ThreadsView.as_view()),

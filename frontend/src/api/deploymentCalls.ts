@@ -175,6 +175,17 @@ export const getLogs = (deployment: number): Promise<LogPage> =>
   answer(api.GET("/api/deployments/{deployment}/logs", deploymentAt(deployment)));
 
 /** The last records over an edge, newest first; the driver keeps them while this is called regularly. */
+/** Withdraws what was decided about a record, if the deployment has not read past it. */
+export const removeDecision = (
+  deployment: number,
+  { offset, partition, topic }: Pick<RecordDecision, "topic" | "partition" | "offset">,
+): Promise<Deployment> =>
+  answer(
+    api.DELETE("/api/deployments/{deployment}/record-decisions/{topic}/{partition}/{offset}", {
+      params: { path: { deployment, topic, partition, offset } },
+    }),
+  );
+
 /** A record of what a deployment reads, with those around it, as input lines; or where the search is. */
 export const followRecord = (
   deployment: number,

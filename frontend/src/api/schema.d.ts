@@ -294,6 +294,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/record-decisions/{topic}/{partition}/{offset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * @description Remove a decision that applies but was not used yet (operator). It takes effect when the
+         *     deployment starts again. 409 if the deployment has already read past the record.
+         */
+        delete: operations["record_decision_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/records": {
         parameters: {
             query?: never;
@@ -1634,7 +1654,7 @@ export interface components {
         };
         /** @description A decision, when and by whom. */
         DecidedRecord: {
-            /** @description False if the deployment has since been started from another position. */
+            /** @description False if it was removed, or if the deployment has since been started from another position. */
             active: boolean;
             /** Format: date-time */
             at: string;
@@ -1644,6 +1664,9 @@ export interface components {
             /** Format: int64 */
             offset: number;
             partition: number;
+            /** Format: date-time */
+            removed_at?: string;
+            removed_by?: string;
             topic: string;
         };
         /**
@@ -4611,6 +4634,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatePlan"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    record_decision_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+                topic: string;
+                partition: number;
+                offset: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
                 };
             };
             /** @description Refused */

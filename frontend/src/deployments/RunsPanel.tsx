@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { listOldState, listRuns, threadsLink } from "../api/deploymentCalls";
-import type { Deployment, RunRecord } from "../api/types";
+import type { RunRecord } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { known, millis, UNKNOWN } from "../runtime/figures";
@@ -8,6 +8,7 @@ import { useLive } from "../runtime/store";
 import { Empty } from "../ui";
 import { ago, moment, span } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Decisions } from "./Decisions";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { OldStates } from "./OldStates";
@@ -49,41 +50,17 @@ export function RunsPanel({ operator }: { operator: boolean }) {
         {runs.isError ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
         {runs.data === undefined ? null : <Runs deployment={deployment.id} runs={runs.data} />}
         {deployment.record_decisions.length === 0 ? null : (
-          <Decisions decisions={deployment.record_decisions} />
+          <Decisions
+            deployment={deployment.id}
+            decisions={deployment.record_decisions}
+            operator={operator}
+          />
         )}
         {old.data === undefined || old.data.length === 0 ? null : (
           <OldStates deployment={deployment.id} states={old.data} operator={operator} />
         )}
       </div>
     </div>
-  );
-}
-
-/** Records at which the deployment failed, and what was decided about them; the newest first. */
-function Decisions({ decisions }: { decisions: Deployment["record_decisions"] }) {
-  return (
-    <table className={classes.table} data-testid="record-decisions">
-      <thead>
-        <tr>
-          <th>{t("Failed record")}</th>
-          <th>{t("Decided")}</th>
-          <th>{t("By")}</th>
-          <th>{t("When")}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {decisions.toReversed().map((each) => (
-          <tr key={`${each.topic}-${each.partition}-${each.offset}-${each.at}`}>
-            <td className="m-mono">
-              {each.topic}-{each.partition} · {t("offset {n}", { n: each.offset })}
-            </td>
-            <td>{each.decision === "skip" ? t("Skipped once") : t("Sent to the dead letters")}</td>
-            <td>{each.by}</td>
-            <td title={moment(each.at)}>{ago(each.at)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }
 

@@ -127,7 +127,7 @@ function Bar(props: {
           { id: "inputs", title: t("Inputs") },
           { id: "results", title: t("Outputs") },
           { id: "steps", title: t("Step by step") },
-          { id: "way", title: t("Where is my record?") },
+          { id: "way", title: t("Path"), hint: t("Where is my record?") },
           { id: "edge", title: t("Records of an edge") },
           { id: "tests", title: t("Tests") },
         ]}

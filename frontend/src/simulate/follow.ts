@@ -17,6 +17,9 @@ const MOST_SCANNED = 100_000;
 /** How often a simulation is repeated with fewer records, where too many steps come before the record. */
 const MOST_CUTS = 5;
 
+/** Height in pixels in which a way and the note above it have room. */
+const ROOMY = 380;
+
 async function found(
   deployment: number,
   asked: Asked,
@@ -48,7 +51,9 @@ export async function follow(
   asked: Asked,
 ): Promise<void> {
   useSimulation.getState().open(topology);
-  useView.getState().openBottom("simulate");
+  const { bottomHeight, openBottom, set: setView } = useView.getState();
+  openBottom("simulate");
+  setView({ bottomHeight: Math.max(bottomHeight, ROOMY) });
   const controller = begin();
   const { signal } = controller;
   const set = useSimulation.setState;

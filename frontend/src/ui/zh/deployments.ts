@@ -190,4 +190,9 @@ export const deployments = {
   "Skipped once": "已跳过一次",
   "Sent to the dead letters": "已发送到死信",
   stopped: "已停止",
+  "Removed by {name}": "已由 {name} 移除",
+  "Remove…": "移除…",
+  "Remove the decision": "移除该决定",
+  "If the record was not reached yet, the next start fails at it again.":
+    "如果尚未处理到该记录，下次启动会再次在此失败。",
 };

@@ -149,6 +149,7 @@ export const simulate = {
   "Where is my record?": "我的记录在哪里？",
   "Reads the record and those around it from the topics, and simulates the deployed version on them. The deployment is not touched.":
     "从主题读取该记录及其前后的记录，并用已部署的版本对它们进行模拟。不会影响部署。",
+  Path: "路径",
   "Find it by": "查找方式",
   "Text in it": "包含文本",
   "Partition and offset": "分区和偏移量",
