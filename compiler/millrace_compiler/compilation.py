@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from millrace_compiler.analysis import Analyzer, AnalyzerUnavailable
-from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.document import Document, read_document
 from millrace_compiler.graph import Graph
 from millrace_compiler.infer import Ports, infer_ports
@@ -179,7 +179,7 @@ def compile_document(
     which not all settings are possible; the code is the same. ``dialect``: ``exact`` gives Kafka
     Streams' results, ``plain`` is ordinary Structured Streaming, with what differs as diagnostics.
     """
-    report = Report()
+    report = Diagnostics()
     document = read_document(raw, report)
     settings = read_settings(document, report)
     if real_time and settings.get("processing_guarantee") == "exactly_once":
@@ -223,13 +223,13 @@ def compile_document(
     return compilation
 
 
-def _check_real_time(graph: Graph, report: Report) -> None:
+def _check_real_time(graph: Graph, report: Diagnostics) -> None:
     for operator in graph.operators.values():
         if isinstance(operator, Source) and operator.read_by():
             report.add("real_time_reader", operator.id, "reader")
 
 
-def _unread(graph: Graph, report: Report) -> set[str]:
+def _unread(graph: Graph, report: Diagnostics) -> set[str]:
     """Nodes with an unreadable parameter: their sentence would describe a placeholder."""
     found = set()
     for diagnostic in report:

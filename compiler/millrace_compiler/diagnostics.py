@@ -1,7 +1,7 @@
 """What is wrong with a document, as data with an address.
 
 A :class:`Diagnostic` carries a code and the facts; its sentences are made by the one table in
-:mod:`millrace_compiler.prose`. A pass reports all it finds into a :class:`Report` and goes on.
+:mod:`millrace_compiler.prose`. A pass reports all it finds into a :class:`Diagnostics` and goes on.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Diagnostic:
         return f"{self.severity}: {where or 'document'}: {self.message}{place}{hint} [{self.code}]"
 
 
-class Report:
+class Diagnostics:
     """Collects diagnostics in the order in which they are found; the same one is kept once."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from millrace_compiler.diagnostics import Diagnostic, Report, kind_of, shown
+from millrace_compiler.diagnostics import Diagnostic, Diagnostics, kind_of, shown
 
 FORMAT = "millrace.topology/1"
 NODE_ID = re.compile(r"[a-z][a-z0-9_-]*")
@@ -73,7 +73,7 @@ class Document:
 
 def load_document(text: str | bytes) -> dict[str, object]:
     """The JSON object in a text. Raises :class:`DocumentError`, also for NaN and huge numbers."""
-    report = Report()
+    report = Diagnostics()
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
@@ -98,7 +98,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def read_document(raw: object, report: Report) -> Document:
+def read_document(raw: object, report: Diagnostics) -> Document:
     """Reads a raw document and reports what is wrong with its shape. Never raises."""
     if not isinstance(raw, dict):
         report.add("document_shape", parameter="document", found=kind_of(raw), needed="an object")
@@ -125,7 +125,7 @@ def read_document(raw: object, report: Report) -> Document:
     )
 
 
-def _with_whole_characters(raw: dict[str, object], report: Report) -> dict[str, object]:
+def _with_whole_characters(raw: dict[str, object], report: Diagnostics) -> dict[str, object]:
     """The document without halves of characters (lone surrogates), which no file can hold."""
     try:
         json.dumps(raw, ensure_ascii=False).encode("utf-8")
@@ -152,7 +152,7 @@ def _with_whole_characters(raw: dict[str, object], report: Report) -> dict[str, 
 
 
 class _Reader:
-    def __init__(self, raw: Mapping[str, object], report: Report) -> None:
+    def __init__(self, raw: Mapping[str, object], report: Diagnostics) -> None:
         self.raw, self.report = raw, report
 
     def text(self, name: str) -> str | None:

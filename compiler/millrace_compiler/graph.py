@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document, Edge
 from millrace_compiler.guesses import guess
 from millrace_compiler.operator import Operator, Store, registry
@@ -23,7 +23,7 @@ class Graph:
     earlier source of the same topics: the two count as one node.
     """
 
-    def __init__(self, document: Document, report: Report) -> None:
+    def __init__(self, document: Document, report: Diagnostics) -> None:
         self.document, self.report = document, report
         self.operators: dict[str, Operator] = {}
         self.inputs: dict[str, dict[str, list[Edge]]] = defaultdict(lambda: defaultdict(list))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from millrace_compiler.analysis import Analyzer, ExpressionRequest, ExpressionResult
-from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.expression_faults import certain, fault_of
 from millrace_compiler.graph import Graph
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
@@ -28,13 +28,13 @@ class _Running:
     asks: list[Ask]
 
 
-def infer_ports(graph: Graph, analyzer: Analyzer, report: Report) -> Ports:
+def infer_ports(graph: Graph, analyzer: Analyzer, report: Diagnostics) -> Ports:
     """What flows out of every output port of which something is known."""
     return _Pass(graph, analyzer, report).run()
 
 
 class _Pass:
-    def __init__(self, graph: Graph, analyzer: Analyzer, report: Report) -> None:
+    def __init__(self, graph: Graph, analyzer: Analyzer, report: Diagnostics) -> None:
         self.graph, self.analyzer, self.report = graph, analyzer, report
         self.ports: Ports = {}
         self.running: list[_Running] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.graph import Graph
 from millrace_compiler.steps import Physical
 from millrace_compiler.union_find import UnionFind
@@ -17,7 +17,7 @@ from millrace_compiler.union_find import UnionFind
 _Edges = dict[str, list[tuple[str, int]]]
 
 
-def assign_levels(graph: Graph, physical: Physical, report: Report) -> dict[str, int]:
+def assign_levels(graph: Graph, physical: Physical, report: Diagnostics) -> dict[str, int]:
     """The level of every step; a store shared across a repartition is reported."""
     steps = [id_ for id_, step in physical.steps.items() if not step.is_global]
     known = set(steps)

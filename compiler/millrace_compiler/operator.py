@@ -18,7 +18,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.document import Node
 from millrace_compiler.guesses import guess
 from millrace_compiler.lowering import NodeLowering
@@ -67,7 +67,7 @@ class Scope:
     """What a node sees while types are inferred: its inputs, its stores, a place for faults."""
 
     def __init__(
-        self, operator: Operator, inputs: Mapping[str, list[Port]], report: Report
+        self, operator: Operator, inputs: Mapping[str, list[Port]], report: Diagnostics
     ) -> None:
         self.operator, self.inputs, self.report = operator, inputs, report
 
@@ -160,7 +160,7 @@ class Operator:
         if cls.kind:
             cls.family = cls.__module__.split(".")[-2]
 
-    def __init__(self, node: Node, report: Report) -> None:
+    def __init__(self, node: Node, report: Diagnostics) -> None:
         self.id, self.node = node.id, node
         self.stores: tuple[Store, ...] = ()
         #: How many edges come in at each port.
@@ -190,13 +190,18 @@ class Operator:
         return (self.node.label or "").strip() or self.title
 
     def fault(
-        self, report: Report, code: str, parameter: str, path: str | None = None, **data: object
+        self,
+        report: Diagnostics,
+        code: str,
+        parameter: str,
+        path: str | None = None,
+        **data: object,
     ) -> None:
         """Reports a fault of this node."""
         full = f"{parameter}{path}" if path else None
         report.put(Diagnostic(code, self.id, parameter, full, None, data))
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         """Whether the parameters are sound together; types are not known yet."""
 
     def inputs(self) -> tuple[InPort, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import read_document
 from millrace_compiler.examples import example
 from millrace_compiler.operator import FAMILIES, Operator, registry
@@ -45,7 +45,7 @@ def write_pages(folder: Path) -> list[Path]:
 
 def sentence(cls: type[Operator]) -> str:
     """The sentence on the canvas for the node in the kind's example."""
-    report = Report()
+    report = Diagnostics()
     document = read_document(example(cls.kind).topology, report)
     node = next(node for node in document.nodes if node.kind == cls.kind)
     return cls(node, report).summary()

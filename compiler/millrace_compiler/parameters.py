@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar, cast, overload
 
-from millrace_compiler.diagnostics import Diagnostic, Position, Report, kind_of, shown
+from millrace_compiler.diagnostics import Diagnostic, Diagnostics, Position, kind_of, shown
 from millrace_compiler.document import TOPIC_NAME
 from millrace_compiler.durations import NoDuration, parse_duration
 from millrace_compiler.topic_patterns import NoPattern, topic_pattern
@@ -26,7 +26,7 @@ MISSING = object()
 class Faults:
     """Where a parameter reports what is wrong with its value."""
 
-    def __init__(self, report: Report, node: str | None, parameter: str) -> None:
+    def __init__(self, report: Diagnostics, node: str | None, parameter: str) -> None:
         self.report, self.node, self.parameter = report, node, parameter
 
     def add(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document
 from millrace_compiler.graph import Graph
 from millrace_compiler.levels import assign_levels
@@ -80,7 +80,7 @@ class Plan:
         ]
 
 
-def make_plan(graph: Graph, physical: Physical, report: Report) -> Plan:
+def make_plan(graph: Graph, physical: Physical, report: Diagnostics) -> Plan:
     """Groups, counts and places the steps; reports what cannot be co-partitioned."""
     document = graph.document
     for node, topic in physical.clashes:
@@ -156,7 +156,7 @@ def _partitions(
     physical: Physical,
     subs: list[Subtopology],
     of_step: dict[str, int],
-    report: Report,
+    report: Diagnostics,
 ) -> dict[str, int]:
     """Partitions of what is not on the broker: repartition topics, and the topics of readers.
 
@@ -191,7 +191,7 @@ def _partitions(
 
 
 def _copartition(
-    document: Document, physical: Physical, known: dict[str, int], report: Report
+    document: Document, physical: Physical, known: dict[str, int], report: Diagnostics
 ) -> None:
     """Widens repartition topics to what they meet; reports topics that meet and differ [RP4].
 

@@ -22,7 +22,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit, urlunsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.formats import Format, read_schema
 from millrace_compiler.graph import Graph
 from millrace_compiler.operators.sources.base import Source
@@ -230,7 +230,7 @@ class Unasked:
 DEFAULT = HttpSchemas()
 
 
-def resolve_schemas(graph: Graph, schemas: Schemas, report: Report) -> None:
+def resolve_schemas(graph: Graph, schemas: Schemas, report: Diagnostics) -> None:
     """Gives the formats of sources and sinks that name only a registry their types.
 
     A source needs its type to be compiled. A sink's registry may be one that only the running job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document
 from millrace_compiler.guesses import guess
 from millrace_compiler.parameters import MISSING, Choice, Faults, Parameter, Topic
@@ -46,7 +46,7 @@ SETTINGS: dict[str, Parameter[Any]] = {
 }
 
 
-def read_settings(document: Document, report: Report) -> dict[str, object]:
+def read_settings(document: Document, report: Diagnostics) -> dict[str, object]:
     """The settings that the document gives, checked; defaults are left out."""
     found: dict[str, object] = {}
     for name, parameter in SETTINGS.items():

@@ -4,7 +4,7 @@
 from oracle.fuzz.parts import STRUCT, Out
 
 
-class Graph:
+class RandomTopology:
     """Nodes, edges, sources, and the steps without windows or joins."""
 
     def id(self, kind):

@@ -3,12 +3,12 @@
 
 from oracle.fuzz.aggregations import Aggregations
 from oracle.fuzz.expressions import Expressions
-from oracle.fuzz.graph import Graph
+from oracle.fuzz.graph import RandomTopology
 from oracle.fuzz.inputs import Inputs
 from oracle.fuzz.joins import Joins
 
 
-class Scenario(Expressions, Graph, Aggregations, Joins, Inputs):
+class Scenario(Expressions, RandomTopology, Aggregations, Joins, Inputs):
     """One random scenario."""
 
     def __init__(self, rng, name):

@@ -35,7 +35,7 @@ from millrace_runtime.worker_host import Host  # noqa: E402
 from millrace_runtime.worker_limits import Deadline, limit_memory  # noqa: E402
 
 
-class Worker:
+class PythonWorker:
     """The processors of one task, and the calls that the operator makes of them."""
 
     def __init__(self, source: BinaryIO, target: BinaryIO, deadline: Deadline) -> None:
@@ -111,7 +111,7 @@ def main() -> None:
     time.tzset()
     # An interrupt from the keyboard is for the driver, which then ends the calls in its order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    worker = Worker(source, target, Deadline(timeout_ms))
+    worker = PythonWorker(source, target, Deadline(timeout_ms))
     sys.stdout = printed = LogStream(worker.channel, "info", sys.stdout)
     sys.stderr = warned = LogStream(worker.channel, "warning", sys.stderr)
     worker.streams = [printed, warned]

@@ -316,7 +316,7 @@ def test_nothing_is_sent_into_the_private_network(hook: Hook, millrace_settings:
         ("2002:a00:1::", False),
     ],
 )
-def test_public_addresses_are_told_from_others(address: str, public: bool) -> None:
+def test_public_addresses_are_distinguished_from_others(address: str, public: bool) -> None:
     found = ipaddress.ip_address(address)
     assert webhooks.may_reach(found, ()) is public
     assert webhooks.may_reach(

@@ -106,7 +106,7 @@ def told(row: Deployment) -> dict[str, Any] | None:
     return {name: value for name, value in found.beginning.items() if name != "id"}
 
 
-def test_the_plan_shows_the_offsets_of_a_start_and_says_what_they_mean(
+def test_the_plan_shows_the_offsets_of_a_start_and_what_they_mean(
     stopped: Deployment, topic: str, people: People, client_of: Client
 ) -> None:
     reported(stopped, topic)
@@ -174,7 +174,7 @@ def test_what_cannot_be_is_refused_with_what_would_do(
     assert (stopped.desired, stopped.beginning) == ("stopped", None)
 
 
-def test_a_reset_is_confirmed_by_name_told_to_the_driver_and_written_down(
+def test_a_reset_is_confirmed_by_name_passed_to_the_driver_and_written_down(
     stopped: Deployment, topic: str, people: People, client_of: Client
 ) -> None:
     client = client_of(people.operator)
@@ -201,7 +201,7 @@ def test_a_reset_is_confirmed_by_name_told_to_the_driver_and_written_down(
     assert told(stopped) is None
 
 
-def test_a_version_begins_elsewhere_and_what_it_was_told_goes_with_it(
+def test_a_version_begins_elsewhere_and_its_requests_go_with_it(
     stopped: Deployment, people: People, client_of: Client
 ) -> None:
     client = client_of(people.operator)

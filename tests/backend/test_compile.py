@@ -100,7 +100,7 @@ def test_a_broken_document_is_answered_with_what_could_be_typed(
     assert content["ports"]["in"]["out"]["value"] == "STRING"
 
 
-def test_without_an_analyzer_the_answer_says_so(
+def test_without_an_analyzer_the_answer_reports_it(
     people: People, client_of: Client, settings: Any
 ) -> None:
     settings.MILLRACE_ANALYZER = "127.0.0.1:1"

@@ -59,7 +59,7 @@ def test_scaling_keeps_version_and_state_and_shows_what_it_does(
     assert (entry.action, entry.actor) == ("deployment.redeploy", people.operator)
 
 
-def test_scaling_says_when_the_driver_has_to_be_stopped_first(running: Deployment) -> None:
+def test_scaling_shows_when_the_driver_has_to_be_stopped_first(running: Deployment) -> None:
     words = [str(running.pk), "--memory", "900000", "--plan"]
     last = ran("millrace_scale", *words).splitlines()[-1]
     assert "needs 900,768 MB of memory" in last

@@ -168,7 +168,7 @@ def test_steps_show_their_times_and_a_new_beginning_makes_the_later_ones_wait(
         reconciling.record_step(deployment.pk, "fly", "running")
 
 
-def test_a_change_that_changes_nothing_is_not_told(deployment: Deployment) -> None:
+def test_a_change_that_changes_nothing_is_not_published(deployment: Deployment) -> None:
     reconciling.record_step(deployment.pk, "compile", "running")
     reconciling.observe(deployment.pk, "compiling")
     before = Deployment.objects.get(pk=deployment.pk).revision
@@ -274,7 +274,7 @@ def test_other_settings_of_the_same_version_ask_for_a_restart(
     assert (answer["settings"], answer["restart_requested"]) == ({"cores": 4}, True)
 
 
-def test_a_place_to_start_from_is_refused_where_a_checkpoint_says_it(
+def test_a_place_to_start_from_is_refused_where_a_checkpoint_has_it(
     deployment: Deployment, people: People, client_of: Client
 ) -> None:
     path = f"/api/deployments/{deployment.pk}/redeploy"

@@ -114,7 +114,7 @@ def unpacked(client: Any, topology: int, folder: Path) -> Path:
     return made
 
 
-def test_what_the_readme_says_runs_as_it_is_written(
+def test_what_the_readme_shows_runs_as_it_is_written(
     people: People,
     client_of: Client,
     broker: Broker,

@@ -61,7 +61,7 @@ def test_spare_memory_is_a_number() -> None:
         environment.read({"MILLRACE_SPARE_MEMORY_MB": "much"})
 
 
-def test_the_plan_says_how_the_driver_is_replaced(
+def test_the_plan_shows_how_the_driver_is_replaced(
     running: Deployment, people: People, client_of: Client, settings: Any
 ) -> None:
     path = f"/api/deployments/{running.pk}/plan"

@@ -202,7 +202,7 @@ def test_built_files_and_answers_are_compressed_for_who_takes_that(
     assert catalogue.headers["Content-Encoding"] == "gzip"
 
 
-def test_without_a_built_page_the_answer_says_what_to_do(
+def test_without_a_built_page_the_answer_shows_what_to_do(
     millrace_settings: Any, tmp_path: Path, db: None
 ) -> None:
     millrace_settings.MILLRACE_PAGE = tmp_path / "nothing"

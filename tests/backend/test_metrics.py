@@ -90,7 +90,7 @@ def test_metrics_are_those_of_the_readers_workspaces(
     assert client_of(None).get("/api/metrics").status_code == 401
 
 
-def test_without_redis_the_answer_says_so(
+def test_without_redis_the_answer_reports_it(
     deployment: Deployment, people: People, client_of: Client, millrace_settings: Any
 ) -> None:
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)

@@ -129,7 +129,7 @@ def test_an_expression_chooses_records_by_all_that_they_have(
     assert (found, scanned) == ([35, 3], 40)
 
 
-def test_what_is_no_expression_is_told_with_its_reason(ask: Any) -> None:
+def test_what_is_no_expression_is_reported_with_its_reason(ask: Any) -> None:
     wrong = ask("amount > 3", 400)["error"]
     assert wrong["code"] == "invalid_expression"
     assert "amount" in wrong["fields"]["where"][0]

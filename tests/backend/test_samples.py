@@ -53,7 +53,7 @@ def asked(client: Any, deployment: Deployment, edge: str = EDGE) -> Any:
     return client.get(f"/api/deployments/{deployment.pk}/records", {"edge": edge})
 
 
-def test_who_asks_is_told_to_the_driver_for_some_seconds(
+def test_a_request_for_records_reaches_the_driver_for_some_seconds(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     watched = redis.run_watched("7-1")
@@ -95,7 +95,7 @@ def test_no_edge_is_no_question(
     assert asked(client_of(people.viewer), running, edge).status_code == 400
 
 
-def test_a_deployment_without_a_driver_says_that_it_is_stopped(
+def test_a_deployment_without_a_driver_shows_that_it_is_stopped(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     keeps({EDGE: [record(1)]})

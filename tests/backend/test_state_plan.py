@@ -70,7 +70,7 @@ def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> I
         yield row
 
 
-def test_the_plan_says_of_each_store_what_becomes_of_it(
+def test_the_plan_shows_what_becomes_of_each_store(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     path = f"/api/deployments/{running.pk}/plan"
@@ -88,7 +88,7 @@ def test_the_plan_says_of_each_store_what_becomes_of_it(
     assert client_of(people.viewer).get(path).status_code == 400
 
 
-def test_the_plan_says_how_large_stores_are_and_where_sources_go_on(
+def test_the_plan_shows_how_large_stores_are_and_where_sources_go_on(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     def read(partition: int, offset: int, lag: int | None) -> dict[str, Any]:

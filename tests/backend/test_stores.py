@@ -63,7 +63,7 @@ def test_stores_that_can_be_queried_are_listed_with_their_types(
     assert answer["stores"][1]["windows"]["size"] == 3_600_000
 
 
-def test_a_deployment_without_state_says_so(
+def test_a_deployment_without_state_reports_it(
     people: People, client_of: Client, deployment: Deployment
 ) -> None:
     client = client_of(people.viewer)

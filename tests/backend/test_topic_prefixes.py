@@ -170,7 +170,7 @@ def test_a_version_with_a_topic_outside_of_the_prefixes_is_not_run(
     assert "“sums” is not allowed" in found.forbidden.message
 
 
-def test_compiling_says_at_which_node_a_topic_is_not_allowed(
+def test_compiling_shows_at_which_node_a_topic_is_not_allowed(
     people: People, chief: User, client_of: Client, millrace_settings: Any
 ) -> None:
     millrace_settings.MILLRACE_ANALYZER = "127.0.0.1:1"

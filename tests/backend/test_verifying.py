@@ -83,7 +83,7 @@ def test_one_waits_until_another_has_ended(client: Any) -> None:
     assert advanced(client, name, streams)[-1] == ("done", None)
 
 
-def test_why_it_could_not_be_compared_is_told(client: Any) -> None:
+def test_why_it_could_not_be_compared_is_reported(client: Any) -> None:
     name = begin(client)["id"]
     streams = ScriptedStreams([{"answer": {"error": "No test driver runs this."}}])
     assert advanced(client, name, streams)[-1] == ("failed", None)

@@ -111,7 +111,7 @@ def test_without_redis_no_worker_can_be_heard(
     assert Deployment.objects.get(pk=deployment.pk).observation.outage is None
 
 
-def test_a_driver_that_said_long_ago_that_it_runs_still_runs(redis_server: RedisServer) -> None:
+def test_a_driver_that_reported_long_ago_that_it_runs_still_runs(redis_server: RedisServer) -> None:
     def tell(event: str, at: int, **more: str) -> None:
         text = json.dumps({"event": event, "at": at, **more})
         redis.client().xadd(redis.run_stream("9-1"), {"event": text})

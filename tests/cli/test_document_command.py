@@ -94,7 +94,7 @@ def test_a_program_by_hand_becomes_a_document_with_its_comments(
         ),
     ],
 )
-def test_a_program_that_fails_is_told_with_its_line(
+def test_a_program_that_fails_is_reported_with_its_line(
     text: str, says: str, tmp_path: Path, capsys: Any
 ) -> None:
     code, out, err = documented(text, tmp_path, capsys)

@@ -28,7 +28,7 @@ def test_every_scenario_keeps_its_lines_and_has_one_in_each_round() -> None:
     ]
 
 
-def test_nodes_and_topics_of_two_scenarios_never_meet() -> None:
+def test_nodes_and_topics_of_two_scenarios_never_clash() -> None:
     document = Pack([scenario(3), scenario(3)]).document
     ids = [node["id"] for node in document["nodes"]]
     assert len(ids) == len(set(ids))
@@ -37,7 +37,7 @@ def test_nodes_and_topics_of_two_scenarios_never_meet() -> None:
         assert edge["source"].split("-")[0] == edge["target"].split("-")[0]
 
 
-def test_results_are_told_apart_by_names_and_places() -> None:
+def test_results_are_distinguished_by_names_and_places() -> None:
     outputs = [
         {"topic": "c0-out", "key": "a", "value": 1, "timestamp": 5, "after": 4},
         {"topic": "c1-out", "key": "b", "value": 2, "timestamp": 6, "after": 5},

@@ -89,7 +89,7 @@ def test_an_analyzer_that_does_not_answer_is_named(answer: Any) -> None:
             analyzer.analyze([UPPER])
 
 
-def test_without_an_analyzer_a_compilation_says_so_and_does_not_raise() -> None:
+def test_without_an_analyzer_a_compilation_reports_it_and_does_not_raise() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -146,7 +146,7 @@ def test_the_nearest_name_is_found_whatever_its_case() -> None:
     assert nearest("qqqqq", known) is None
 
 
-def test_a_wrong_function_is_told_where_types_are_not_known(analyzer: Analyzer) -> None:
+def test_a_wrong_function_is_reported_where_types_are_not_known(analyzer: Analyzer) -> None:
     raw = line(
         node("broken", "map_values", value="nothing_of_the_kind"),
         node("keep", "filter", predicate="lenght(value) > 1"),

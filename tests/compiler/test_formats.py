@@ -63,7 +63,7 @@ def test_a_password_goes_to_the_registry_that_it_is_for_and_to_no_other(
         assert [sign for _, _, sign in other.asked] == [None]
 
 
-def test_refused_credentials_are_told_without_showing_them(
+def test_refused_credentials_are_reported_without_showing_them(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry.user = "me:s3cret"

@@ -88,7 +88,7 @@ def test_a_document_with_random_faults_gets_diagnostics_and_never_an_exception(s
     assert 0 < compiled < COUNT // 8
 
 
-def test_half_a_character_is_told_at_its_node() -> None:
+def test_an_unpaired_surrogate_is_reported_at_its_node() -> None:
     document = scenarios()[0]["topology"]
     document["nodes"][0]["label"] = "cut \ud83d"
     result = compile_document(document, GuessingAnalyzer())
@@ -96,7 +96,7 @@ def test_half_a_character_is_told_at_its_node() -> None:
     assert (found.code, found.node) == ("half_character", document["nodes"][0]["id"])
 
 
-def test_half_a_character_outside_of_nodes_is_told_of_the_document() -> None:
+def test_an_unpaired_surrogate_outside_of_nodes_is_reported_for_the_document() -> None:
     document = {**scenarios()[0]["topology"], "name": "\udc00"}
     result = compile_document(document, GuessingAnalyzer())
     assert [(each.code, each.node) for each in result.diagnostics] == [("half_character", None)]

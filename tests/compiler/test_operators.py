@@ -34,7 +34,7 @@ def each_kind(test: object) -> object:
 
 
 @each_kind
-def test_it_says_what_it_is(cls: type[Operator]) -> None:
+def test_it_describes_itself(cls: type[Operator]) -> None:
     sentence = (cls.__doc__ or "").strip()
     assert sentence.endswith(".")
     assert cls.title

@@ -121,7 +121,7 @@ def test_documents_with_faults_are_refused_and_never_raise() -> None:
     assert written
 
 
-def test_a_table_that_is_refused_is_said_once_and_not_by_the_join() -> None:
+def test_a_table_that_is_refused_is_reported_once_and_not_by_the_join() -> None:
     proto = {"format": "protobuf", "schema": 'syntax = "proto3"; message A {int32 a = 1;}'}
     raw = document(
         [
@@ -166,7 +166,7 @@ def test_the_last_of_several_steps_with_state_reads_a_topic_of_the_first() -> No
     assert 'kafka.read("two-steps-counted")' in text
 
 
-def test_a_refused_node_says_code_node_and_parameter() -> None:
+def test_a_refused_node_shows_code_node_and_parameter() -> None:
     late = node("late", "count", window={"type": "sliding", "difference": 5})
     made = plain(line(late))
     assert made.code is None

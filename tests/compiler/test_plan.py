@@ -289,7 +289,7 @@ def test_a_store_without_logging_has_no_changelog() -> None:
     assert plan(raw).changelogs == []
 
 
-def test_code_of_processors_is_told_apart_from_what_the_stream_task_does() -> None:
+def test_code_of_processors_is_distinguished_from_what_the_stream_task_does() -> None:
     raw = line(node("x", "process", code=CODE, class_name="Run", output={}))
     result = compiled(raw).to_json()["plan"]
     assert isinstance(result, dict)
@@ -377,7 +377,7 @@ def test_names_of_steps_never_hide_a_node_of_the_document() -> None:
     assert len({step.id for step in steps.values()}) == len(steps)
 
 
-def test_edges_tell_whether_records_are_shuffled_on_them() -> None:
+def test_edges_show_whether_records_are_shuffled_on_them() -> None:
     raw = document(
         [stream(), table(), REKEY, node("join", "join.stream_table", joiner="left"), sink()],
         ["in > rekey", "rekey > join.left", "table > join.right", "join > out"],

@@ -186,7 +186,7 @@ def test_any_text_is_written_so_that_it_is_read_back(value: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=40), st.text(max_size=200))
-def test_a_comment_says_label_and_description_or_is_not_written(label: str, text: str) -> None:
+def test_a_comment_shows_label_and_description_or_is_not_written(label: str, text: str) -> None:
     lines = write_comment(label, text, 60)
     if lines is not None:
         assert read_comment(lines) == (label or None, text or None)
@@ -296,7 +296,7 @@ def test_calls_are_chained_where_a_result_is_used_once() -> None:
     assert "name=" not in made.replace('name="in"', "")
 
 
-def test_an_id_is_said_only_where_the_call_does_not_give_it() -> None:
+def test_an_id_is_written_only_where_the_call_does_not_give_it() -> None:
     made = program(document([stream("orders", ["orders"]), sink()], ["orders > out"]))
     assert "name=" not in made
 

@@ -139,7 +139,7 @@ def test_a_fault_inside_a_parameter_has_a_path(analyzer: Analyzer) -> None:
     assert (found.parameter, found.path) == ("branches", "branches[1].predicate")
 
 
-def test_types_behind_a_fault_are_still_told(analyzer: Analyzer) -> None:
+def test_types_behind_a_fault_are_still_reported(analyzer: Analyzer) -> None:
     raw = line(
         node("broken", "map_values", value="nothing_of_the_kind"),
         node("keyed", "select_key", key="upper(key)"),
@@ -243,7 +243,7 @@ def test_a_name_that_is_nearly_right_is_guessed(raw: dict[str, Any], hint: str) 
     assert any(each.startswith(hint) for each in hints), hints
 
 
-def test_a_node_whose_parameters_cannot_be_read_says_nothing_of_what_it_does() -> None:
+def test_a_node_whose_parameters_cannot_be_read_reports_nothing_of_what_it_does() -> None:
     raw = line(
         node("count", "count", window={"type": "tumbling", "size": 0}), node("out2", "merge")
     )

@@ -276,7 +276,7 @@ def test_windows_are_fetched_by_key_and_time_and_expired_ones_are_gone(kept: Kep
     assert windows(newest=True, limit=1) == [("b", 30, 40), ("a", 20, 30), ("a", 10, 20)]
 
 
-def test_what_cannot_be_read_is_said_by_code(kept: Kept, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_by_code(kept: Kept, tmp_path: Path) -> None:
     from millrace_runtime.errors import MillraceError
     from millrace_runtime.store_reader import answer
 

@@ -28,7 +28,9 @@ def listening(free_port: Port) -> socket.socket:
     return server
 
 
-def test_a_taken_page_port_is_told_with_its_owner_and_the_option(listening: socket.socket) -> None:
+def test_a_taken_page_port_is_reported_with_its_owner_and_the_option(
+    listening: socket.socket,
+) -> None:
     port = listening.getsockname()[1]
     with listening, pytest.raises(Problem, match=rf"Port {port}.*is taken by.*--port {port + 1}"):
         ports.demand(port, "the page")
@@ -123,7 +125,7 @@ def fake_java(folder: Path, version: str, script: str = "#!/bin/sh\n") -> Path:
     return folder
 
 
-def test_a_full_disk_is_told_before_anything_is_started(
+def test_a_full_disk_is_reported_before_anything_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MILLRACE_DATA", str(tmp_path / "data"))
@@ -132,7 +134,7 @@ def test_a_full_disk_is_told_before_anything_is_started(
         up.make_folders()
 
 
-def test_a_data_folder_that_cannot_be_made_is_told(
+def test_a_data_folder_that_cannot_be_made_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

@@ -137,7 +137,7 @@ def test_a_service_that_never_answers_is_named_with_its_deadline(tmp_path: Path)
     asyncio.run(story())
 
 
-def test_everything_a_service_says_is_in_its_log_with_the_time(tmp_path: Path) -> None:
+def test_all_output_of_a_service_is_in_its_log_with_the_time(tmp_path: Path) -> None:
     async def story() -> None:
         system = supervisor(tmp_path)
         try:

@@ -47,7 +47,7 @@ def test_a_narrower_type_is_accepted_where_a_wider_is_needed(port: int) -> None:
     assert analyze(port, "value", "INT", value="BIGINT")["error"]["message"]
 
 
-def test_an_unknown_column_is_told_with_its_place(port: int) -> None:
+def test_an_unknown_column_is_reported_with_its_place(port: int) -> None:
     error = analyze(port, "key = nope", key="STRING")["error"]
     assert (error["start"], error["stop"]) == (6, 10)
     assert "nope" in error["message"]

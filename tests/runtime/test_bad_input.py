@@ -96,7 +96,7 @@ def test_a_very_long_line_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["missing/out.jsonl", "."])
-def test_an_output_that_cannot_be_written_is_told_before_the_work(
+def test_an_output_that_cannot_be_written_is_reported_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
     target = tmp_path / place
@@ -142,7 +142,7 @@ def test_records_of_a_topic_that_nothing_reads_are_named_and_passed_over(
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_a_full_disk_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert simulate(tmp_path, b'{"topic": "in", "value": 1}\n', "--output", "/dev/full") == 1
     assert "No space left on device." in capsys.readouterr().err
 

@@ -105,7 +105,7 @@ def test_offsets_that_are_given_are_read_again_into_the_same_state_once(
 
 
 @on_a_broker
-def test_a_reset_forgets_all_rows_and_reads_from_where_it_is_told(
+def test_a_reset_forgets_all_rows_and_reads_from_the_requested_place(
     changing: Changing, broker: Any, names: str, tmp_path: Path
 ) -> None:
     """Global tables are read whole again, wherever streams begin."""
@@ -153,7 +153,7 @@ def test_a_reset_forgets_all_rows_and_reads_from_where_it_is_told(
         '{"position": "latest"}',
     ],
 )
-def test_a_request_that_says_nothing_sensible_is_refused(text: str) -> None:
+def test_an_invalid_request_is_refused(text: str) -> None:
     with pytest.raises(MillraceError, match="--begin must be JSON") as refused:
         beginning_of(text)
     assert refused.value.code == "option_invalid"

@@ -71,7 +71,7 @@ def test_lines_of_all_kinds_are_taken() -> None:
     assert [checked_line(line, "here") for line in lines] == lines
 
 
-def test_a_diagnostic_is_told_with_its_node_and_what_would_do(
+def test_a_diagnostic_is_reported_with_its_node_and_what_would_do(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show_diagnostics([{"severity": "error", "node": "n", "parameter": "p", "message": "is wrong.",
@@ -79,7 +79,7 @@ def test_a_diagnostic_is_told_with_its_node_and_what_would_do(
     assert capsys.readouterr().err == "error: n.p: is wrong. Mend it.\n"
 
 
-def test_a_folder_without_scenarios_is_said(
+def test_a_folder_without_scenarios_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["conformance", str(tmp_path), "--out", str(tmp_path / "out")]) == 2
@@ -108,7 +108,7 @@ def _summing(path: Path, type_: str) -> str:
 
 
 @pytest.mark.spark
-def test_compare_state_tells_what_becomes_of_stores_and_which_document_is_refused(
+def test_compare_state_reports_what_becomes_of_stores_and_which_document_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, new = (_summing(tmp_path / f"{t}.json", t) for t in ("DOUBLE", "BIGINT"))

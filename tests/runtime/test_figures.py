@@ -76,7 +76,7 @@ def test_a_task_has_as_many_state_rows_as_its_stores_hold(figures: Figures) -> N
     run.close()
 
 
-def test_records_that_the_broker_deleted_before_they_were_read_are_told_and_counted(
+def test_records_that_the_broker_deleted_before_they_were_read_are_reported_and_counted(
     figures: Figures,
 ) -> None:
     """Between two runs, some of them and all of them; a task without a store has no state rows."""
@@ -101,7 +101,7 @@ def test_records_that_the_broker_deleted_before_they_were_read_are_told_and_coun
     run.close()
 
 
-def test_for_how_long_a_batch_has_been_at_work_is_told_while_it_is(figures: Figures) -> None:
+def test_for_how_long_a_batch_has_been_at_work_is_reported_while_it_is(figures: Figures) -> None:
     source, target = figures.topic(), figures.topic()
     topology = Topology("slow")
     lines = topology.stream(source, key=string(), value=string())

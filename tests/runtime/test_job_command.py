@@ -60,11 +60,11 @@ def test_a_fault_is_read_out_of_sparks_exception() -> None:
         ("java.io.IOException: No space left on device", "disk_full"),
     ],
 )
-def test_causes_outside_the_job_are_told_apart(text: str, code: str) -> None:
+def test_causes_outside_the_job_are_distinguished(text: str, code: str) -> None:
     assert explain(RuntimeError(text)).code == code
 
 
-def test_an_unknown_failure_says_its_first_line_only() -> None:
+def test_an_unknown_failure_shows_its_first_line_only() -> None:
     error = explain(RuntimeError("\nsomething broke\n\tat x.y.Z"))
     assert error.message == "The job failed: something broke"
 
@@ -80,14 +80,14 @@ def test_a_graph_that_the_operator_refuses_names_node_and_parameter() -> None:
     }
 
 
-def test_a_start_tells_how_long_its_parts_took() -> None:
+def test_a_start_reports_how_long_its_parts_took() -> None:
     stages = Stages()
     stages.done("Spark")
     stages.done("topology")
     assert stages.summary() == "started in 0.0 s: Spark 0.0, topology 0.0"
 
 
-def test_a_job_says_what_takes_time_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_shows_what_takes_time_while_it_starts(capsys: pytest.CaptureFixture[str]) -> None:
     Stages().begin("Spark")
     assert capsys.readouterr().err.endswith(" INFO starting Spark\n")
 

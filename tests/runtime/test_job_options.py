@@ -38,7 +38,7 @@ def refusal(*words: str, checkpoint: Path) -> MillraceError:
         (["--kafka-config", "/"], "/ cannot be read: Is a directory."),
     ],
 )
-def test_an_option_that_cannot_be_is_told_with_what_would_do(
+def test_an_option_that_cannot_be_is_reported_with_what_would_do(
     words: list[str], says: str, tmp_path: Path
 ) -> None:
     error = refusal(*words, checkpoint=tmp_path)
@@ -61,7 +61,7 @@ def test_options_of_all_kinds_are_taken(words: list[str], tmp_path: Path) -> Non
     assert list((tmp_path / "new" / "c").iterdir()) == []
 
 
-def test_a_file_in_the_place_of_the_checkpoint_is_told(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_the_checkpoint_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
     for place in (file, file / "below"):
@@ -71,7 +71,7 @@ def test_a_file_in_the_place_of_the_checkpoint_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_rights_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_rights_is_reported(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     try:
         error = refusal(checkpoint=tmp_path / "new")
@@ -80,7 +80,7 @@ def test_a_folder_without_rights_is_told(tmp_path: Path) -> None:
     assert "Permission denied" in error.message
 
 
-def test_a_place_where_nothing_can_be_made_is_told() -> None:
+def test_a_place_where_nothing_can_be_made_is_reported() -> None:
     assert refusal(checkpoint=Path("/proc/nowhere/new")).code == "checkpoint_unwritable"
 
 
@@ -111,7 +111,7 @@ def test_the_command_ends_with_one_line_of_json_and_its_exit_code(
     assert done.stdout == ""
 
 
-def test_what_kafkas_client_refuses_is_told_in_its_words() -> None:
+def test_what_kafkas_client_refuses_is_reported_in_its_words() -> None:
     error = explain(
         RuntimeError(
             "x\norg.apache.kafka.common.config.ConfigException: Invalid value plain for "

@@ -149,7 +149,7 @@ def test_sigterm_ends_a_job_in_time_with_success(words: Words, tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_a_broker_that_does_not_answer_is_said_in_a_sentence(tmp_path: Path) -> None:
+def test_a_broker_that_does_not_answer_is_reported_in_a_sentence(tmp_path: Path) -> None:
     away = job(Words("127.0.0.1:1", "lines", "counts"), tmp_path / "c", "--available-now")
     _, said = away.communicate(timeout=240)
     assert away.returncode == 1

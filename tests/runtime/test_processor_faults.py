@@ -100,7 +100,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_it_is_told_at_its_node_with_line_and_record(warm: Any, name: str) -> None:
+def test_it_is_reported_at_its_node_with_line_and_record(warm: Any, name: str) -> None:
     statement, says = FAULTS[name]
     result = run(warm, bad(statement))
     assert [out["value"] for out in result.outputs] == ["good"]
@@ -114,7 +114,7 @@ def test_it_is_told_at_its_node_with_line_and_record(warm: Any, name: str) -> No
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_job_goes_on_with_the_next_record_where_the_handler_says_so(
+def test_the_job_goes_on_with_the_next_record_where_the_handler_allows_it(
     warm: Any, name: str
 ) -> None:
     result = run(warm, bad(FAULTS[name][0]), handler="continue")
@@ -157,7 +157,7 @@ def test_code_that_does_not_start_stops_at_the_first_record(
     assert result.error["message"].startswith(says)
 
 
-def test_a_punctuation_that_raises_is_told_with_its_line(warm: Any) -> None:
+def test_a_punctuation_that_raises_is_reported_with_its_line(warm: Any) -> None:
     code = (
         f"{HEAD}        context.schedule('15 ms', STREAM_TIME, self.tick)\n"
         "    def process(self, record): self.context.forward(record)\n"
@@ -194,7 +194,7 @@ def test_close_is_called_once_for_every_start(warm: Any, tmp_path: Any) -> None:
     assert {path.read_text() for path in tmp_path.iterdir()} == {"0_0"}
 
 
-def test_a_close_that_raises_stops_nothing_and_is_said_at_its_node(
+def test_a_close_that_raises_stops_nothing_and_is_reported_at_its_node(
     warm: Any, tmp_path: Any
 ) -> None:
     result = run(warm, CLOSING.format(folder=str(tmp_path), more="raise OSError('stuck')"))
@@ -203,7 +203,7 @@ def test_a_close_that_raises_stops_nothing_and_is_said_at_its_node(
     assert ["warning", "code", "close failed: OSError: stuck (line 10)"] in result.logs
 
 
-def test_what_it_prints_is_said_at_its_node_and_very_much_is_cut(warm: Any) -> None:
+def test_what_it_prints_is_reported_at_its_node_and_very_much_is_cut(warm: Any) -> None:
     result = run(warm, bad("for n in range(20_000): print(n)"))
     said = [message for level, node, message in result.logs if (level, node) == ("info", "code")]
     assert said[:3] == ["0", "1", "2"]

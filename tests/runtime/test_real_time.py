@@ -268,7 +268,7 @@ def test_what_was_kept_is_not_done_again_and_what_was_not_is(live: Live) -> None
         running.close()
 
 
-def test_a_partition_that_the_topic_does_not_have_is_told_at_its_sink(live: Live) -> None:
+def test_a_partition_that_the_topic_does_not_have_is_reported_at_its_sink(live: Live) -> None:
     made = document([], partitions=2)
     made["nodes"][-1]["params"]["partition"] = "length(value)"
     source, target = ends(made)

@@ -79,7 +79,7 @@ def test_a_job_that_is_killed_in_a_batch_loses_nothing_and_counts_on(
     assert last["to"][len(updates["to"]) :] == [161]
 
 
-def test_too_few_slots_are_said_in_words(words: Words, tmp_path: Path) -> None:
+def test_too_few_slots_are_reported_in_words(words: Words, tmp_path: Path) -> None:
     error = refusal(job(words, tmp_path / "c", "--real-time", "5 seconds", "--master", "local[7]"))
     assert error["code"] == "real_time_slots"
     assert "8 for the tasks of all levels" in error["message"]
@@ -89,7 +89,7 @@ def test_too_few_slots_are_said_in_words(words: Words, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"), [("1 second", "at least 5 seconds"), ("soon", "not a duration"), ("99", "99")]
 )
-def test_a_batch_that_spark_cannot_make_is_said_in_words(text: str, said: str) -> None:
+def test_a_batch_that_spark_cannot_make_is_reported_in_words(text: str, said: str) -> None:
     with pytest.raises(MillraceError, match=said) as refused:
         real_time.batch_ms(text)
     assert refused.value.code == "option_invalid"

@@ -337,7 +337,7 @@ def test_a_simulation_reads_and_writes_registered_records(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_an_unknown_schema_is_dropped_where_the_handler_says_so(
+def test_an_unknown_schema_is_dropped_where_the_handler_allows_it(
     warm: Any, registry: Registry, place: str
 ) -> None:
     registry.register("orders-value", N)
@@ -370,7 +370,7 @@ def test_a_registry_that_fails_stops_the_job_and_no_record_is_dropped_for_it(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_registry_that_is_away_when_the_job_starts_is_told_at_its_node(
+def test_a_registry_that_is_away_when_the_job_starts_is_reported_at_its_node(
     warm: Any, registry: Registry, place: str
 ) -> None:
     registry.register("orders-value", N)

@@ -14,7 +14,7 @@ from millrace_runtime.offsets import Held, Offsets, Place, bounds
 from millrace_runtime.report import RedisReporter, Silence, reporter
 
 
-def test_without_an_address_nobody_is_told() -> None:
+def test_without_an_address_nothing_is_reported() -> None:
     assert isinstance(reporter(None, "r"), Silence)
 
 
@@ -77,7 +77,7 @@ def test_offsets_without_a_record_are_lost_only_where_the_broker_deleted_them() 
     assert offsets.lost == [{"topic": "t", "partition": 0, "records": 5}]
 
 
-def test_what_a_broker_that_is_away_does_not_say_is_looked_at_later() -> None:
+def test_what_a_broker_that_is_away_does_not_answer_is_asked_for_later() -> None:
     away = True
 
     def ask(places: list[Place]) -> Held:

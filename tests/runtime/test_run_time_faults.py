@@ -185,7 +185,7 @@ def told(result: Any, parameter: str, last: int) -> dict[str, Any]:
 
 @pytest.mark.parametrize("place", ["plain", "task"])
 @pytest.mark.parametrize("name", STATELESS)
-def test_a_stateless_step_tells_its_record(warm: Any, name: str, place: str) -> None:
+def test_a_stateless_step_reports_its_record(warm: Any, name: str, place: str) -> None:
     node, parameter = STATELESS[name]
     result, last = run(warm, chain(node, task=place == "task"))
     assert len(result.outputs) == 1
@@ -195,7 +195,7 @@ def test_a_stateless_step_tells_its_record(warm: Any, name: str, place: str) -> 
 
 
 @pytest.mark.parametrize("name", STATEFUL)
-def test_a_stateful_operator_tells_its_record(warm: Any, name: str) -> None:
+def test_a_stateful_operator_reports_its_record(warm: Any, name: str) -> None:
     raw, parameter = STATEFUL[name]
     result, last = run(warm, raw)
     assert "Division by zero" in told(result, parameter, last)["message"]
@@ -221,7 +221,7 @@ def test_a_time_that_raises_stops_at_its_source(warm: Any) -> None:
 
 
 @pytest.mark.parametrize("place", ["plain", "task", "source in a task"])
-def test_corrupt_bytes_are_told_with_a_readable_key(warm: Any, place: str) -> None:
+def test_corrupt_bytes_are_reported_with_a_readable_key(warm: Any, place: str) -> None:
     raw = chain(step("map_values", value="value"), task=place == "task")
     lines = [{"topic": "in", "key_bytes": "/wA=", "value_bytes": "AA==", "timestamp": 3}]
     raw["nodes"][0]["params"]["key"] = {"format": "bytes"}

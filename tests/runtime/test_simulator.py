@@ -207,7 +207,7 @@ def test_the_stores_at_every_step_are_those_of_kafka_streams(simulators: Any) ->
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_what_a_test_expects_and_does_not_get_is_told(simulators: Any) -> None:
+def test_what_a_test_expects_and_does_not_get_is_reported(simulators: Any) -> None:
     scenario = json.loads(next(SCENARIOS.glob("A0*.json")).read_text(encoding="utf-8"))
     first, *rest = scenario["expected"]["outputs"]
     wrong = {"outputs": [{**first, "value": "another"}, *rest]}

@@ -110,7 +110,7 @@ def test_the_old_checkpoint_is_the_job_s_until_the_first_batch_on_the_new_one(
     assert start(tmp_path, IN, COUNT, tasks=8)[0] == "stream-2"
 
 
-def test_a_move_tells_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_reports_how_far_it_is_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state_moving, "PROGRESS_SECONDS", 0.01)
     reported: list[str] = []
     phases = iter([("reading", 0), ("writing", 12_000), ("checking", 30_000)])

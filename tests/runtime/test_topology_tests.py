@@ -100,7 +100,7 @@ def test_a_file_that_is_no_test_is_named_before_anything_runs(
     assert "bad.json" in told
 
 
-def test_a_topology_without_tests_says_where_they_are_looked_for(
+def test_a_topology_without_tests_reports_where_they_are_looked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = tmp_path / "topology.json"

@@ -98,7 +98,7 @@ def test_the_writes_of_a_trace_lead_to_the_contents_of_the_store(warm: Any) -> N
     assert [rows[key] for key in sorted(rows)] == result.stores["totals"]
 
 
-def test_a_trace_that_is_too_long_says_so(warm: Any) -> None:
+def test_a_trace_that_is_too_long_is_marked_as_such(warm: Any) -> None:
     result = simulated(warm, steps=5)
     assert len(result.trace["steps"]) == 5
     assert result.trace["truncated"]

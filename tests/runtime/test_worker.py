@@ -147,13 +147,13 @@ def test_an_error_names_its_type_and_line_and_keeps_what_was_forwarded_before(pi
     assert "worker" not in end["error"]["traceback"]
 
 
-def test_code_that_does_not_compile_is_told_with_its_line(pipe: Pipe) -> None:
+def test_code_that_does_not_compile_is_reported_with_its_line(pipe: Pipe) -> None:
     _, end = pipe.start("class P(Processor):\n    def process(self, record)\n        pass\n")
     assert end["error"]["type"] == "SyntaxError"
     assert end["error"]["message"].endswith("(line 2)")
 
 
-def test_a_class_that_is_not_there_is_told_by_name(pipe: Pipe) -> None:
+def test_a_class_that_is_not_there_is_reported_by_name(pipe: Pipe) -> None:
     _, end = pipe.start("class Q(Processor): pass\n")
     assert end["error"]["message"] == "NameError: the code does not define the class P"
 
@@ -191,7 +191,7 @@ def test_what_is_written_past_python_does_not_reach_the_pipe(pipe: Pipe) -> None
     assert "raw" in pipe.close()
 
 
-def test_a_very_long_line_is_cut_and_says_how_long_it_was(pipe: Pipe) -> None:
+def test_a_very_long_line_is_cut_and_shows_how_long_it_was(pipe: Pipe) -> None:
     pipe.start("class P(Processor):\n    def process(self, r): print('x' * 50_000_000)\n")
     [[_, _, line]], end = pipe.record("v")
     assert end == {"done": True}
@@ -300,7 +300,7 @@ def test_a_thread_that_outlives_close_is_named_with_its_line(pipe: Pipe) -> None
     assert pipe.process.returncode == 0
 
 
-def test_the_context_tells_the_record_in_work(pipe: Pipe) -> None:
+def test_the_context_reports_the_record_in_work(pipe: Pipe) -> None:
     code = (
         "class P(Processor):\n"
         "    def init(self, context): self.context = context\n"
@@ -349,7 +349,7 @@ def test_schedules_call_back_until_they_are_cancelled(pipe: Pipe) -> None:
         ("schedule('soon', STREAM_TIME, print)", "ValueError: 'soon' is not a duration"),
     ],
 )
-def test_misuse_says_what_was_found_and_what_would_do(pipe: Pipe, body: str, message: str) -> None:
+def test_misuse_shows_what_was_found_and_what_would_do(pipe: Pipe, body: str, message: str) -> None:
     code = (
         "class P(Processor):\n"
         "    def init(self, context): self.context = context\n"
@@ -410,7 +410,7 @@ def test_a_record_is_copied_with_other_fields() -> None:
         record.replace(topic="t")
 
 
-def test_an_error_that_takes_long_to_describe_is_still_told() -> None:
+def test_an_error_that_takes_long_to_describe_is_still_reported() -> None:
     code = (
         "import time\n"
         "class Slow(Exception):\n"

@@ -42,7 +42,7 @@ def test_a_version_that_ends_before_its_first_batch_gives_way_to_the_one_before(
     assert "Version 1 runs again" in failure["message"]
 
 
-def test_a_driver_that_tells_how_far_it_is_is_waited_for(bench: Bench) -> None:
+def test_a_driver_that_reports_how_far_it_is_is_waited_for(bench: Bench) -> None:
     pid = _replaced(bench)
     for rows in (10, 20, 30):
         bench.now += START_PATIENCE_SECONDS - 1

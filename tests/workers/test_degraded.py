@@ -65,7 +65,7 @@ def test_a_step_of_the_clock_restarts_no_driver(bench: Bench, step_of_the_clock:
     assert bench.outcomes == []
 
 
-def test_a_redis_that_has_forgotten_everything_says_nothing_of_a_driver(bench: Bench) -> None:
+def test_a_redis_that_has_forgotten_everything_reports_nothing_of_a_driver(bench: Bench) -> None:
     running(bench)
     bench.now += 100
     assert bench.tick() == "running"
@@ -111,7 +111,9 @@ def test_a_degraded_deployment_can_be_stopped(bench: Bench) -> None:
     assert bench.tick() == "stopped"
 
 
-def test_a_paused_deployment_is_told_its_driver_and_is_paused_after_a_restart(bench: Bench) -> None:
+def test_a_pause_reaches_the_driver_and_holds_after_a_restart(
+    bench: Bench,
+) -> None:
     running(bench)
     control = bench.deployment.control
     bench.deployment = replace(bench.deployment, paused=True)

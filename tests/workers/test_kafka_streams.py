@@ -48,7 +48,7 @@ def test_results_are_compared_with_those_of_kafka_streams(tmp_path: Path) -> Non
     assert list((tmp_path / "verifications").iterdir()) == []
 
 
-def test_a_process_that_is_ended_or_gone_is_told(tmp_path: Path) -> None:
+def test_a_process_that_is_ended_or_gone_is_reported(tmp_path: Path) -> None:
     streams = KafkaStreams(tmp_path)
     assert "no process" in streams.look("nobody")["answer"]["error"]
     streams.start("ended", {"id": "ended"})

@@ -115,7 +115,7 @@ def test_a_driver_that_found_the_disk_full_is_started_when_there_is_room(bench: 
     assert bench.tick() == "starting"
 
 
-def test_what_the_compiler_says_of_an_absent_analyzer_is_an_outage(tmp_path: Path) -> None:
+def test_what_the_compiler_reports_of_an_absent_analyzer_is_an_outage(tmp_path: Path) -> None:
     found = Jobs("127.0.0.1:1", tmp_path, None).check(
         line(node("keep", "filter", predicate="true"))
     )

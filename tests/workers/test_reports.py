@@ -58,7 +58,7 @@ def test_a_server_that_lets_in_everybody_needs_no_users() -> None:
     assert Reports("redis://127.0.0.1:1/0").grant("7-1") == "redis://127.0.0.1:1/0"
 
 
-def test_a_start_that_takes_long_tells_how_far_it_is_until_it_runs(redis_url: str) -> None:
+def test_a_start_that_takes_long_reports_how_far_it_is_until_it_runs(redis_url: str) -> None:
     reports = Reports(redis_url)
     address = reports.grant("7-3")
     reporter = RedisReporter(address, "7-3")

@@ -37,7 +37,7 @@ def test_a_new_deployment_is_compiled_checked_staged_and_started_in_one_go(bench
     )
 
 
-def test_it_is_running_only_when_the_driver_says_so(bench: Bench) -> None:
+def test_it_is_running_only_when_the_driver_reports_it(bench: Bench) -> None:
     bench.tick()
     assert bench.tick() == "starting"
     bench.say("running")
@@ -98,7 +98,7 @@ def test_what_was_compiled_while_nobody_looked_is_compiled_again(bench: Bench) -
     ]
 
 
-def test_a_wish_to_stop_holds_though_nobody_saw_it(bench: Bench) -> None:
+def test_a_request_to_stop_holds_though_nobody_saw_it(bench: Bench) -> None:
     running(bench)
     bench.deployment = replace(bench.deployment, desired="stopped", observed="unknown")
     bench.tick()
@@ -268,7 +268,7 @@ def test_a_deployment_creates_no_topic_that_nobody_asked_for(bench: Bench) -> No
     assert bench.topics.there == {"inn": 2, "in": 2, "out": 1}
 
 
-def test_the_cluster_overrules_the_partitions_of_the_design_and_says_so(bench: Bench) -> None:
+def test_the_cluster_overrules_the_partitions_of_the_design_and_reports_it(bench: Bench) -> None:
     bench.topics.there = {"in": 5, "out": 1}
     bench.tick()
     assert bench.compiler.written[0]["topics"]["in"]["partitions"] == 5
@@ -319,7 +319,7 @@ def test_real_time_is_compiled_for_and_takes_the_place_of_the_trigger(bench: Ben
     assert "--trigger" not in arguments
 
 
-def test_the_driver_is_told_what_was_decided_about_stores(bench: Bench) -> None:
+def test_the_driver_gets_what_was_decided_about_stores(bench: Bench) -> None:
     bench.deployment = replace(bench.deployment, state_decisions={"sum": "reset"})
     bench.tick()
     assert "--decide=sum=reset" in bench.launcher.started[-1].arguments
@@ -332,7 +332,7 @@ def test_the_driver_gets_the_expression_that_converts_a_store(bench: Bench) -> N
     assert "--decide=sum=convert:CAST(old AS INT)" in bench.launcher.started[-1].arguments
 
 
-def test_the_driver_is_told_where_to_begin_at_every_start(bench: Bench) -> None:
+def test_the_driver_gets_where_to_begin_at_every_start(bench: Bench) -> None:
     asked = {"id": "1", "reset": True, "from": "offsets", "offsets": {"orders": {"0": 12}}}
     bench.deployment = replace(bench.deployment, beginning=asked)
     bench.tick()

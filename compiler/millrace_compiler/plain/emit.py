@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 
 from millrace_compiler.analysis import Analyzer
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.graph import Graph
 from millrace_compiler.infer import Ports
 from millrace_compiler.layout import WIDTH
@@ -50,7 +50,7 @@ def emit_plain(
     graph: Graph,
     ports: Ports,
     settings: Mapping[str, object],
-    report: Report,
+    report: Diagnostics,
     analyzer: Analyzer,
 ) -> Written | None:
     """The program, or ``None`` if a node is refused; the report then contains the reason.

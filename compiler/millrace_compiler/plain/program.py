@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from millrace_compiler.analysis import Analyzer, ExpressionRequest
-from millrace_compiler.diagnostics import Diagnostic, Report
+from millrace_compiler.diagnostics import Diagnostic, Diagnostics
 from millrace_compiler.durations import show_duration
 from millrace_compiler.graph import Graph
 from millrace_compiler.names import Names
@@ -70,7 +70,7 @@ class Program:
     graph: Graph
     ports: Mapping[tuple[str, str], Port]
     settings: Mapping[str, object]
-    report: Report
+    report: Diagnostics
     analyzer: Analyzer
     names: Names
     #: Names of the program that no class may have.

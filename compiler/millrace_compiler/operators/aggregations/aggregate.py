@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.aggregations.base import Aggregation, aggregate_columns
 from millrace_compiler.parameters import Expression, optional
@@ -62,7 +62,7 @@ class Aggregate(Aggregation):
         )
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         super().check(report)
         self.check_merger(report, self.merger)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Ask, Inference, Operator, Scope
 from millrace_compiler.operators.stores.fit import check_store, window_stores
@@ -44,7 +44,7 @@ class Windowed(Operator):
 
     window = optional(WindowOf("Window", WINDOW_HELP, required=False))
 
-    def check_merger(self, report: Report, merger: object) -> None:
+    def check_merger(self, report: Diagnostics, merger: object) -> None:
         """A merger is for sessions, and sessions need it."""
         session = self.window is not None and self.window.type == "session"
         if session and self.node.params.get("merger") is None:
@@ -93,7 +93,7 @@ class Aggregation(Windowed):
 
     # ---- answers --------------------------------------------------------------------------
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         if self.emit == "window_close":
             if self.window is None and self.node.params.get("window") is None:
                 self.fault(report, "needed_with", "window", other="emit", value="window_close")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.aggregations.base import Windowed, aggregate_columns, grouped
@@ -49,7 +49,7 @@ class Cogroup(Windowed):
         "Emit", "A cogroup emits every update.", ("every_update",), default="every_update"
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         self.check_merger(report, self.merger)
 
     def inputs(self) -> tuple[InPort, ...]:

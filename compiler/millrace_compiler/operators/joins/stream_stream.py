@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.durations import LONGEST, show_duration
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Buffer, Inference, Scope
@@ -59,7 +59,7 @@ class JoinStreamStream(Join):
         default=0,
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         present = all(self.node.params.get(name) is not None for name in ("before", "after"))
         if not present:
             return

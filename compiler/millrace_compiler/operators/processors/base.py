@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope, no_questions
 from millrace_compiler.operators.stores.base import StoreNode
@@ -53,7 +53,7 @@ class ProcessorNode(Operator):
     )
     outputs_ = PortNames("Output ports", "Names of the output ports.", default=["out"])
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         if not self.code or not isinstance(self.node.params.get("class_name"), str):
             return
         found = classes_in(self.code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.formats import SIMPLE, Format, FormatOf, format_of
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
@@ -72,7 +72,7 @@ class SinkTopic(Operator):
         )
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         given = [p for p in ("topic", "topic_expression") if self.node.params.get(p) is not None]
         if len(given) != 1:
             self.fault(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.operator import Ask, Scope
 from millrace_compiler.operators.sources.base import TimedSource
 from millrace_compiler.parameters import DependsOn, Text, optional
@@ -72,7 +72,7 @@ class ReadStream(TimedSource):
         own = (self.reader, self.reader_options, self.reader_schema, self.reader_columns)
         return (*super().time(), *own)
 
-    def check_reader(self, report: Report, topics: tuple[str, ...]) -> None:
+    def check_reader(self, report: Diagnostics, topics: tuple[str, ...]) -> None:
         """Whether the parameters of the reader are sound together."""
         params: Mapping[str, object] = self.node.params
         if self.reader is None:

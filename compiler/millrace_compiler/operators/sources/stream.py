@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Scope
 from millrace_compiler.operators.sources.base import source_step
@@ -52,7 +52,7 @@ class SourceStream(ReadStream):
         )
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         given = [p for p in ("topics", "topic_pattern") if self.node.params.get(p) is not None]
         if len(given) != 1:
             self.fault(

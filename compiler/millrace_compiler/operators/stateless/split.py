@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Inference, Operator, Scope
 from millrace_compiler.operators.stateless.base import STREAM_OR_TABLE
@@ -43,7 +43,7 @@ class Split(Operator):
         )
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         if self.default_port in [branch.port for branch in self.branches]:
             self.fault(report, "name_twice", "default_port", name=self.default_port, what="port")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.diagnostics import Report
+from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.durations import show_duration
 from millrace_compiler.lowering import NodeLowering
 from millrace_compiler.operator import Buffer, Inference, Operator, Scope, no_questions
@@ -71,7 +71,7 @@ class Suppress(Operator):
         )
     )
 
-    def check(self, report: Report) -> None:
+    def check(self, report: Diagnostics) -> None:
         if self.until == "window_closes":
             if self.node.params.get("limit") is not None:
                 self.fault(report, "only_with", "limit", other="until", value="time_limit")
