@@ -35,7 +35,14 @@ from deployments.rows import (
     settings_before,
     version_numbered,
 )
-from deployments.snapshots import DeploymentSnapshot, Failure, Outage, Process, RunSnapshot
+from deployments.snapshots import (
+    DeploymentSnapshot,
+    Failure,
+    Outage,
+    Process,
+    RunSnapshot,
+    StartSnapshot,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -109,10 +116,10 @@ def heartbeat(deployment: int) -> None:
     redis.client().hset(redis.HEARTBEATS, str(deployment), repr(time.time()))
 
 
-def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> None:
+def record_step(deployment: int, name: str, state: str, detail: str | None = None) -> bool:
     """A step is running, done, failed or skipped; to begin a step makes those after it wait.
 
-    Raises ValueError for a step or state that does not exist. Says nothing where nothing changed.
+    Returns whether anything changed. Raises ValueError for a step or state that does not exist.
     """
     if name not in STEPS or state not in StepState.values:
         raise ValueError(f"there is no step {name!r} with a state {state!r}; steps: {STEPS}")
@@ -121,7 +128,7 @@ def record_step(deployment: int, name: str, state: str, detail: str | None = Non
         steps = {step["name"]: step for step in observation.steps}
         step = steps.get(name) or fresh_step(name)
         if (step["state"], step["detail"]) == (state, detail):
-            return
+            return False
         now = timezone.now().isoformat()
         if state == StepState.RUNNING and step["state"] != StepState.RUNNING:
             step = {**fresh_step(name), "started_at": now}
@@ -133,6 +140,21 @@ def record_step(deployment: int, name: str, state: str, detail: str | None = Non
         observation.steps = [steps.get(each) or fresh_step(each) for each in STEPS]
         observation.save(update_fields=["steps"])
         bump(deployment)
+    return True
+
+
+def last_start(deployment: int) -> StartSnapshot:
+    """The version that was started last and its steps, as `record_step` noted them."""
+    row = Deployment.objects.select_related("observation", "topology", "version", "workspace").get(
+        pk=deployment
+    )
+    return {
+        "deployment": row.pk,
+        "topology": row.topology.name,
+        "workspace": row.workspace.name,
+        "version": row.version.number,
+        "steps": list(row.observation.steps),
+    }
 
 
 _KEEP: Any = object()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 
 @dataclass(frozen=True)
@@ -156,3 +156,13 @@ class DeploymentSnapshot:
     def log_file(self) -> Path:
         """The driver's log, all runs after each other."""
         return self.directory / "driver.log"
+
+
+class StartSnapshot(TypedDict):
+    """A start of a version, with its steps as the API shows them."""
+
+    deployment: int
+    topology: str
+    workspace: str
+    version: int
+    steps: list[dict[str, Any]]

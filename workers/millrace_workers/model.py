@@ -3,5 +3,6 @@
 from deployments.snapshots import DeploymentSnapshot as Deployment
 from deployments.snapshots import Failure, Outage, Process
 from deployments.snapshots import RunSnapshot as Run
+from deployments.snapshots import StartSnapshot as Start
 
-__all__ = ["Deployment", "Failure", "Outage", "Process", "Run"]
+__all__ = ["Deployment", "Failure", "Outage", "Process", "Run", "Start"]

@@ -23,12 +23,13 @@ from redis.exceptions import LockError, RedisError
 from redis.lock import Lock
 from topologies import verifying
 
+from millrace_workers import traces
 from millrace_workers.app import app
 from millrace_workers.cluster import KafkaTopics
 from millrace_workers.configuration import Configuration
 from millrace_workers.jobs import Jobs
 from millrace_workers.launchers import Launcher, LocalLauncher
-from millrace_workers.model import Deployment, Failure, Outage, Process, Run
+from millrace_workers.model import Deployment, Failure, Outage, Process, Run, Start
 from millrace_workers.monitors import Reports
 from millrace_workers.states import TRANSITIONS, Tools, step
 from millrace_workers.states.tools import RunExists
@@ -78,6 +79,12 @@ def verify(verification: str) -> None:
             verify.apply_async(args=(verification,), countdown=pause)
     except RedisError as error:
         log.warning("verification %s not advanced: %s", verification, error)
+
+
+@app.task(name="millrace_workers.tasks.send_trace")
+def send_trace(start: Start) -> None:
+    """Send the trace of a start that is done or has failed (`traces`)."""
+    traces.send(start)
 
 
 @app.task(name="millrace_workers.tasks.forget_old_access")
@@ -131,7 +138,10 @@ class DatabaseRecord:
 
     def step(self, name: str, state: str, detail: str | None = None) -> None:
         """A step is running, done or failed."""
-        reconciling.record_step(self._deployment.id, name, state, detail)
+        changed = reconciling.record_step(self._deployment.id, name, state, detail)
+        ended = state == "failed" or (name, state) == ("start", "done")
+        if changed and ended and traces.enabled():
+            send_trace.apply_async(args=(reconciling.last_start(self._deployment.id),), expires=60)
 
     def fail(self, failure: Failure) -> None:
         """The cause that the page shows at its node."""
