@@ -22,9 +22,9 @@ from cli.describing import described_scenario, verify_description
 from cli.documents import analyzer, read_document, read_lines
 from cli.oracle import Oracle
 from cli.packing import Pack, loops, packable, packs
-from cli.predicting import unexplained, verdict
 from cli.round_trip import round_trip
 from cli.simulating import Warm, run_scenario
+from cli.verifying_plain import verify_plain, verify_plain_random
 from oracle import fuzz
 
 
@@ -34,9 +34,11 @@ def verify_command(arguments: argparse.Namespace) -> int:
     With --describe or --program nothing runs: see `describing` and `round_trip`.
     """
     cut = Cut.parse(arguments.cut)
-    others = arguments.random is not None or arguments.describe or arguments.program
-    if arguments.dialect == "plain" and others:
-        raise MillraceError("option_conflict", "--dialect plain needs a document and --inputs.")
+    plain = arguments.dialect == "plain"
+    if plain and (arguments.describe or arguments.program):
+        raise MillraceError("option_conflict", "--dialect plain compares results only.")
+    if plain and arguments.random is not None:
+        return verify_plain_random(arguments, cut)
     if arguments.random is not None:
         if arguments.program:
             return _programs(arguments)
@@ -58,32 +60,13 @@ def verify_command(arguments: argparse.Namespace) -> int:
     warm = Warm()
     try:
         with Oracle() as oracle:
-            if arguments.dialect == "plain":
-                return _plain(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
+            if plain:
+                restart_each = arguments.restart_each
+                return verify_plain(warm, oracle, scenario, cut, restart_each=restart_each)
             found = verify(warm, oracle, scenario, cut, restart_each=arguments.restart_each)
     finally:
         warm.close()
     return _outcome(found)
-
-
-def _plain(
-    warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, *, restart_each: bool
-) -> int:
-    """Exit 0: each difference was reported; 1: one was not, or the document is refused."""
-    scenario["expected"] = oracle.run(scenario)
-    result = run_scenario(warm, scenario, cut, restart_each=restart_each, dialect="plain")
-    if "outputs" not in result:
-        print(result["error"]["message"], file=sys.stderr)
-        return 1
-    found = verdict(scenario, result, cut.kind)
-    for difference in unexplained(scenario, result, cut.kind, ()):
-        print(difference)
-    codes = ", ".join(sorted({str(each["code"]) for each in result["differences"]}))
-    summaries = {"equal": "equal", "predicted": f"different, as reported: {codes}"}
-    print(
-        summaries.get(found, f"different without a diagnostic; reported: {codes}"), file=sys.stderr
-    )
-    return 1 if found == "wrong" else 0
 
 
 def _outcome(found: list[str]) -> int:

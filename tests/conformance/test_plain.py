@@ -37,6 +37,10 @@ SHOWN: dict[str, tuple[str, str]] = {
     "plain_failed_batch": ("A57", "each"),
     "plain_processing_handler": ("A10a", "each"),
     "plain_processor_fields": ("M53", "each"),
+    "plain_one_source": ("D52", "each"),
+    "plain_first_update": ("C50", "each"),
+    "plain_unchanged": ("D03", "each"),
+    "plain_fold_order": ("H51", "all"),
     "plain_stream_time": ("plain-stream-time", "each"),
 }
 IN_ORDER = sorted(path.stem for path in (HERE / "scenarios").glob("*.json"))
@@ -103,10 +107,8 @@ def test_results_have_differences_and_no_stores_and_refusals_an_address(run: Any
     result = run(scenario("A02"), "each")
     assert set(result) == {"id", "outputs", "dropped", "differences", "error"}
     assert {"code": "plain_sink_timestamp", "node": "out"} in result["differences"]
-    refused = run(scenario("F02"), "each")["error"]
-    assert (refused["code"], refused["node"], refused["parameter"]) == (
-        "plain_kind", "ag", "window"
-    )  # fmt: skip
+    refused = run(scenario("G50"), "each")["error"]
+    assert (refused["code"], refused["parameter"]) == ("plain_kind", "window")
     assert refused["message"]
 
 

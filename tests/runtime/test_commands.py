@@ -88,7 +88,7 @@ def test_a_folder_without_scenarios_is_reported(
 
 def test_verify_wants_something_to_compare(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify"]) == 2
-    assert main(["verify", "--random", "1", "--dialect", "plain"]) == 2
+    assert main(["verify", "--random", "1", "--describe", "--dialect", "plain"]) == 2
     assert "--random N" in capsys.readouterr().err
 
 

@@ -6,50 +6,47 @@ over the values of the group, which Spark's state then keeps.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from millrace_compiler.operator import Operator
 from millrace_compiler.operators.aggregations.aggregate import Aggregate
 from millrace_compiler.operators.aggregations.base import Aggregation
 from millrace_compiler.operators.aggregations.cogroup import Cogroup
 from millrace_compiler.operators.aggregations.reduce import Reduce
-from millrace_compiler.operators.tables.suppress import Suppress
 from millrace_compiler.plain.between import stateless
-from millrace_compiler.plain.program import Frame, Program, interval, known, reads
+from millrace_compiler.plain.finals import finals_only
+from millrace_compiler.plain.folds import (
+    ZERO,
+    Folded,
+    added_by,
+    adds,
+    aggregated,
+    cast,
+    no_session,
+    once,
+    reduced,
+    refuse_time,
+    taken_by,
+)
+from millrace_compiler.plain.grouping import changes_by_group
+from millrace_compiler.plain.keeping import slides
+from millrace_compiler.plain.program import Frame, Program, in_brackets, interval, known
+from millrace_compiler.plain.sliding import sliding
 from millrace_compiler.plain.text import Call, Chain, Expr, Name, call
-from millrace_compiler.types import DataType
+from millrace_compiler.types import DataType, quote
 from millrace_compiler.windows import Window
 
 Made = Mapping[str, Frame]
 
-_ZERO = re.compile(r"(?i)(cast\(\s*)?0(\.0*)?\s*(l|s|y|d|f|bd)?(\s+as\s+[\w(), ]+\))?")
-_SUMS = (re.compile(r"(?is)\s*agg\s*\+\s*(.+)"), re.compile(r"(?is)(.+)\+\s*agg\s*"))
-_BEST = {
-    "greatest": ("F.max", re.compile(r"(?is)\s*greatest\(\s*agg\s*,\s*value\s*\)\s*")),
-    "least": ("F.min", re.compile(r"(?is)\s*least\(\s*agg\s*,\s*value\s*\)\s*")),
-}
-
-
-@dataclass(frozen=True)
-class _Folded:
-    """What `agg` computes under the name value, and what makes the result of it."""
-
-    column: Call | Chain
-    result: str = "value"
-
 
 def aggregation(program: Program, node: Aggregation) -> Made:
     """``count``, ``reduce`` and ``aggregate`` of a stream."""
+    if program.takes_table(node):
+        return _of_table(program, node)
     frame = program.input(node)
-    if frame.port.role == "table":
-        raise program.refuse(
-            "plain_kind", node, "in",
-            reason="an aggregation cannot take an old row of a table out again",
-            instead="aggregate the stream that the table is made of",
-        )  # fmt: skip
-    _refuse_window(program, node, node.window)
+    if slides(node):
+        return sliding(program, node)
     frame = stateless(program, node, frame)
     steps = []
     if node.group_by is not None:
@@ -58,46 +55,74 @@ def aggregation(program: Program, node: Aggregation) -> Made:
     return _grouped(program, node, frame, steps, folded, node.emit)
 
 
+def _of_table(program: Program, node: Aggregation) -> Made:
+    """An aggregation of a table: each change takes the old row out and puts the new one in."""
+    frame = changes_by_group(program, node)
+    rows = call("selectExpr", "key", "value.value", "value.sign", "timestamp")
+    folded = _folded_changes(program, node, known(frame.port.value))
+    return _grouped(program, node, frame, [rows], folded, node.emit, filtered=True)
+
+
 def cogroup(program: Program, node: Cogroup) -> Made:
-    """``cogroup``: a union of what each input adds, summed."""
-    _refuse_window(program, node, node.window)
-    sums = [_sum(item.aggregator) for item in node.inputs_]
-    if None in sums or not _ZERO.fullmatch(node.initializer.strip()):
+    """``cogroup``: a union of the inputs; a sum, or a fold that knows each value's input."""
+    if slides(node):
         raise program.refuse(
-            "plain_kind", node, "inputs",
-            reason="inputs with different aggregators can share state only as a sum",
-            instead="write each aggregator as agg + x, from 0",
+            "plain_kind", node, "window",
+            reason="sliding windows are kept for one input",
+            instead="use a hopping window",
         )  # fmt: skip
+    sums = [added_by(item.aggregator) for item in node.inputs_]
+    summed = None not in sums and bool(ZERO.fullmatch(node.initializer.strip()))
+    session = node.window is not None and node.window.type == "session"
+    if session and not (summed and adds(node.merger)):
+        raise no_session(program, node)
     program.differs("plain_aggregate_null", node)
     parts: list[str] = []
     frames = []
     for item, added in zip(node.inputs_, sums, strict=True):
         frame = stateless(program, node, program.input(node, item.port))
         key = item.group_by.key if item.group_by else "key"
-        where = "" if node.window else " AND value IS NOT NULL"
+        where = f"{in_brackets(key)} IS NOT NULL{_within(node.window)}"
+        named = "key" if key == "key" else f"{key} AS key"
+        value = [f"{added} AS value"] if summed else [
+            f"'{item.port}' AS input", f"value AS {quote(item.port)}"
+        ]  # fmt: skip
         steps = (
-            call("where", f"({key}) IS NOT NULL{where}"),
-            call("selectExpr", key if key == "key" else f"{key} AS key", f"{added} AS value",
-                 "timestamp"),
-        )  # fmt: skip
+            call("where", where),
+            call("selectExpr", named, *value, "timestamp"),
+        )
         parts.append(program.step(node, frame, *steps, suffix=item.port))
         frames.append(frame)
     united = frames[0].to(parts[0], replace(frames[0].port, value=node.type))
-    unions = [call("unionByName", Name(part)) for part in parts[1:]]
-    column = _cast(call("F.sum", "value"), known(node.type))
-    return _grouped(program, node, united, unions, _Folded(column), "every_update", checked=True)
+    missing = {} if summed else {"allowMissingColumns": Name("True")}
+    unions = [call("unionByName", Name(part), **missing) for part in parts[1:]]
+    program.drops_nulls(node, "a null key or value")
+    folded = (
+        Folded(cast(call("F.sum", "value"), known(node.type)))
+        if summed
+        else _cogrouped(program, node)
+    )
+    return _grouped(program, node, united, unions, folded, "every_update", filtered=True)
+
+
+def _cogrouped(program: Program, node: Cogroup) -> Folded:
+    """A fold over the values of all inputs, each by the aggregator of its input."""
+    type_ = known(node.type)
+    cases = []
+    for item in node.inputs_:
+        refuse_time(program, node, item.aggregator)
+        value = f"record.{quote(item.port)}"
+        cases.append(f"WHEN '{item.port}' THEN {once(value, 'agg', item.aggregator, type_)}")
+    program.differs("plain_fold_order", node)
+    collected = call("F.struct", "input", *(item.port for item in node.inputs_))
+    start = f"CAST({node.initializer} AS {type_.text})"
+    each = f"CASE record.input {' '.join(cases)} END"
+    return Folded(
+        call("F.collect_list", collected), f"aggregate(value, {start}, (agg, record) -> {each})"
+    )
 
 
 # ---- windows ------------------------------------------------------------------------------------
-
-
-def _refuse_window(program: Program, node: Operator, window: Window | None) -> None:
-    if window is not None and window.type == "sliding":
-        raise program.refuse(
-            "plain_kind", node, "window",
-            reason="its windows start at fixed times, not at each record",
-            instead="use a hopping window",
-        )  # fmt: skip
 
 
 def _grouped(
@@ -105,18 +130,16 @@ def _grouped(
     node: Operator,
     frame: Frame,
     before: list[Call],
-    folded: _Folded,
+    folded: Folded,
     emit: str,
     *,
-    checked: bool = False,
+    filtered: bool = False,
 ) -> Made:
     """Filter, watermark, groupBy, agg, and the columns of the result."""
     window: Window | None = getattr(node, "window", None)
     steps = [*before]
-    if not checked:
+    if not filtered:
         steps.append(call("where", _kept(program, node, window)))
-    else:
-        program.drops_nulls(node, "a null key or value")
     groups: list[Expr] = ["key"]
     if window is not None and window.type in ("tumbling", "hopping", "session"):
         steps.append(call("withWatermark", "timestamp", interval(window.part("grace"))))
@@ -141,22 +164,29 @@ def _grouped(
     variable = program.assign(node, Chain(Name(frame.variable), tuple(steps)))
     program.differs("plain_headers", node)
     final = emit == "window_close" or (window is not None and window.type == "session")
-    if window is not None and window.type == "session" and not _finals_only(program, node):
+    if window is not None and window.type == "session" and not finals_only(program, node):
         program.differs("plain_session_final", node)
     elif not final:
         program.differs("plain_updates", node)
     program.differs("plain_order", node, what="keys")
     mode = "append" if final else "update"
-    return {"out": Frame(variable, program.port(node), (), mode, True)}  # type: ignore[arg-type]
+    made = Frame(variable, program.port(node), (), mode, True, final=final)  # type: ignore[arg-type]
+    return {"out": made}
 
 
 def _kept(program: Program, node: Operator, window: Window | None) -> str:
     """Which records count: without a window none with a null value."""
     program.drops_nulls(node, "a null key" if window else "a null key or value")
-    kept = "key IS NOT NULL" if window else "key IS NOT NULL AND value IS NOT NULL"
-    if window is not None and window.type == "unlimited":
-        kept += f" AND timestamp >= timestamp_millis({window.part('start')})"
-    return kept
+    return f"key IS NOT NULL{_within(window)}"
+
+
+def _within(window: Window | None) -> str:
+    """Which records with a key count: without a window none with a null value."""
+    if window is None:
+        return " AND value IS NOT NULL"
+    if window.type == "unlimited":
+        return f" AND timestamp >= timestamp_millis({window.part('start')})"
+    return ""
 
 
 def _window(window: Window) -> Expr:
@@ -189,87 +219,40 @@ def _named(text: str) -> str:
     return text if text == "value" else f"{text} AS value"
 
 
-def _finals_only(program: Program, node: Operator) -> bool:
-    """Whether nothing but final results is wanted of a windowed table."""
-    if getattr(node, "emit", "") == "window_close":
-        return True
-    after = [program.graph.operators[edge.target] for edge in program.graph.outgoing[node.id]]
-    return bool(after) and all(
-        isinstance(each, Suppress) and each.until == "window_closes" for each in after
-    )
-
-
 # ---- the aggregates themselves ------------------------------------------------------------------
 
 
-def _sum(aggregator: str) -> str | None:
-    """What `agg + x` adds."""
-    for pattern in _SUMS:
-        found = pattern.fullmatch(aggregator)
-        if found and not reads(found[1], "agg"):
-            return found[1].strip()
-    return None
-
-
-def _cast(column: Call, type_: DataType) -> Chain:
-    return Chain(column, (call("cast", type_.text),))
-
-
-def _folded(program: Program, node: Aggregation, frame: Frame) -> _Folded:
+def _folded(program: Program, node: Aggregation, frame: Frame) -> Folded:
     if isinstance(node, Reduce):
-        return _reduced(program, node, frame)
+        return reduced(program, node, frame)
     if isinstance(node, Aggregate):
-        return _aggregated(program, node)
-    return _Folded(call("F.count", "*"))
+        return aggregated(program, node)
+    return Folded(call("F.count", "*"))
 
 
-def _aggregated(program: Program, node: Aggregate) -> _Folded:
-    type_ = known(node.type)
-    added = _sum(node.aggregator)
-    session = node.window is not None and node.window.type == "session"
-    program.differs("plain_aggregate_null", node)
-    if added is not None and _ZERO.fullmatch(node.initializer.strip()):
-        if session and re.sub(r"\s", "", str(node.merger)) not in ("left+right", "right+left"):
-            raise _no_session(program, node)
-        return _Folded(_cast(call("F.sum", call("F.expr", added)), type_))
-    if session:
-        raise _no_session(program, node)
-    _refuse_time(program, node, node.aggregator)
-    start = f"CAST({node.initializer} AS {type_.text})"
-    return _fold(start, f"CAST({node.aggregator} AS {type_.text})")
-
-
-def _reduced(program: Program, node: Reduce, frame: Frame) -> _Folded:
-    type_ = known(frame.port.value)
-    added = _sum(node.reducer)
-    windowed = node.window is not None
-    for name, pattern in _BEST.values():
-        if pattern.fullmatch(node.reducer):
-            return _Folded(call(name, "value"))
-    if added is not None and re.fullmatch(r"\(?\s*value\s*\)?", added):
-        if windowed:
+def _folded_changes(program: Program, node: Aggregation, value: DataType) -> Folded:
+    """Of the rows that go, with sign -1, and those that come, with sign 1."""
+    type_ = known(program.port(node).value)
+    if not isinstance(node, Aggregate | Reduce):
+        return Folded(call("F.sum", "sign"))
+    adder = node.aggregator if isinstance(node, Aggregate) else node.reducer
+    subtractor = str(node.subtractor)
+    added, taken = added_by(adder), taken_by(subtractor)
+    zero = isinstance(node, Reduce) or ZERO.fullmatch(node.initializer.strip())
+    if added is not None and added == taken and zero:
+        if added != "value":
             program.differs("plain_aggregate_null", node)
-        return _Folded(_cast(call("F.sum", "value"), type_))
-    if node.window is not None and node.window.type == "session":
-        raise _no_session(program, node)
-    _refuse_time(program, node, node.reducer)
-    each = f"CASE WHEN agg IS NULL THEN value ELSE CAST({node.reducer} AS {type_.text}) END"
-    return _fold(f"CAST(NULL AS {type_.text})", each)
-
-
-def _fold(start: str, each: str) -> _Folded:
-    collected = call("F.collect_list", call("F.struct", "value"))
-    return _Folded(collected, f"aggregate(value.value, {start}, (agg, value) -> {each})")
-
-
-def _no_session(program: Program, node: Operator) -> Exception:
-    return program.refuse(
-        "plain_kind", node, "window",
-        reason="sessions that merge can only be counted, summed, or give the highest or lowest",
-        instead="write the aggregator as agg + x, from 0, with the merger left + right",
-    )  # fmt: skip
-
-
-def _refuse_time(program: Program, node: Operator, text: str) -> None:
-    if reads(text, "timestamp"):
-        raise program.refuse("plain_column", node, None, column="timestamp", kind="groupBy")
+        return Folded(cast(call("F.sum", call("F.expr", f"sign * {added}")), type_))
+    for text in (adder, subtractor):
+        refuse_time(program, node, text)
+    start = f"CAST(NULL AS {type_.text})"
+    before = "agg"
+    if isinstance(node, Aggregate):
+        before = f"coalesce(agg, CAST({node.initializer} AS {type_.text}))"
+    put = once("change.value", before, adder, type_)
+    if isinstance(node, Reduce):
+        put = f"CASE WHEN agg IS NULL THEN change.value ELSE {put} END"
+    take = once("change.value", "agg", subtractor, type_)
+    each = f"CASE WHEN change.sign > 0 THEN {put} WHEN agg IS NOT NULL THEN {take} END"
+    collected = call("F.collect_list", call("F.struct", "sign", "value"))
+    return Folded(collected, f"aggregate(value, {start}, (agg, change) -> {each})")

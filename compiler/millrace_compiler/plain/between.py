@@ -46,6 +46,16 @@ def in_tasks(program: Program, node: Operator, frame: Frame) -> Frame:
     return _written(program, node, kept, *PLACE)
 
 
+def placed(program: Program, node: Operator, frame: Frame) -> Frame:
+    """A frame whose columns contain the place of its records, for a step that takes them in order.
+
+    A frame with state is written to a topic of the program's own: its rows then have an order.
+    """
+    if not frame.stateful and set(PLACE) <= set(frame.columns):
+        return frame
+    return _written(program, node, replace(frame, columns=()), *PLACE)
+
+
 def _written(program: Program, node: Operator, frame: Frame, *place: str) -> Frame:
     if frame.mode == "update":
         program.differs("plain_updates", node)

@@ -13,8 +13,8 @@ from millrace_compiler.layout import WIDTH
 from millrace_compiler.names import Names
 from millrace_compiler.operator import Store
 from millrace_compiler.operators.processors.base import ProcessorNode
-from millrace_compiler.plain.nodes import WITHOUT, WRITERS
-from millrace_compiler.plain.processor_template import PROCESSOR, PROCESSOR_IMPORTS
+from millrace_compiler.plain.nodes import WRITERS
+from millrace_compiler.plain.parts import PARTS, names_of_parts
 from millrace_compiler.plain.program import CannotSay, Program, mentioned
 from millrace_compiler.plain.template import IMPORTS, KAFKA, SESSION, SESSION_WITH_STATE, TAIL
 from millrace_compiler.plain.text import statement
@@ -33,17 +33,6 @@ _RESERVED = {
     "main",
     "argparse",
 }
-#: Parts of a program beside the topology: their text, and what they import.
-_PARTS = {"processor": (PROCESSOR, PROCESSOR_IMPORTS)}
-
-
-def _reserved(graph: Graph) -> set[str]:
-    """Names of the program itself, which neither a variable nor a class may have."""
-    found = set(_RESERVED)
-    if any(isinstance(node, ProcessorNode) for node in graph.operators.values()):
-        found |= bound_names(PROCESSOR)
-        found.update(name for names in PROCESSOR_IMPORTS.values() for name in names)
-    return found
 
 
 def emit_plain(
@@ -58,17 +47,9 @@ def emit_plain(
     Notes in the report what differs from Kafka Streams, for a program that comes out and for one
     that does not.
     """
-    reserved = _reserved(graph)
-    program = Program(
-        graph,
-        ports,
-        settings,
-        report,
-        analyzer,
-        Names(set(reserved)),
-        frozenset(reserved),
-        mentioned(graph),
-    )
+    program = Program(graph, ports, settings, report, analyzer, Names(set()), mentioned(graph))
+    program.reserved = frozenset(_RESERVED | names_of_parts(program))
+    program.names.taken |= program.reserved
     _check_settings(program)
     for node in graph.operators.values():
         if isinstance(node, ProcessorNode) and node.code:
@@ -91,10 +72,6 @@ def _write(program: Program, id_: str) -> None:
     node = program.graph.operators[id_]
     if isinstance(node, Store):
         return
-    if node.kind in WITHOUT:
-        reason, instead = WITHOUT[node.kind]
-        program.refuse("plain_kind", node, reason=reason, instead=instead)
-        return
     try:
         made = WRITERS[node.kind](program, node)
     except CannotSay:
@@ -108,7 +85,8 @@ def _write(program: Program, id_: str) -> None:
 _FAILING = {
     "filter", "filter_not", "map", "map_values", "select_key", "flat_map", "flat_map_values",
     "split", "reduce", "aggregate", "cogroup", "count", "join.stream_stream", "join.stream_table",
-    "join.stream_global_table", "sink.topic", "process", "process_values",
+    "join.stream_global_table", "join.table_table", "join.foreign_key", "sink.topic", "process",
+    "process_values",
 }  # fmt: skip
 
 
@@ -118,8 +96,8 @@ def _text(program: Program) -> Written:
     description = (document.description or "").strip()
     lines = _docstring(about, description, program.between)
     lines += ["", *_imports(program), *KAFKA.rstrip("\n").split("\n")]
-    for part in program.parts:
-        lines += _PARTS[part][0].rstrip("\n").split("\n")
+    for part in _parts(program):
+        lines += PARTS[part][0].rstrip("\n").split("\n")
     spans: list[Span] = []
     for code, _ in program.code:
         written = [line.rstrip() for line in code.strip("\n").split("\n")]
@@ -148,6 +126,11 @@ def _text(program: Program) -> Written:
     return Written({PROGRAM: "\n".join(lines)}, spans)
 
 
+def _parts(program: Program) -> list[str]:
+    """The parts that the program needs, in the order of their text."""
+    return [name for name in PARTS if name in program.parts]
+
+
 def _owners(program: Program, code: str) -> list[str]:
     return [id_ for id_ in program.graph.order
             if program.graph.operators[id_].node.params.get("code") == code]  # fmt: skip
@@ -156,8 +139,8 @@ def _owners(program: Program, code: str) -> list[str]:
 def _imports(program: Program) -> list[str]:
     """Import statements of the standard library and of pyspark, in ruff's order."""
     names: dict[str, set[str]] = {module: set(found) for module, found in IMPORTS.items()}
-    for part in program.parts:
-        for module, found in _PARTS[part][1].items():
+    for part in _parts(program):
+        for module, found in PARTS[part][1].items():
             names.setdefault(module, set()).update(found)
     first, *spark = (module for module in sorted(names) if module.startswith("pyspark"))
     standard = (module for module in sorted(names) if not module.startswith("pyspark"))

@@ -11,12 +11,12 @@ from millrace_compiler.operators.joins.stream_global_table import JoinStreamGlob
 from millrace_compiler.operators.joins.stream_stream import JoinStreamStream
 from millrace_compiler.operators.joins.stream_table import JoinStreamTable
 from millrace_compiler.operators.sources.base import Source
-from millrace_compiler.operators.stateless.filter import Filter
-from millrace_compiler.operators.stateless.filter_not import FilterNot
 from millrace_compiler.operators.stateless.map_values import MapValues
 from millrace_compiler.plain.between import stateless
+from millrace_compiler.plain.keeping import topic_path
 from millrace_compiler.plain.program import Frame, Program, interval
 from millrace_compiler.plain.sources import table_now
+from millrace_compiler.plain.table_joins import looked_up_by_key
 from millrace_compiler.plain.text import Call, Chain, Name, call
 
 Made = Mapping[str, Frame]
@@ -72,6 +72,14 @@ def _moved(column: str, milliseconds: int) -> str:
 
 def stream_table(program: Program, node: JoinStreamTable) -> Made:
     """``join.stream_table``: each micro-batch looks into the table as it is by then."""
+    if node.values.get("grace") is not None:
+        raise program.refuse(
+            "plain_kind", node, "grace",
+            reason="a table has its present rows only",
+            instead="leave the grace period out",
+        )  # fmt: skip
+    if topic_path(program, node) is None:
+        return looked_up_by_key(program, node)
     table = _table(program, node)
     frame = program.input(node, "left")
     kept = "value IS NOT NULL" if node.type == "left" else "key IS NOT NULL AND value IS NOT NULL"
@@ -128,18 +136,10 @@ def _looked_up(
 def _table(program: Program, node: JoinStreamTable) -> str:
     """The table side: a topic's rows, perhaps filtered and mapped on the way."""
     program.input(node, "right")
-    edge = program.graph.inputs[node.id]["right"][0]
-    path: list[Filter | FilterNot | MapValues] = []
-    at = program.graph.operators[edge.source]
-    while isinstance(at, Filter | FilterNot | MapValues):
-        path.insert(0, at)
-        at = program.graph.operators[program.graph.inputs[at.id]["in"][0].source]
-    if not isinstance(at, Source) or node.values.get("grace") is not None:
-        raise program.refuse(
-            "plain_kind", node, "right",
-            reason="a stream can look into a topic, not into a table that the query computes",
-            instead="write the table to a topic and read that",
-        )  # fmt: skip
+    found = topic_path(program, node)
+    if found is None:
+        raise ValueError("a computed table has no topic")
+    at, path = found
     if at.id not in program.tables:
         program.tables[at.id] = table_now(program, at)
     variable = program.tables[at.id]

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from millrace_compiler.plain import aggregates, joins, processors, sinks, sources, stateless, tables
+from millrace_compiler.plain import (
+    aggregates,
+    joins,
+    processors,
+    sinks,
+    sources,
+    stateless,
+    table_joins,
+    tables,
+)
 from millrace_compiler.plain.program import Frame, Program
 
 Writer = Callable[[Program, Any], Mapping[str, Frame]]
@@ -34,21 +43,11 @@ WRITERS: dict[str, Writer] = {
     "cogroup": aggregates.cogroup,
     "join.stream_stream": joins.stream_stream,
     "join.stream_table": joins.stream_table,
+    "join.table_table": table_joins.table_table,
+    "join.foreign_key": table_joins.foreign_key,
     "join.stream_global_table": joins.stream_global_table,
     "process": processors.process,
     "process_values": processors.process,
     "sink.topic": sinks.topic,
     "sink.print": sinks.print_,
-}
-
-#: Kinds that are always refused: the reason, and an alternative.
-WITHOUT: dict[str, tuple[str, str]] = {
-    "join.table_table": (
-        "a streaming query joins streams; it has no changing table whose rows could be joined",
-        "join one of them as a topic that a stream looks into",
-    ),
-    "join.foreign_key": (
-        "a streaming query joins streams; it has no changing table whose rows could be joined",
-        "join the right table as a topic that a stream looks into",
-    ),
 }

@@ -4,7 +4,6 @@
 PROCESSOR_IMPORTS = {
     "collections.abc": ("Callable", "Iterator"),
     "dataclasses": ("dataclass", "field", "replace"),
-    "heapq": ("merge",),
     "typing": ("Any",),
     "pyspark.sql": ("Row",),
     "pyspark.sql.streaming.stateful_processor": (
@@ -239,12 +238,4 @@ class Task(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is open between micro-batches."""
-
-
-def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each topic by their offsets; of several topics the earliest first."""
-    topics: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: row.offset):
-        topics.setdefault(row.topic, []).append(row)
-    return merge(*topics.values(), key=lambda row: row.timestamp)
 '''

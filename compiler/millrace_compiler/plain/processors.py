@@ -56,8 +56,7 @@ def process(program: Program, node: ProcessorNode) -> Mapping[str, Frame]:
         call("withColumns", _from_python(program, known(out.key), known(out.value))),
     ]
     variable = program.assign(node, Chain(Name(frames[0].variable), tuple(steps)))
-    if "processor" not in program.parts:
-        program.parts.append("processor")
+    program.parts |= {"processor", "in_order"}
     program.differs("plain_packages", node)
     if _has_fields(node):
         program.differs("plain_processor_fields", node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -22,6 +22,7 @@ Mode = Literal["append", "update"]
 METADATA = ("headers", "topic", "partition", "offset")
 #: Where a record stands: its task, and its place in it.
 PLACE = ("offset", "partition", "topic")
+_REPLACING = {"join.stream_stream", "join.table_table", "join.foreign_key"}
 HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
@@ -35,7 +36,7 @@ class Frame:
 
     ``mode`` is the output mode that its query needs. ``stateful``: one of its steps keeps state,
     so that no second one may follow in the same query. ``moved``: Kafka Streams repartitions here,
-    so that the partition of the source is not the task any more.
+    so that the partition of the source is not the task any more. ``final``: each key comes once.
     """
 
     variable: str
@@ -44,6 +45,7 @@ class Frame:
     mode: Mode = "append"
     stateful: bool = False
     moved: bool = False
+    final: bool = False
 
     def to(self, variable: str, port: Port) -> Frame:
         """The same after a stateless step."""
@@ -73,16 +75,16 @@ class Program:
     report: Diagnostics
     analyzer: Analyzer
     names: Names
+    metadata: frozenset[str] = frozenset()
     #: Names of the program that no class may have.
     reserved: frozenset[str] = frozenset()
-    metadata: frozenset[str] = frozenset()
     statements: list[Statement] = field(default_factory=list)
     frames: dict[tuple[str, str], Frame] = field(default_factory=dict)
     between: list[str] = field(default_factory=list)
     #: Variables of tables that joins look into, by the node.
     tables: dict[str, str] = field(default_factory=dict)
-    #: Parts of the program beside the topology, by their names, in the order of their text.
-    parts: list[str] = field(default_factory=list)
+    #: Names of the parts of the program beside the topology.
+    parts: set[str] = field(default_factory=set)
     #: Code of processors, as people wrote it.
     code: list[tuple[str, str]] = field(default_factory=list)
 
@@ -112,20 +114,28 @@ class Program:
         [found] = self.analyzer.analyze([ExpressionRequest(text, columns)])
         return parse_type(found.type or "BIGINT")
 
-    def reaches(self, source: Operator, *kinds: str) -> bool:
-        """Whether records of a source reach a node of one of the kinds with their metadata."""
+    def reaches(self, source: Operator, wanted: Callable[[Operator], bool]) -> bool:
+        """Whether records of a source reach such a node with their metadata."""
         found, waiting = {source.id}, [source.id]
         while waiting:
             for edge in self.graph.outgoing[waiting.pop()]:
                 target = self.graph.operators[edge.target]
-                if target.kind in kinds:
+                if wanted(target):
                     return True
-                others = target.family == "aggregations" or target.kind == "join.stream_stream"
                 looked_up = target.family == "joins" and edge.target_port == "right"
-                if target.id not in found and not others and not looked_up:
+                if target.id not in found and not looked_up and not self.replaces(target):
                     found.add(target.id)
                     waiting.append(target.id)
         return False
+
+    def replaces(self, node: Operator) -> bool:
+        """Whether the results of a node have metadata of their own, or none."""
+        return node.family == "aggregations" or node.kind in _REPLACING
+
+    def takes_table(self, node: Operator, port: str = "in") -> bool:
+        """Whether what ends at a port is a table."""
+        edges = self.graph.inputs[node.id].get(port) or []
+        return any(self.ports[edge.source, edge.source_port].role == "table" for edge in edges)
 
     # ---- statements -------------------------------------------------------------------------
 
@@ -202,6 +212,11 @@ def _texts(value: object) -> Iterator[str]:
 def reads(text: str, column: str) -> bool:
     """Whether an expression names a column."""
     return re.search(rf"\b{column}\b", text) is not None
+
+
+def in_brackets(text: str) -> str:
+    """An expression as an operand: in brackets unless it is a column."""
+    return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
 
 
 def known(type_: DataType | None) -> DataType:

@@ -82,6 +82,25 @@ PLAIN: dict[str, Prose] = {
         "that the task reads.",
         "Put the processor before steps that drop records.",
     ),
+    "plain_one_source": _difference(
+        "Both sides follow from the same records: the change of one side is joined before that of "
+        "the other, in an order of its own; Kafka Streams may read the new row of both at once.",
+        "The result after both changes is the same.",
+    ),
+    "plain_fold_order": _difference(
+        "Records of one micro-batch are folded in the order in which Spark reads the inputs; Kafka "
+        "Streams takes the inputs in the order of their timestamps.",
+        "Aggregate so that the order does not matter, or process one record per micro-batch.",
+    ),
+    "plain_unchanged": _difference(
+        "A delete of a row that is not there is passed on; Kafka Streams leaves out those that it "
+        "can tell, and which these are depends on where tables keep rows.",
+        "Rows are the same; consumers may see a result of a key twice.",
+    ),
+    "plain_first_update": _difference(
+        "The first row of a key takes nothing out of the aggregate; Kafka Streams takes out the "
+        "initializer of the aggregation before.",
+    ),
     "plain_packages": Prose(
         "Spark's transformWithState needs the Python packages pandas, pyarrow and protobuf, on "
         "executors too.",

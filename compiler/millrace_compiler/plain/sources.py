@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.formats import Format
+from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source, TimedSource
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
 from millrace_compiler.plain.formats import CORRUPT, FOREIGN, decode
+from millrace_compiler.plain.keeping import keeps_rows
 from millrace_compiler.plain.program import PLACE, Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Expr, call
 from millrace_compiler.types import TIMESTAMP
@@ -20,10 +22,12 @@ def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
     """``source.stream`` and ``source.table``: the records of topics, a table's as its changes."""
     _check(program, node)
     kept = set(program.metadata)
-    if program.reaches(node, "sink.topic"):
+    if program.reaches(node, lambda other: other.kind == "sink.topic"):
         kept.add("headers")
-    if program.reaches(node, "process", "process_values"):
+    if program.reaches(node, lambda other: isinstance(other, ProcessorNode)):
         kept |= {"headers", *PLACE}
+    if program.reaches(node, lambda other: keeps_rows(program, other)):
+        kept |= set(PLACE)
     columns = tuple(sorted(kept, key=lambda name: (name != "headers", name)))
     steps = [
         _decoded(program, node, ("timestamp", *columns)),

@@ -40,8 +40,9 @@ def filter_(program: Program, node: Filter) -> Made:
     if program.port(node).role == "stream":
         return _then(program, node, call("where", predicate))
     frame = program.input(node)
-    if frame.stateful and frame.mode == "append":  # of final results, each comes once
+    if frame.final:
         return _then(program, node, call("where", predicate))
+    program.differs("plain_unchanged", node)
     kept = _expr(f"CASE WHEN {predicate} THEN value END")
     return _then(program, node, call("withColumn", "value", kept))
 

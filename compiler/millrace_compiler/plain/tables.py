@@ -8,6 +8,7 @@ from dataclasses import replace
 from millrace_compiler.operator import Operator
 from millrace_compiler.operators.aggregations.base import Windowed
 from millrace_compiler.operators.tables.suppress import Suppress
+from millrace_compiler.plain.keeping import slides
 from millrace_compiler.plain.program import Frame, Program
 from millrace_compiler.plain.text import call
 
@@ -34,6 +35,7 @@ def suppress(program: Program, node: Suppress) -> Mapping[str, Frame]:
             reason="no step holds rows back for a time",
             instead="use a longer trigger interval",
         )  # fmt: skip
+    frame = program.input(node)
     edge = program.graph.inputs[node.id]["in"][0]
     before = program.graph.operators[edge.source]
     if not isinstance(before, Windowed):
@@ -42,4 +44,10 @@ def suppress(program: Program, node: Suppress) -> Mapping[str, Frame]:
             reason="final results come from the aggregation itself",
             instead="put it right behind the aggregation",
         )  # fmt: skip
-    return {"out": replace(program.input(node), mode="append", port=program.port(node))}
+    if slides(before) and not frame.final:
+        raise program.refuse(
+            "plain_kind", node, "in",
+            reason="the aggregation emits every update to another node",
+            instead="use an aggregation for each",
+        )  # fmt: skip
+    return {"out": replace(frame, mode="append", final=True, port=program.port(node))}

@@ -123,7 +123,14 @@ def _arguments(expr: Call, indent: int) -> str:
 
 
 def _chain(base: Name | Call, calls: tuple[Call, ...], indent: int, before: str, after: str) -> str:
-    """Calls one below the other; a single one, or the first one on a variable, stays with it."""
+    """Calls one below the other; a single one, or the first one on a variable, stays with it.
+
+    Of two calls on a variable the arguments of the last are broken, as ruff does.
+    """
+    if isinstance(base, Name) and len(calls) == 2:
+        both = f"{flat(base)}.{flat(calls[0])}.{calls[1].function}"
+        if indent + len(before) + len(both) < WIDTH:
+            return layout(Call(both, calls[1].args, calls[1].keywords), indent, before, after)
     head, rest = base, calls
     if isinstance(base, Name) or len(calls) == 1:
         first = calls[0]

@@ -1,0 +1,90 @@
+"""`verify --dialect plain`: what differs from Kafka Streams, and whether it was reported."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.simulation import Cut
+
+from cli.oracle import Oracle
+from cli.predicting import VERDICTS, unexplained, verdict
+from cli.simulating import Warm, run_scenario
+from oracle import fuzz
+
+
+def verify_plain(
+    warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, *, restart_each: bool
+) -> int:
+    """Exit 0: each difference was reported; 1: one was not, or the document is refused."""
+    scenario["expected"] = oracle.run(scenario)
+    result = run_scenario(warm, scenario, cut, restart_each=restart_each, dialect="plain")
+    if "outputs" not in result:
+        print(result["error"]["message"], file=sys.stderr)
+        return 1
+    found = verdict(scenario, result, cut.kind)
+    for difference in unexplained(scenario, result, cut.kind, ()):
+        print(difference)
+    codes = ", ".join(_codes(result))
+    summaries = {"equal": "equal", "predicted": f"different, as reported: {codes}"}
+    print(
+        summaries.get(found, f"different without a diagnostic; reported: {codes}"), file=sys.stderr
+    )
+    return 1 if found == "wrong" else 0
+
+
+def verify_plain_random(arguments: argparse.Namespace, cut: Cut) -> int:
+    """Random scenarios that plain Spark can express; those that are wrong are kept. Exit 1: any."""
+    folder = Path(arguments.keep or Path(".millrace") / "verify")
+    folder.mkdir(parents=True, exist_ok=True)
+    counts: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    started = time.monotonic()
+    with contextlib.closing(Warm()) as warm, Oracle(remember=folder / "oracle") as oracle:
+        for number in range(arguments.first, arguments.first + arguments.random):
+            scenario = fuzz.scenario(arguments.seed, number, wide=arguments.wide)
+            found, why = _verified(warm, oracle, scenario, cut, arguments.restart_each)
+            counts[found] += 1
+            if found in ("equal", "predicted", "wrong"):
+                kinds.update({node["kind"] for node in scenario["topology"]["nodes"]})
+            if found == "wrong":
+                kept = folder / f"{scenario['id']}.json"
+                text = json.dumps(scenario, ensure_ascii=False, indent=1)
+                kept.write_text(text, encoding="utf-8")
+                print(f"{scenario['id']} is wrong ({kept}): {why}", flush=True)
+    for kind, count in sorted(kinds.items()):
+        print(f"{count:6} with {kind}", file=sys.stderr)
+    shown = [f"{counts[each]} {each}" for each in (*VERDICTS, "not compared")]
+    print(f"{', '.join(shown)}, {time.monotonic() - started:.0f} s", file=sys.stderr)
+    return 1 if counts["wrong"] else 0
+
+
+def _verified(
+    warm: Warm, oracle: Oracle, scenario: dict[str, Any], cut: Cut, restart_each: bool
+) -> tuple[str, str]:
+    """The verdict on a random scenario, and the first difference that nothing explains."""
+    if cut.kind != "each" and "all" not in scenario["cuts"]:
+        return "not compared", ""
+    if not warm.compile(scenario["topology"], "plain").ok:
+        return "refused", ""
+    try:
+        scenario["expected"] = oracle.run(scenario)
+    except MillraceError:  # what Kafka Streams' test driver cannot run
+        return "not compared", ""
+    result = run_scenario(warm, scenario, cut, restart_each=restart_each, dialect="plain")
+    found = verdict(scenario, result, cut.kind)
+    if found != "wrong":
+        return found, ""
+    left = unexplained(scenario, result, cut.kind, _codes(result))
+    return found, left[0] if left else str((result.get("error") or {}).get("message"))
+
+
+def _codes(result: dict[str, Any]) -> list[str]:
+    return sorted({str(each["code"]) for each in result.get("differences") or []})

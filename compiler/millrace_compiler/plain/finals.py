@@ -1,0 +1,17 @@
+"""Final results of windows."""
+
+from __future__ import annotations
+
+from millrace_compiler.operator import Operator
+from millrace_compiler.operators.tables.suppress import Suppress
+from millrace_compiler.plain.program import Program
+
+
+def finals_only(program: Program, node: Operator) -> bool:
+    """Whether nothing but final results is wanted of a windowed table."""
+    if getattr(node, "emit", "") == "window_close":
+        return True
+    after = [program.graph.operators[edge.target] for edge in program.graph.outgoing[node.id]]
+    return bool(after) and all(
+        isinstance(each, Suppress) and each.until == "window_closes" for each in after
+    )

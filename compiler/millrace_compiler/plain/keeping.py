@@ -1,0 +1,115 @@
+"""Steps that keep rows of tables: `transformWithState` by key, on rows in the order of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from millrace_compiler.operator import Operator
+from millrace_compiler.operators.aggregations.base import Aggregation, Windowed
+from millrace_compiler.operators.sources.base import Source
+from millrace_compiler.operators.stateless.filter import Filter
+from millrace_compiler.operators.stateless.filter_not import FilterNot
+from millrace_compiler.operators.stateless.map_values import MapValues
+from millrace_compiler.plain.between import placed
+from millrace_compiler.plain.formats import as_numbers, has_time, to_numbers, to_times
+from millrace_compiler.plain.program import Frame, Program, reads
+from millrace_compiler.plain.text import Call, call
+from millrace_compiler.types import DataType
+
+_TYPES = {
+    "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
+    "BINARY", "STRUCT", "ARRAY", "MAP", "TIMESTAMP",
+}  # fmt: skip
+
+
+def keeps_rows(program: Program, node: Operator) -> bool:
+    """Whether a node keeps rows by key, and needs the order of its records for that."""
+    if isinstance(node, Aggregation):
+        return slides(node) or program.takes_table(node)
+    if node.kind == "join.stream_table":
+        return topic_path(program, node) is None
+    return node.kind in ("join.table_table", "join.foreign_key")
+
+
+def topic_path(
+    program: Program, node: Operator
+) -> tuple[Source, list[Filter | FilterNot | MapValues]] | None:
+    """The topic of the table that a stream looks into, and the steps on it; None if computed."""
+    path: list[Filter | FilterNot | MapValues] = []
+    at = program.graph.operators[program.graph.inputs[node.id]["right"][0].source]
+    while isinstance(at, Filter | FilterNot | MapValues):
+        path.insert(0, at)
+        at = program.graph.operators[program.graph.inputs[at.id]["in"][0].source]
+    return (at, path) if isinstance(at, Source) else None
+
+
+def slides(node: Operator) -> bool:
+    """Whether a node has sliding windows."""
+    return isinstance(node, Windowed) and node.window is not None and node.window.type == "sliding"
+
+
+def rows_of(program: Program, node: Operator, port: str = "in") -> Frame:
+    """What ends at a port, with the place of each record; versioned tables are refused."""
+    frame = program.input(node, port)
+    if frame.port.versioned:
+        raise program.refuse(
+            "plain_kind", node, port, reason="tables have no versions", instead="a store.key_value"
+        )
+    return placed(program, node, frame)
+
+
+def check_types(program: Program, node: Operator, *types: DataType, keys: int = 0) -> None:
+    """Refuses types that Python's rows do not have; the first `keys` must be hashable there."""
+    for number, type_ in enumerate(types):
+        names = _names(type_)
+        if not names <= _TYPES or (number < keys and names & {"ARRAY", "MAP", "BINARY"}):
+            reason = f"Python has no form of {type_.text} for it"
+            raise program.refuse("plain_kind", node, reason=reason, instead="another type")
+
+
+def _names(type_: DataType) -> set[str]:
+    return {type_.name}.union(*(_names(inner) for inner in type_.inner))
+
+
+def refuse_columns(program: Program, node: Operator, parameter: str, *columns: str) -> None:
+    """Refuses an expression that reads what a result of the node does not have."""
+    text = str(node.values[parameter])
+    for column in columns:
+        if reads(text, column):
+            raise program.refuse(
+                "plain_column", node, parameter, column=column, kind="transformWithState"
+            )
+
+
+def numbered(name: str, type_: DataType, alias: str = "") -> str:
+    """A column with milliseconds in place of times."""
+    text, alias = to_numbers(name, type_), alias or name
+    return text if text == alias else f"{text} AS {alias}"
+
+
+def place() -> tuple[str, ...]:
+    """Columns by which the rows of a key are put in order."""
+    return ("unix_millis(timestamp) AS timestamp", "offset", "topic")
+
+
+def transform(
+    program: Program, processor: Call, columns: Mapping[str, DataType], time: str = "none"
+) -> Call:
+    """`transformWithState` with the columns of its result; times are milliseconds there."""
+    made = ", ".join(f"{name} {as_numbers(type_).text}" for name, type_ in columns.items())
+    program.parts.add("in_order")
+    return call(
+        "transformWithState",
+        processor,
+        outputStructType=f"{made}, timestamp BIGINT",
+        outputMode="append",
+        timeMode=time,
+    )
+
+
+def timed(columns: Iterable[tuple[str, DataType]]) -> list[str]:
+    """What is selected of the result: times are times again."""
+    found = [
+        f"{to_times(name, type_)} AS {name}" if has_time(type_) else name for name, type_ in columns
+    ]
+    return [*found, "timestamp_millis(timestamp) AS timestamp"]

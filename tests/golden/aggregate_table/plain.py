@@ -1,0 +1,207 @@
+r"""points-per-team, as Spark Structured Streaming.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+
+A streaming query keeps state in one step; between its queries the program writes and reads topics
+of its own, which must be there: points-per-team-points-per-team-regrouped.
+"""
+
+import argparse
+from collections.abc import Iterator
+from heapq import merge
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+class TableChanges(StatefulProcessor):
+    """Keeps the row of a key; a change emits the row that goes and the one that comes."""
+
+    def __init__(self, value: str) -> None:
+        self.type = value
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.state = handle.getValueState("row", f"value {self.type}")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        (old,) = self.state.get() or (None,)
+        for row in _in_order(rows):
+            if old is not None:
+                yield Row(key=row.key, value=old, sign=-1, timestamp=row.timestamp)
+            if row.value is not None:
+                yield Row(key=row.key, value=row.value, sign=1, timestamp=row.timestamp)
+            old = row.value
+        if old is None:
+            self.state.clear()
+        else:
+            self.state.update((old,))
+
+    def close(self) -> None:
+        """Nothing is open between micro-batches."""
+
+
+def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
+    """The records of each topic by their offsets; of several topics the earliest first."""
+    topics: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.offset):
+        topics.setdefault(row.topic, []).append(row)
+    return merge(*topics.values(), key=lambda row: row.timestamp)
+
+
+def topology(kafka: Kafka) -> None:
+    """points-per-team."""
+
+    # Players
+    players = (
+        kafka.read("players")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "from_json(CAST(value AS STRING), 'team STRING, points INT', map('mode', "
+            "'FAILFAST')) AS value",
+            "timestamp",
+            "offset",
+            "partition",
+            "topic",
+        )
+        .where("key IS NOT NULL")
+    )
+
+    # Points per team
+    points_per_team_regrouped = (
+        players.selectExpr("key", "value", "unix_millis(timestamp) AS timestamp", "offset", "topic")
+        .groupBy("key")
+        .transformWithState(
+            TableChanges("STRUCT<team: STRING, points: INT>"),
+            outputStructType="key STRING, value STRUCT<team: STRING, points: INT>, sign INT, "
+            "timestamp BIGINT",
+            outputMode="append",
+            timeMode="none",
+        )
+        .selectExpr("key", "value", "sign", "timestamp_millis(timestamp) AS timestamp")
+        .selectExpr(
+            "value.team AS key", "struct(value.points AS value, sign) AS value", "timestamp"
+        )
+        .where("key IS NOT NULL AND value.value IS NOT NULL")
+    )
+    kafka.write(
+        points_per_team_regrouped.selectExpr(
+            "to_json(struct(key), map('ignoreNullFields', 'false')) AS key",
+            "to_json(struct(key, value, unix_millis(timestamp) AS timestamp), "
+            "map('ignoreNullFields', 'false')) AS value",
+        ),
+        "points-per-team-points-per-team-regrouped",
+        topic="points-per-team-points-per-team-regrouped",
+    )
+    points_per_team_changes = (
+        kafka.read("points-per-team-points-per-team-regrouped")
+        .selectExpr(
+            "from_json(CAST(value AS STRING), 'key STRING, value STRUCT<value: INT, sign: INT>, "
+            "timestamp BIGINT', map('mode', 'FAILFAST')) AS row",
+        )
+        .select("row.*")
+        .withColumns({"timestamp": F.expr("timestamp_millis(timestamp)")})
+    )
+    points_per_team = (
+        points_per_team_changes.selectExpr("key", "value.value", "value.sign", "timestamp")
+        .groupBy("key")
+        .agg(
+            F.sum(F.expr("sign * value")).cast("BIGINT").alias("value"),
+            F.max("timestamp").alias("timestamp"),
+        )
+    )
+
+    kafka.write(
+        points_per_team.selectExpr("key", "unhex(lpad(hex(value), 16, '0')) AS value"),
+        "out",
+        topic="teams",
+        mode="update",
+    )
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = (
+        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .getOrCreate()
+    )
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()

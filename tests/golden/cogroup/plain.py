@@ -1,0 +1,147 @@
+r"""profile, as Spark Structured Streaming.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+"""
+
+import argparse
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+def topology(kafka: Kafka) -> None:
+    """profile."""
+
+    # Clicks
+    clicks = kafka.read("clicks").selectExpr(
+        "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "timestamp"
+    )
+
+    # Purchases
+    purchases = kafka.read("buys").selectExpr(
+        "CAST(key AS STRING) AS key",
+        "from_json(CAST(value AS STRING), 'item STRING, quantity INT, price DOUBLE, country "
+        "STRING, ordered_at BIGINT', map('mode', 'FAILFAST')) AS value",
+        "timestamp",
+    )
+
+    # Profile
+    profile_clicks = clicks.where("key IS NOT NULL").selectExpr(
+        "key", "'clicks' AS input", "value AS clicks", "timestamp"
+    )
+    profile_buys = purchases.where("value.country IS NOT NULL").selectExpr(
+        "value.country AS key", "'buys' AS input", "value AS buys", "timestamp"
+    )
+    profile = (
+        profile_clicks.unionByName(profile_buys, allowMissingColumns=True)
+        .withWatermark("timestamp", "0 milliseconds")
+        .groupBy(F.window("timestamp", "10 minutes", "5 minutes").alias("window"), "key")
+        .agg(
+            F.collect_list(F.struct("input", "clicks", "buys")).alias("value"),
+            F.max("timestamp").alias("timestamp"),
+        )
+        .where("window.start >= timestamp_millis(0)")
+        .selectExpr(
+            "named_struct('key', key, 'window', window) AS key",
+            "aggregate(value, CAST(named_struct('clicks', 0L, 'spent', 0D) AS STRUCT<clicks: "
+            "BIGINT, spent: DOUBLE>), (agg, record) -> CASE record.input WHEN 'clicks' THEN "
+            "aggregate(array(record.clicks), agg, (agg, value) -> CAST(named_struct('clicks', "
+            "agg.clicks + 1L, 'spent', agg.spent) AS STRUCT<clicks: BIGINT, spent: DOUBLE>)) "
+            "WHEN 'buys' THEN aggregate(array(record.buys), agg, (agg, value) -> "
+            "CAST(named_struct('clicks', agg.clicks, 'spent', agg.spent + value.price) AS "
+            "STRUCT<clicks: BIGINT, spent: DOUBLE>)) END) AS value",
+            "timestamp",
+        )
+    )
+
+    kafka.write(
+        profile.selectExpr(
+            "to_json(named_struct('key', key.key, 'window', named_struct('start', "
+            "unix_millis(key.window.start), 'end', unix_millis(key.window.end))), "
+            "map('ignoreNullFields', 'false')) AS key",
+            "to_json(value, map('ignoreNullFields', 'false')) AS value",
+        ),
+        "out",
+        topic="profiles",
+        mode="update",
+    )
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()

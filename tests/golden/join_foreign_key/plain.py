@@ -1,0 +1,284 @@
+r"""orders-of-customers, as Spark Structured Streaming.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+"""
+
+import argparse
+from collections.abc import Iterator
+from heapq import merge
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+class References(StatefulProcessor):
+    """Keeps which foreign key a row has; a change goes there, and to the foreign key before."""
+
+    def __init__(self, how: str, foreign_key: str) -> None:
+        self.how = how
+        self.type = foreign_key
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.state = handle.getValueState("reference", f"foreign_key {self.type}")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        exists, (before,) = self.state.exists(), self.state.get() or (None,)
+        for row in _in_order(rows):
+            now, moves = row.foreign_key, before not in (None, row.foreign_key)
+            if moves:
+                deletes = self.how == "inner" and now is None
+                yield self.change(row, before, None, "always" if deletes else "never")
+            if now is not None or (self.how == "left" and (exists or row.left is not None)):
+                always = moves or self.how == "left"
+                yield self.change(row, now, row.left, "always" if always else "found")
+            exists, before = row.left is not None, now
+        if exists:
+            self.state.update((before,))
+        else:
+            self.state.clear()
+
+    def change(self, row: Row, foreign_key: Any, left: Any, answer: str) -> Row:
+        return Row(
+            foreign_key=foreign_key,
+            key=row.key,
+            left=left,
+            answer=answer,
+            offset=row.offset,
+            topic=row.topic,
+            timestamp=row.timestamp,
+        )
+
+    def close(self) -> None:
+        """Nothing is open between micro-batches."""
+
+
+class ForeignKeyJoin(StatefulProcessor):
+    """Keeps the row of a foreign key and those that refer to it; emits those that changed."""
+
+    def __init__(self, key: str, left: str, right: str) -> None:
+        self.key, self.left, self.right = key, left, right
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        value = f"value {self.left}, timestamp BIGINT"
+        self.referring = handle.getMapState("left", f"key {self.key}", value)
+        self.row = handle.getValueState("right", f"value {self.right}, timestamp BIGINT")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        right, time = self.row.get() or (None, -1)
+        changed = False
+        left: dict[Any, tuple[Any, int, bool]] = {}
+        for row in _in_order(rows):
+            if row.answer is None:
+                changed, right = True, row.right
+                time = row.timestamp if right is not None else -1
+                left = {each: (*known[:2], True) for each, known in left.items()}
+                continue
+            if row.left is not None and row.foreign_key is not None:
+                self.referring.updateValue((row.key,), (row.left, row.timestamp))
+            else:
+                self.referring.removeKey((row.key,))
+            if row.answer == "never":
+                left.pop(row.key, None)
+            else:
+                always = row.answer == "always" or left.get(row.key, (None, -1, False))[-1]
+                left[row.key] = (row.left, row.timestamp, always)
+        if changed:
+            for (each,), known in self.referring.iterator():
+                left.setdefault(each, (*known, True))
+            if right is None:
+                self.row.clear()
+            else:
+                self.row.update((right, time))
+        for each, (value, since, always) in left.items():
+            if always or right is not None:
+                yield Row(key=each, left=value, right=right, timestamp=max(since, time))
+
+    def close(self) -> None:
+        """Nothing is open between micro-batches."""
+
+
+def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
+    """The records of each topic by their offsets; of several topics the earliest first."""
+    topics: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.offset):
+        topics.setdefault(row.topic, []).append(row)
+    return merge(*topics.values(), key=lambda row: row.timestamp)
+
+
+def topology(kafka: Kafka) -> None:
+    """orders-of-customers."""
+
+    # Orders
+    orders = (
+        kafka.read("orders")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "from_json(CAST(value AS STRING), 'customer STRING, cents BIGINT', map('mode', "
+            "'FAILFAST')) AS value",
+            "timestamp",
+            "offset",
+            "partition",
+            "topic",
+        )
+        .where("key IS NOT NULL")
+    )
+
+    # Customers
+    customers = (
+        kafka.read("customers")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "from_json(CAST(value AS STRING), 'name STRING', map('mode', 'FAILFAST')) AS value",
+            "timestamp",
+            "offset",
+            "partition",
+            "topic",
+        )
+        .where("key IS NOT NULL")
+    )
+
+    # With the customer
+    with_the_customer_references = (
+        orders.selectExpr(
+            "key",
+            "value AS left",
+            "CASE WHEN value IS NOT NULL THEN CAST(value.customer AS STRING) END AS foreign_key",
+            "unix_millis(timestamp) AS timestamp",
+            "offset",
+            "topic",
+        )
+        .groupBy("key")
+        .transformWithState(
+            References("left", "STRING"),
+            outputStructType="foreign_key STRING, key STRING, left STRUCT<customer: STRING, "
+            "cents: BIGINT>, answer STRING, offset BIGINT, topic STRING, "
+            "timestamp BIGINT",
+            outputMode="append",
+            timeMode="none",
+        )
+    )
+    with_the_customer = (
+        with_the_customer_references.unionByName(
+            customers.selectExpr(
+                "key AS foreign_key",
+                "value AS right",
+                "unix_millis(timestamp) AS timestamp",
+                "offset",
+                "topic",
+            ),
+            allowMissingColumns=True,
+        )
+        .groupBy("foreign_key")
+        .transformWithState(
+            ForeignKeyJoin(
+                "STRING", "STRUCT<customer: STRING, cents: BIGINT>", "STRUCT<name: STRING>"
+            ),
+            outputStructType="key STRING, left STRUCT<customer: STRING, cents: BIGINT>, right "
+            "STRUCT<name: STRING>, timestamp BIGINT",
+            outputMode="append",
+            timeMode="none",
+        )
+        .selectExpr(
+            "key",
+            "CASE WHEN left IS NOT NULL THEN named_struct('name', right.name, 'cents', "
+            "left.cents) END AS value",
+            "timestamp_millis(timestamp) AS timestamp",
+        )
+    )
+
+    kafka.write(
+        with_the_customer.selectExpr(
+            "key", "to_json(value, map('ignoreNullFields', 'false')) AS value"
+        ),
+        "out",
+        topic="orders-with-customer",
+    )
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = (
+        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .getOrCreate()
+    )
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()

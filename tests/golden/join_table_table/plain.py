@@ -1,0 +1,220 @@
+r"""accounts, as Spark Structured Streaming.
+
+Run it with Spark's Kafka package:
+
+    spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION job.py \
+        --bootstrap-servers HOST:PORT --checkpoint FOLDER
+"""
+
+import argparse
+from collections.abc import Iterator
+from heapq import merge
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+
+class Kafka:
+    """Topics as streaming DataFrames, and streaming DataFrames to topics."""
+
+    def __init__(
+        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
+    ) -> None:
+        self.spark = spark
+        self.bootstrap_servers = bootstrap_servers
+        self.checkpoint = checkpoint
+        self.available_now = available_now
+
+    def read(
+        self, *topics: str, pattern: str | None = None, starting: str = "earliest"
+    ) -> DataFrame:
+        """The records of topics, as they arrive."""
+        subscription = "subscribePattern" if pattern else "subscribe"
+        return (
+            self.spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option(subscription, pattern or ",".join(topics))
+            .option("startingOffsets", starting)
+            .option("includeHeaders", "true")
+            .load()
+        )
+
+    def table(self, topic: str) -> DataFrame:
+        """All records that are on a topic when a micro-batch runs."""
+        return (
+            self.spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("subscribe", topic)
+            .load()
+        )
+
+    def write(
+        self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
+    ) -> None:
+        """Starts a query that writes rows to a topic, by default the one that each row names."""
+        query = (
+            rows.writeStream.format("kafka")
+            .queryName(name)
+            .outputMode(mode)
+            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .option("checkpointLocation", f"{self.checkpoint}/{name}")
+        )
+        self._start(query.option("topic", topic) if topic else query)
+
+    def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
+        """Starts a query that prints rows."""
+        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+
+    def _start(self, query: DataStreamWriter) -> None:
+        if self.available_now:
+            query.trigger(availableNow=True).start().awaitTermination()
+        else:
+            query.start()
+
+
+class TableJoin(StatefulProcessor):
+    """Keeps the row of a key on both sides, and emits both after each change."""
+
+    def __init__(self, how: str, left: str, right: str) -> None:
+        self.how = how
+        self.types = {"left": left, "right": right}
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.states = {
+            side: handle.getValueState(side, f"value {type_}, timestamp BIGINT")
+            for side, type_ in self.types.items()
+        }
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        kept = {side: state.get() or (None, -1) for side, state in self.states.items()}
+        for row in _in_order(rows):
+            value, (before, _) = row[row.side], kept[row.side]
+            other, time = kept["right" if row.side == "left" else "left"]
+            kept[row.side] = (value, row.timestamp) if value is not None else (None, -1)
+            alone = self.how == "outer" or (self.how == "left" and row.side == "left")
+            if other is not None or (alone and (value is not None or before is not None)):
+                yield Row(
+                    key=row.key,
+                    left=kept["left"][0],
+                    right=kept["right"][0],
+                    timestamp=max(row.timestamp, time),
+                )
+        for side, state in self.states.items():
+            if kept[side][0] is None:
+                state.clear()
+            else:
+                state.update(kept[side])
+
+    def close(self) -> None:
+        """Nothing is open between micro-batches."""
+
+
+def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
+    """The records of each topic by their offsets; of several topics the earliest first."""
+    topics: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row.offset):
+        topics.setdefault(row.topic, []).append(row)
+    return merge(*topics.values(), key=lambda row: row.timestamp)
+
+
+def topology(kafka: Kafka) -> None:
+    """accounts."""
+
+    # Names
+    names = (
+        kafka.read("names")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "CAST(value AS STRING) AS value",
+            "timestamp",
+            "offset",
+            "partition",
+            "topic",
+        )
+        .where("key IS NOT NULL")
+    )
+
+    # Balances
+    balances = (
+        kafka.read("balances")
+        .selectExpr(
+            "CAST(key AS STRING) AS key",
+            "CASE WHEN length(value) = 8 THEN CAST(conv(hex(value), 16, -10) AS BIGINT) WHEN "
+            "value IS NOT NULL THEN raise_error('value is not 8 bytes long') END AS value",
+            "timestamp",
+            "offset",
+            "partition",
+            "topic",
+        )
+        .where("key IS NOT NULL")
+    )
+
+    # Account
+    account = (
+        names.selectExpr(
+            "'left' AS side",
+            "key",
+            "value AS left",
+            "unix_millis(timestamp) AS timestamp",
+            "offset",
+            "topic",
+        )
+        .unionByName(
+            balances.selectExpr(
+                "'right' AS side",
+                "key",
+                "value AS right",
+                "unix_millis(timestamp) AS timestamp",
+                "offset",
+                "topic",
+            ),
+            allowMissingColumns=True,
+        )
+        .groupBy("key")
+        .transformWithState(
+            TableJoin("outer", "STRING", "BIGINT"),
+            outputStructType="key STRING, left STRING, right BIGINT, timestamp BIGINT",
+            outputMode="append",
+            timeMode="none",
+        )
+        .selectExpr(
+            "key",
+            "CASE WHEN left IS NOT NULL OR right IS NOT NULL THEN named_struct('owner', key, "
+            "'name', left, 'balance', coalesce(right, 0L)) END AS value",
+            "timestamp_millis(timestamp) AS timestamp",
+        )
+    )
+
+    kafka.write(
+        account.selectExpr("key", "to_json(value, map('ignoreNullFields', 'false')) AS value"),
+        "out",
+        topic="accounts",
+    )
+
+
+def main() -> None:
+    """Runs the topology on a broker until a query ends."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bootstrap-servers", required=True)
+    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    options = parser.parse_args()
+    spark = (
+        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config(
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .getOrCreate()
+    )
+    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
+    topology(kafka)
+    if not options.available_now:
+        spark.streams.awaitAnyTermination()
+
+
+if __name__ == "__main__":
+    main()
