@@ -71,10 +71,11 @@ def unexplained(
     if cut == "each" and LAST.intersection(codes):
         _last_of_each_line(wanted)
         _last_of_each_line(found)
-    if "plain_order" in codes:
+    left = differences(expected, found, cut)
+    if left and "plain_order" in codes:
         _sort(wanted, cut)
         _sort(found, cut)
-    left = differences(expected, found, cut)
+        left = differences(expected, found, cut)
     explained = RECORDS if cut == "each" else RECORDS | {"plain_fold_order"}
     return [] if explained.intersection(codes) else left
 

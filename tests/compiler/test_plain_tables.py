@@ -154,7 +154,8 @@ class ForeignKeys:
             self.offset += 1
             at = {"timestamp": self.offset, "offset": self.offset, "topic": side}
             if side == "left":
-                left[key].append(Row(key=key, left=value, foreign_key=value and value[0], **at))
+                reference = value[0] if value and value != "none" else None
+                left[key].append(Row(key=key, left=value, foreign_key=reference, **at))
             else:
                 right = Row(foreign_key=key, right=value, key=None, left=None, answer=None, **at)
                 by_foreign_key[key].append(right)
@@ -185,6 +186,9 @@ def test_a_left_join_answers_every_change() -> None:
     assert left.test(("left", "1", "y"), ("left", "1", "x"), ("right", "x", "X")) == {
         "1": ("x", "X")
     }
+    assert left.test(("left", "1", "none"), ("left", "1", "y")) == {"1": ("y", None)}
+    assert left.test(("left", "1", "none")) == {"1": ("none", None)}
+    assert left.test(("left", "1", "x"), ("left", "1", "none")) == {"1": ("none", None)}
     assert left.test(("left", "1", None)) == {"1": (None, None)}
     assert left.test(("left", "1", None)) == {}
 

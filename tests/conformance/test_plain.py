@@ -39,8 +39,8 @@ SHOWN: dict[str, tuple[str, str]] = {
     "plain_processor_fields": ("M53", "each"),
     "plain_one_source": ("D52", "each"),
     "plain_first_update": ("C50", "each"),
-    "plain_unchanged": ("D03", "each"),
-    "plain_fold_order": ("H51", "all"),
+    "plain_unchanged": ("plain-unchanged", "each"),
+    "plain_fold_order": ("C52", "all"),
     "plain_stream_time": ("plain-stream-time", "each"),
 }
 IN_ORDER = sorted(path.stem for path in (HERE / "scenarios").glob("*.json"))

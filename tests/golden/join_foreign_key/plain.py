@@ -88,13 +88,13 @@ class References(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         exists, (before,) = self.state.exists(), self.state.get() or (None,)
         for row in _in_order(rows):
-            now, moves = row.foreign_key, before not in (None, row.foreign_key)
+            now, left = row.foreign_key, self.how == "left"
+            moves = before != now and (before is not None or (left and exists))
             if moves:
-                deletes = self.how == "inner" and now is None
+                deletes = now is None and not left
                 yield self.change(row, before, None, "always" if deletes else "never")
-            if now is not None or (self.how == "left" and (exists or row.left is not None)):
-                always = moves or self.how == "left"
-                yield self.change(row, now, row.left, "always" if always else "found")
+            if now is not None or (left and (exists or row.left is not None)):
+                yield self.change(row, now, row.left, "always" if moves or left else "found")
             exists, before = row.left is not None, now
         if exists:
             self.state.update((before,))
