@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -74,6 +75,14 @@ class Kafka:
         self._whole: frozenset[str] = frozenset()
         self._partitions: Mapping[str, int] = {}
         self._beginner: Begins | None = None
+        self._ends: dict[str, str] | None = None
+
+    def notes_ends(self, file: Path, stream: str) -> None:
+        """Have the sink note where the output topics end after each micro-batch.
+
+        `stream`: folder of the query in the checkpoint.
+        """
+        self._ends = {"file": str(file.absolute()), "stream": stream}
 
     def begin_at(self, beginner: Begins) -> None:
         """Begin a query without a checkpoint at the offsets that are found by this."""
@@ -198,6 +207,7 @@ class Kafka:
             "graph": graph,
             "real_time": self.real_time,
             "record_handlers": [each.as_json() for each in self.record_handlers],
+            **({} if self._ends is None else {"outputs": self._ends}),
         }
         return str(columns.gateway().KafkaSink.register(json.dumps(options)))
 

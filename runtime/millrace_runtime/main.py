@@ -21,6 +21,7 @@ from millrace_runtime.driving import Driving
 from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
+from millrace_runtime.following import Following
 from millrace_runtime.options import checked
 from millrace_runtime.standby import Standby
 from millrace_runtime.starter import Stages, Starter
@@ -110,6 +111,18 @@ def parser(name: str) -> argparse.ArgumentParser:
         metavar="DIR",
         help="prepare the start, create the file ready in this folder, then wait for a file go "
         "in it and for the checkpoint's lock, whose descriptor is in MILLRACE_LOCK",
+    )
+    p.add_argument(
+        "--follow",
+        metavar="DIR",
+        help="the checkpoint folder of a running job: process the records that it has processed, "
+        "and no others, so that the outputs of both can be compared",
+    )
+    p.add_argument(
+        "--copy-state",
+        action="store_true",
+        help="with --follow: begin with a copy of that job's state and where it is now, instead "
+        "of with empty stores and the first records",
     )
     p.add_argument(
         "--master", default=None, help="Spark master (default: SPARK_MASTER, or local[*])"
@@ -242,7 +255,8 @@ def _run(
         held = lease.taken(
             arguments.checkpoint, arguments.run, lambda error: _fenced(error, report)
         )
-        Driving(starter, arguments, stopping, report, stages).run()
+        driving = Following if arguments.follow else Driving
+        driving(starter, arguments, stopping, report, stages).run()
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):

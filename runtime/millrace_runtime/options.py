@@ -37,13 +37,7 @@ def checked(arguments: argparse.Namespace) -> None:
             raise _invalid("--spark-config", setting, "KEY=VALUE")
     if not _INTERVAL.fullmatch(arguments.trigger):
         raise _invalid("--trigger", arguments.trigger, "an interval such as “5 seconds”")
-    if arguments.real_time:
-        if arguments.available_now:
-            raise MillraceError(
-                "option_invalid",
-                "--available-now and --real-time cannot be used together.",
-            )
-        real_time.batch_ms(arguments.real_time)
+    _mode(arguments)
     if arguments.max_records < 1:
         raise _invalid("--max-records", str(arguments.max_records), "1 or more")
     if arguments.master and not _MASTER.fullmatch(arguments.master):
@@ -55,6 +49,23 @@ def checked(arguments: argparse.Namespace) -> None:
     folder = storage.folder_of(arguments.checkpoint)
     if isinstance(folder, Path):
         _writable(folder)
+
+
+def _mode(arguments: argparse.Namespace) -> None:
+    if arguments.real_time:
+        if arguments.available_now:
+            raise MillraceError(
+                "option_invalid",
+                "--available-now and --real-time cannot be used together.",
+            )
+        real_time.batch_ms(arguments.real_time)
+    if arguments.follow and (arguments.real_time or not storage.is_local(arguments.checkpoint)):
+        raise MillraceError(
+            "option_invalid",
+            "--follow requires micro-batches and a checkpoint in a local folder.",
+        )
+    if arguments.copy_state and not arguments.follow:
+        raise MillraceError("option_invalid", "--copy-state requires --follow.")
 
 
 def _invalid(option: str, found: str, needed: str) -> MillraceError:

@@ -8,14 +8,18 @@ import os
 import sys
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from millrace_runtime import real_time
 from millrace_runtime.lost_offsets import Settled
 from millrace_runtime.options import kafka_options
+from millrace_runtime.shadow import ENDS
 from millrace_runtime.storage import folder_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from millrace_runtime.beginnings import Beginner, Beginning
     from millrace_runtime.checkpoint import Mover
     from millrace_runtime.dsl.readers import Outside
@@ -64,6 +68,8 @@ class Starter:
     state: StateOpening | None = None
     #: what the last start found of offsets that the broker does not have any more
     settled: Settled = dataclasses.field(default_factory=Settled)
+    #: writes the offsets of a planned micro-batch: location of the query, Kafka, job
+    planner: Callable[[str, Kafka, Job], None] | None = None
 
     def _opened(self, *, empty: bool) -> StateOpening:
         """The job's state schema, compared with the checkpoint's unless its stores are empty."""
@@ -117,7 +123,10 @@ class Starter:
         return move
 
     def start(self, mode: str) -> Any:
-        """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`."""
+        """The query: `continuous` and `available now` in micro-batches, `catch up`, `real time`.
+
+        `planned`: one micro-batch, whose offsets are written before it starts (`shadow`).
+        """
         from millrace_runtime import beginnings, checkpoint, outputs, record_handlers
         from millrace_runtime.job import Job
         from millrace_runtime.kafka import Kafka
@@ -168,6 +177,11 @@ class Starter:
         )  # fmt: skip
         self._settle(kafka, plan.graph, location)
         checkpoint.copy_notes(arguments.checkpoint, arguments.notes)
+        if self.planner is not None:
+            self.planner(location, kafka, job)
+        folder = folder_of(arguments.checkpoint)
+        if isinstance(folder, Path):
+            kafka.notes_ends(folder / ENDS, location.rpartition("/")[2])
         self.stages.done("state")
         if mode == "real time":
             real_time.check_slots(self.spark, job, found)
@@ -182,6 +196,8 @@ class Starter:
             writer = writer.trigger(realTime=duration)  # type: ignore[call-overload] # not in types
         elif mode == "continuous":
             writer = writer.trigger(processingTime=arguments.trigger)
+        elif mode == "planned":
+            writer = writer.trigger(once=True)
         else:
             writer = writer.trigger(availableNow=True)
         query = writer.start()

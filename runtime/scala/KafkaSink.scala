@@ -34,7 +34,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * The sink of a deployment (py4j): `register(options)` gives a name; a query writes to it by
  * `format(KafkaSink.format).option("sink", name)`. options: `{"bootstrap_servers", "client": {Kafka client settings},
  * "run", "guarantee": "at_least_once" | "exactly_once", "graph": the task graph, "real_time": bool, "record_handlers":
- * see [[StreamTasks]]}`.
+ * see [[StreamTasks]], "outputs": optional, see [[SinkEnds]]}`.
  *
  * Records keep their timestamps and headers; a null value is a tombstone; the partition is the row's, that of the
  * windowed key's inner key, or the one that Kafka's default partitioner gives to the key [PL8].
@@ -86,7 +86,8 @@ object KafkaSink {
         plain,
         Graph.settings(j.path("graph")),
         statistics,
-        RecordHandlers.parse(j.path("record_handlers"))
+        RecordHandlers.parse(j.path("record_handlers")),
+        SinkEnds.of(j.path("outputs"), client)
       )
     )
     name
@@ -220,7 +221,8 @@ private[millrace] final case class SinkSettings(
     plain: Map[Int, PlainSink],
     settings: Settings,
     statistics: RunAccumulator,
-    records: RecordHandlers
+    records: RecordHandlers,
+    @transient ends: SinkEnds
 )
 
 /** Found by Spark by its name. */
@@ -261,12 +263,16 @@ private[millrace] final class KafkaStreamingWrite(sink: SinkSettings, query: Str
   override def useCommitCoordinator: Boolean = true
 
   /** A batch with a record that stopped a task is written up to there, and not done. */
-  override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit =
+  override def commit(epoch: Long, messages: Array[WriterCommitMessage]): Unit = {
     messages.collectFirst { case w: Written if w.fault != null => throw new StreamStopped(w.fault) }
+    if (sink.ends != null) sink.ends.note(epoch, messages.collect { case w: Written => w })
+  }
   override def abort(epoch: Long, messages: Array[WriterCommitMessage]): Unit = ()
 }
 
-private[millrace] final class Written(val fault: String) extends WriterCommitMessage
+/** `ends`: what was written where; `incomplete`: and more, which an earlier attempt at the batch wrote. */
+private[millrace] final class Written(val fault: String, val ends: Array[WrittenEnd], val incomplete: Boolean)
+    extends WriterCommitMessage
 
 private[millrace] final class KafkaWriterFactory(sink: SinkSettings, query: String) extends StreamingDataWriterFactory {
   override def createWriter(partition: Int, task: Long, epoch: Long): DataWriter[InternalRow] =
@@ -286,6 +292,8 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
   /** Rows of this batch, those that an earlier attempt wrote included. */
   private var rows = 0L
   private var fault: String = _
+  private val ends = new WrittenEnds
+  private var skipped = false
   @volatile private var error: Exception = _
 
   override def write(r: InternalRow): Unit = {
@@ -369,10 +377,11 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
       record: String => ProducerRecord[Array[Byte], Array[Byte]]
   ): Unit = {
     if (producer == null) start(r, own)
-    if (!written) {
+    if (written) skipped = true
+    else {
       if (tx != null && !tx.open) { fenced(producer.beginTransaction()); tx.open = true }
       topic = to
-      fenced(producer.send(record(to), (_, e) => if (e != null && error == null) error = e))
+      fenced(producer.send(record(to), (m, e) => if (e == null) ends.add(m) else if (error == null) error = e))
     }
     rows += 1
   }
@@ -415,7 +424,7 @@ private[millrace] final class KafkaWriter(sink: SinkSettings, query: String, par
       tx.marker = done
     }
     sink.statistics.add(report)
-    new Written(fault)
+    new Written(fault, ends.found, skipped || ends.unknown)
   }
 
   override def abort(): Unit = if (tx != null && tx.open) {

@@ -75,6 +75,7 @@ class Changing:
         from millrace_runtime import columns, main, starter
         from millrace_runtime.driving import Driving
         from millrace_runtime.explaining import explain
+        from millrace_runtime.following import Following
 
         compilation = compile_document(document, self.analyzer).require()
         folder.mkdir(exist_ok=True)
@@ -92,7 +93,8 @@ class Changing:
             state_schema(compilation),
         )  # fmt: skip
         try:
-            Driving(job, arguments, until or threading.Event(), told, stages).run()
+            driving = Following if arguments.follow else Driving
+            driving(job, arguments, until or threading.Event(), told, stages).run()
         except Exception as error:
             raise explain(error) from error
         finally:

@@ -1,0 +1,292 @@
+"""A shadow: a job that follows another one's checkpoint, so that their outputs can be compared.
+
+It reads the same records as the deployment that it follows, never more: each of its micro-batches
+ends where one of the deployment's ended. The deployment is not changed and does not wait: its
+checkpoint is only read. Both jobs note where their output topics ended (`ENDS`, written by the
+sink); `shadow.json` has the two at offsets that both have reached.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from millrace_runtime import topics
+from millrace_runtime.checkpoint_files import Places, places_in, write_notes
+from millrace_runtime.errors import MillraceError
+from millrace_runtime.state_moving import Read, last_batch, reads_of
+
+#: Where the output topics of a job ended after its last micro-batch.
+ENDS = "outputs.json"
+#: What a shadow has reached: `began`, `planned` and `reached`.
+REACHED = "shadow.json"
+NOTES = "stores.json"
+#: How often a shadow looks for a micro-batch of the deployment.
+LOOK_SECONDS = 1.0
+_VERSION = re.compile(r"(\d+)(?:_[0-9a-f-]+)?\.(?:zip|changelog)")
+
+
+@dataclasses.dataclass(frozen=True)
+class Done:
+    """A micro-batch of a deployment that is done.
+
+    `places`: offsets of the records to come; `ends`: of each output topic and partition the first
+    offset that was ever noted and the one behind the last record.
+    """
+
+    stream: str
+    batch: int
+    places: Places
+    ends: dict[str, dict[str, list[int]]]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `shadow.json` has it."""
+        return dataclasses.asdict(self)
+
+
+def done_by(folder: Path) -> Done | None:
+    """The last micro-batch of the deployment with this checkpoint; None where it is not known."""
+    noted = _read(folder / ENDS)
+    if not noted:
+        return None
+    stream, batch = folder / noted["stream"], int(noted["batch"])
+    if not (stream / "commits" / str(batch)).exists():
+        return None  # written, but not yet committed
+    try:
+        places = places_in(stream / "offsets" / str(batch))
+    except OSError:
+        return None
+    return Done(noted["stream"], batch, places, noted["ends"])
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def copy_state(origin: Path, folder: Path, done: Done) -> None:
+    """Give a job the checkpoint that another one had after a micro-batch, under a query id.
+
+    Files of the state never change once they are written, so they are linked where both folders
+    are in one file system. Files of later micro-batches are left out.
+    """
+    notes = _read(origin / NOTES)
+    if notes.get("stream", "stream") != done.stream:
+        raise MillraceError(
+            "shadow_not_possible",
+            "The state of the running deployment is being moved. Try again after its next batch.",
+        )
+    source, target = origin / done.stream, folder / "stream"
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for name in ("offsets", "commits"):
+        (target / name).mkdir()
+        for file in (source / name).glob("[0-9]*"):
+            if file.name.isdecimal() and int(file.name) <= done.batch:
+                _copied(file, target / name / file.name, link=False)
+    for file in (source / "sources").rglob("*"):
+        if file.is_file() and not file.name.startswith("."):
+            _copied(file, target / file.relative_to(source), link=False)
+    for file in (source / "state").rglob("*"):
+        version = _VERSION.fullmatch(file.name)
+        late = version is not None and int(version[1]) > done.batch + 1
+        if file.is_file() and not file.name.startswith(".") and not late:
+            _copied(file, target / file.relative_to(source), link=True)
+    _new_query(target)
+    left = {name: value for name, value in notes.items() if name not in ("kept", "begun")}
+    write_notes(folder / NOTES, {**left, "stream": "stream"})
+
+
+def _copied(file: Path, to: Path, *, link: bool) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if link:
+            try:
+                os.link(file, to)
+            except OSError as error:
+                if isinstance(error, FileNotFoundError):
+                    raise
+                shutil.copyfile(file, to)
+        else:
+            shutil.copyfile(file, to)
+    except FileNotFoundError:
+        return  # deleted meanwhile, as files of old batches are
+
+
+def _new_query(stream: Path) -> None:
+    """Transactions are named by the query's id: two jobs must not have the same."""
+    stream.mkdir(parents=True, exist_ok=True)
+    (stream / "metadata").write_text(json.dumps({"id": str(uuid.uuid4())}), encoding="utf-8")
+
+
+@dataclasses.dataclass
+class Shadow:
+    """What a shadow does next. `origin`: checkpoint of the deployment; `folder`: its own."""
+
+    origin: Path
+    folder: Path
+    #: whether it begins with the deployment's state, and not without rows
+    copies: bool
+    max_records: int
+
+    @property
+    def noted(self) -> dict[str, Any]:
+        """What it has reached."""
+        return _read(self.folder / REACHED)
+
+    def prepare(self) -> bool:
+        """Whether there is something to read; copies the state before the first micro-batch."""
+        if self._unfinished:
+            return True
+        done = done_by(self.origin)
+        if done is None:
+            return False
+        if self.copies and not (self.folder / NOTES).exists():
+            copy_state(self.origin, self.folder, done)
+            self._note(began={"theirs": done.ends, "ours": {}, "places": done.places})
+        reached = self.noted.get("reached") or self.noted.get("began")
+        return reached is None or reached["places"] != done.places
+
+    @property
+    def _unfinished(self) -> bool:
+        noted = self.noted
+        return "planned" in noted and noted["planned"] != noted.get("last")
+
+    def _note(self, **what: Any) -> None:
+        write_notes(self.folder / REACHED, {**self.noted, **what})
+
+    def plan(self, location: str, nodes: Iterable[Mapping[str, Any]], begin: Begin) -> None:
+        """Write which offsets the next micro-batch ends at, as Spark does before it runs one."""
+        stream = Path(location)
+        last, done = last_batch(stream), done_by(self.origin)
+        number = 0 if last is None else last + 1
+        if (stream / "offsets" / str(number)).exists():
+            return  # one that was interrupted: it is run again as it was planned
+        if done is None:
+            raise MillraceError("shadow_not_possible", "The running deployment has no checkpoint.")
+        before = _lines(stream / "offsets" / str(last)) if last is not None else []
+        version, settings, *_ = before or _lines(
+            self.origin / done.stream / "offsets" / str(done.batch)
+        )
+        reads, found = reads_of(nodes), []
+        whole = True
+        for index, read in enumerate(reads):
+            own = json.loads(before[2 + index]) if before else begin.first(read)
+            ends, all_of_it = self._next(own, begin.ends(read, done.places))
+            whole &= all_of_it
+            found.append(json.dumps(ends))
+        if begin.clock:
+            found.append(str(_seconds(stream / "sources" / str(len(reads)) / "0")))
+        if last is None:
+            _new_query(stream)
+        (stream / "offsets").mkdir(exist_ok=True)
+        plan = {"stream": stream.name, "batch": number, "whole": whole, "theirs": done.to_json()}
+        self._note(planned=plan)
+        text = "\n".join([version, _settings(settings, begin.tasks), *found])
+        partial = stream / "offsets" / f".{number}.planned"
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(stream / "offsets" / str(number))
+
+    def _next(self, own: Places, ends: Places) -> tuple[Places, bool]:
+        """Up to `max_records` more records, and whether that is all up to the ends."""
+        behind = [
+            (topic, number)
+            for topic, partitions in ends.items()
+            for number, end in partitions.items()
+            if end > own.get(topic, {}).get(number, 0)
+        ]
+        share = max(1, self.max_records // max(1, len(behind)))
+        found: Places = {topic: dict(partitions) for topic, partitions in own.items()}
+        whole = True
+        for topic, partitions in ends.items():
+            for number, end in partitions.items():
+                at = own.get(topic, {}).get(number, 0)
+                if end < at:
+                    raise MillraceError(
+                        "shadow_overtaken",
+                        f"The running deployment was started at an earlier offset of "
+                        f"{topic}-{number} ({end}, after {at}): the outputs can no longer be "
+                        "compared. End the shadow and start another one.",
+                    )
+                found.setdefault(topic, {})[number] = min(end, at + share)
+                whole &= end <= at + share
+        return found, whole
+
+    def done(self) -> None:
+        """The micro-batch that was planned is committed: note what both have written."""
+        plan = self.noted.get("planned")
+        own = done_by(self.folder)
+        if plan is None or own is None or own.batch != plan["batch"]:
+            return
+        theirs = plan["theirs"]
+        both = {"theirs": theirs["ends"], "ours": own.ends, "places": theirs["places"]}
+        what: dict[str, Any] = {"last": plan}
+        if plan["whole"]:
+            what["reached"] = {**both, "at": int(time.time() * 1000)}
+            if "began" not in self.noted:
+                what["began"] = both  # it has read what the deployment had read before it
+        self._note(**what)
+
+
+@dataclasses.dataclass(frozen=True)
+class Begin:
+    """What a plan needs of the job. `clock`: the wall clock is the last of its sources."""
+
+    session: Any
+    client: Mapping[str, str]
+    tasks: int
+    clock: bool
+
+    def first(self, read: Read) -> Places:
+        """Where a query without a checkpoint begins with a source: at the first records."""
+        held = topics.ranges(self.session, self.client, self._names(read))
+        return {
+            topic: {number: first for number, (first, _) in partitions.items()}
+            for topic, partitions in held.items()
+        }
+
+    def ends(self, read: Read, theirs: Places) -> Places:
+        """How far a source is to be read; what the deployment does not read, up to its end."""
+        names = self._names(read)
+        others = [name for name in names if name not in theirs]
+        found = topics.ends(self.session, dict(self.client), others) if others else {}
+        return {**{name: theirs[name] for name in names if name in theirs}, **found}
+
+    def _names(self, read: Read) -> list[str]:
+        named = dict.fromkeys(read.topics)
+        for pattern in read.patterns:
+            found = topics.matching(self.session, dict(self.client), pattern)
+            named |= dict.fromkeys(name for name in found if not name.startswith("__"))
+        return list(named)
+
+
+def _lines(offsets: Path) -> list[str]:
+    return offsets.read_text(encoding="utf-8").splitlines()
+
+
+def _settings(line: str, tasks: int) -> str:
+    """Spark's settings of a micro-batch, as of now and for so many tasks."""
+    found = json.loads(line)
+    found["batchTimestampMs"] = int(time.time() * 1000)
+    found.setdefault("conf", {})["spark.sql.shuffle.partitions"] = str(tasks)
+    return json.dumps(found)
+
+
+def _seconds(began: Path) -> int:
+    """The offset of Spark's source of ticks: seconds since it began, as its log has it."""
+    try:
+        start = int(began.read_text(encoding="utf-8").splitlines()[-1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return max(0, int(time.time() * 1000) - start) // 1000
