@@ -54,6 +54,13 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             java=False,
         ),
         Command(
+            "shadow",
+            "launcher.deployments",
+            "DEPLOYMENT [--start VERSION | --compare | --cancel | --end]",
+            "Run another version beside a deployment and compare their outputs.",
+            java=False,
+        ),
+        Command(
             "old-state",
             "launcher.deployments",
             "DEPLOYMENT [--delete STATE]",

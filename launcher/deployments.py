@@ -1,4 +1,4 @@
-"""``./millrace old-state`` and ``scale``: a command of the backend, on the data of this machine."""
+"""``./millrace scale``, ``shadow`` and ``old-state``: commands of the backend on its data."""
 
 from __future__ import annotations
 
@@ -49,7 +49,20 @@ def _old_state(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
-PARTS = {"scale": _scale, "old-state": _old_state}
+def _shadow(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--start", type=int, metavar="VERSION", help="start a shadow")
+    what.add_argument("--compare", action="store_true", help="compare the outputs, and wait")
+    what.add_argument("--cancel", action="store_true", help="cancel a comparison")
+    what.add_argument("--end", action="store_true", help="stop and delete the shadow")
+    parser.add_argument(
+        "--empty", action="store_true", help="with --start: empty stores, from the first record"
+    )
+    parser.add_argument("--name", help="with --end: the topology's name, to confirm")
+    parser.add_argument("--json", action="store_true", help="print as JSON")
+
+
+PARTS = {"scale": _scale, "shadow": _shadow, "old-state": _old_state}
 
 
 def environment() -> dict[str, str]:

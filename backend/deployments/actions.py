@@ -35,9 +35,10 @@ from deployments.choices import Desired, Observed, StepState
 from deployments.cluster import create_missing
 from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
 from deployments.failed_records import end_decisions
-from deployments.models import Deployment, Observation, waiting_steps
+from deployments.models import Deployment, Observation, Shadow, waiting_steps
 from deployments.old_state import old_states
 from deployments.rows import fresh_step, locked, settings_before, version_numbered
+from deployments.shadows import refuse_shadow
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
@@ -78,7 +79,7 @@ def create_deployment(
             deployment_changed(deployment.pk)
             wake_reconciler(deployment.pk)
     except IntegrityError as error:
-        existing = Deployment.objects.filter(topology=topology).first()
+        existing = Deployment.objects.filter(topology=topology, is_shadow=False).first()
         if existing is None:
             raise
         raise Conflict(
@@ -283,6 +284,7 @@ def request_redeploy(
     decision is missing.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
+    refuse_shadow(deployment)
     version = version_numbered(deployment.topology_id, number)
     if version.pk != deployment.version_id:
         require_tests(version)
@@ -411,6 +413,8 @@ def delete_deployment(actor: User, deployment: Deployment) -> None:
     require(actor, deployment.workspace_id, Role.OPERATOR)
     with transaction.atomic():
         row = locked(deployment.pk)
+        refuse_shadow(row)
+        refuse_while_followed(row)
         refuse_while_it_runs(row)
         audit(
             actor,
@@ -421,6 +425,17 @@ def delete_deployment(actor: User, deployment: Deployment) -> None:
             topology=row.topology.name,
         )
         forget(row)
+
+
+def refuse_while_followed(row: Deployment) -> None:
+    """Raises Conflict for a deployment that has a shadow."""
+    if Shadow.objects.filter(of=row).exists():
+        raise Conflict(
+            "has_shadow",
+            f"The deployment of “{row.topology.name}” has a shadow.",
+            "End it first.",
+            deployment=row.pk,
+        )
 
 
 def refuse_while_it_runs(row: Deployment) -> None:

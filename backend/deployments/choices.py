@@ -150,3 +150,28 @@ class RecordDecision(models.TextChoices):
 
     SKIP = "skip", "Skipped once"
     DEAD_LETTER = "dead_letter", "Sent to the dead letters once"
+
+
+class ShadowStart(models.TextChoices):
+    """What a shadow begins with."""
+
+    RUNNING = "running", "A copy of the running state"
+    EARLIEST = "earliest", "Empty stores, from the first records"
+
+
+class ComparisonState(models.TextChoices):
+    """How far a comparison of outputs is."""
+
+    READING = "reading", "Reading the topics"
+    MATCHING = "matching", "Matching the records"
+    DONE = "done", "Done"
+    CANCELED = "canceled", "Canceled"
+    FAILED = "failed", "Failed"
+
+
+class OutputDifference(models.TextChoices):
+    """How a record of an output topic is not equal."""
+
+    DIFFERING = "differing", "Differs"
+    ONLY_RUNNING = "only_running", "Only from the running version"
+    ONLY_SHADOW = "only_shadow", "Only from the shadow"

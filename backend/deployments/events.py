@@ -33,7 +33,8 @@ def deployment_deleted(deployment: Deployment) -> None:
     reports = list(deployment.runs.values_list("report_id", flat=True))
 
     def forget() -> None:
-        publish(workspace, "deployment.deleted", data, topology=topology)
+        if not deployment.is_shadow:
+            publish(workspace, "deployment.deleted", data, topology=topology)
         keys = [name(each) for each in reports for name in (run_stream, run_snapshot)]
         try:
             if keys:
@@ -54,7 +55,8 @@ def _publish(deployment: int) -> None:
     from deployments.queries import whole
 
     # Read again after the commit: of two events that cross, both then carry the newer state.
-    found = whole(Deployment.objects.filter(pk=deployment)).first()
+    # A shadow is shown with the deployment that it follows, which has not changed.
+    found = whole(Deployment.objects.filter(pk=deployment, is_shadow=False)).first()
     if found is not None:
         publish(
             found.workspace_id,

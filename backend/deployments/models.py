@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +13,15 @@ from django.db.models import Q
 from django.utils import timezone
 from topologies.models import Topology, Version
 
-from deployments.choices import STEPS, Desired, Observed, Outcome, StepState, Target
+from deployments.choices import (
+    STEPS,
+    Desired,
+    Observed,
+    Outcome,
+    ShadowStart,
+    StepState,
+    Target,
+)
 
 
 def waiting_steps() -> list[dict[str, Any]]:
@@ -56,6 +65,8 @@ class Deployment(models.Model):
     draining = models.BooleanField(default=False)
     #: a batch was done: a checkpoint that is not there is gone
     has_state = models.BooleanField(default=False)
+    #: it follows another deployment of the topology (`Shadow`)
+    is_shadow = models.BooleanField(default=False)
     #: +1 with every change, so that an event that comes late is known to be old
     revision = models.PositiveBigIntegerField(default=0)
     created_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
@@ -66,7 +77,11 @@ class Deployment(models.Model):
         ordering: ClassVar = ["-id"]
         constraints: ClassVar = [
             # Two drivers of one design would both write its output topics.
-            models.UniqueConstraint(fields=["topology"], name="one_deployment_per_topology"),
+            models.UniqueConstraint(
+                fields=["topology"],
+                condition=Q(is_shadow=False),
+                name="one_deployment_per_topology",
+            ),
             models.CheckConstraint(
                 condition=Q(desired__in=Desired.values), name="known_desired_state"
             ),
@@ -114,6 +129,37 @@ class Deployment(models.Model):
     def live_run(self) -> Run | None:
         """The run that has not ended, of those fetched beforehand if they were."""
         return next((run for run in self.runs.all() if run.ended_at is None), None)
+
+
+class Shadow(models.Model):
+    """Another version that processes the records of a deployment, for a comparison of outputs."""
+
+    #: the deployment that follows
+    deployment = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="shadow")
+    #: the one that is followed
+    of = models.OneToOneField(Deployment, on_delete=models.CASCADE, related_name="shadowed_by")
+    start = models.CharField(max_length=10, choices=ShadowStart)
+    #: what the names of its output topics end with
+    suffix = models.CharField(max_length=60)
+    #: it is to be stopped and deleted with its topics
+    ending = models.BooleanField(default=False)
+    #: the last comparison (`comparing`)
+    comparison = models.JSONField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.deployment_id} follows {self.of_id}"
+
+    @property
+    def reached(self) -> dict[str, Any]:
+        """What the driver has noted: `began` and `reached`, each with `theirs`, `ours`, `places`.
+
+        `theirs`, `ours`: where the output topics ended; `places`: offsets of the input.
+        """
+        try:
+            found = json.loads((self.deployment.directory / "checkpoint/shadow.json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
 
 class Observation(models.Model):

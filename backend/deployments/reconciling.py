@@ -16,16 +16,17 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 from millrace_backend import redis
+from millrace_backend.errors import Unavailable
 from topologies.topics import topic_failure
 
-from deployments import handover, old_state
+from deployments import comparing, handover, old_state, shadows
 from deployments.beginnings import (
     beginning_without,
     request_of,
 )
 from deployments.choices import RETURNING, STEPS, Desired, Observed, Outcome, StepState
 from deployments.failed_records import active_decisions
-from deployments.models import Deployment, Run
+from deployments.models import Deployment, Run, Shadow
 from deployments.rows import (
     bump,
     fresh_step,
@@ -35,9 +36,11 @@ from deployments.rows import (
     settings_before,
     version_numbered,
 )
+from deployments.shadows import copies_state, shadow_document
 from deployments.snapshots import (
     DeploymentSnapshot,
     Failure,
+    Follows,
     Outage,
     Process,
     RunSnapshot,
@@ -63,6 +66,7 @@ def due_for_reconcile() -> list[int]:
         restart_requested_at__isnull=True,
     )
     at_rest = Deployment.objects.filter(stopped | failed).exclude(runs__in=live_runs())
+    at_rest = at_rest.exclude(shadow__ending=True)
     due = Deployment.objects.exclude(pk__in=at_rest.values("pk"))
     return list(due.order_by("id").values_list("id", flat=True))
 
@@ -80,11 +84,16 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
     last_epoch = row.runs.aggregate(last=Max("epoch"))["last"] or 0
     forbidden = topic_failure(row.version.document, row.workspace.topic_prefixes)
     outage = row.observation.outage
+    shadow = Shadow.objects.select_related("of").filter(deployment=row).first()
     return DeploymentSnapshot(
         id=row.pk,
         name=row.topology.name,
         version=row.version.number,
-        document=row.version.document,
+        document=(
+            row.version.document
+            if shadow is None
+            else shadow_document(row.version.document, shadow.suffix)
+        ),
         settings=row.settings,
         desired=row.desired,
         observed=row.observation.state,
@@ -105,7 +114,24 @@ def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
         draining=row.draining,
         has_state=row.has_state,
         state_location=row.state_location,
+        follows=None if shadow is None else _follows(shadow),
+        ending=shadow is not None and shadow.ending,
     )
+
+
+def _follows(shadow: Shadow) -> Follows:
+    return Follows(shadow.of.directory / "checkpoint", copies_state=copies_state(shadow))
+
+
+def delete_ended(deployment: int) -> None:
+    """Delete a shadow that has stopped to end, with its topics and its folder.
+
+    Raises ConnectionError where the cluster does not answer.
+    """
+    try:
+        shadows.delete_ended(deployment)
+    except Unavailable as error:
+        raise ConnectionError(error.message) from error
 
 
 def heartbeat(deployment: int) -> None:
@@ -355,6 +381,16 @@ def cold_reason(settings: Mapping[str, Any], *, paused: bool) -> str | None:
     """Why a driver cannot be prepared beside the one that runs, as a sentence (`handover`)."""
     reason = handover.cold_reason(settings, paused=paused)
     return None if reason is None else reason.message
+
+
+def compare_outputs(shadow: int) -> bool:
+    """One step of a comparison of outputs (`comparing`); whether another one is to follow."""
+    return comparing.advance(shadow)
+
+
+def comparisons_due() -> list[int]:
+    """Comparisons of outputs that no worker advances."""
+    return comparing.due()
 
 
 def forget_old_state() -> int:

@@ -63,6 +63,14 @@ class RunSnapshot:
 
 
 @dataclass(frozen=True)
+class Follows:
+    """The checkpoint that a shadow follows, and whether it begins with a copy of its state."""
+
+    checkpoint: Path
+    copies_state: bool
+
+
+@dataclass(frozen=True)
 class DeploymentSnapshot:
     """A deployment as it stood when it was loaded."""
 
@@ -103,6 +111,10 @@ class DeploymentSnapshot:
     has_state: bool = False
     #: the URI of the checkpoint if it does not lie in the directory, which has its notes then
     state_location: str | None = None
+    #: what a shadow follows; None for every other deployment
+    follows: Follows | None = None
+    #: once it has stopped it is deleted, with its topics
+    ending: bool = False
     #: what it waits for, if a part that it needs does not answer
     outage: Outage | None = None
     #: number of the next run, counted over the whole life of the deployment

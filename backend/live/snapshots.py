@@ -53,7 +53,7 @@ def topology_for(scope: Scope, topology: int) -> dict[str, Any] | None:
 def deployments_for(scope: Scope) -> list[dict[str, Any]]:
     """The deployments in reach, the newest first."""
     try:
-        rows = Deployment.objects.filter(workspace=scope.workspace)
+        rows = Deployment.objects.filter(workspace=scope.workspace, is_shadow=False)
         if scope.topology is not None:
             rows = rows.filter(topology=scope.topology)
         found = whole_deployments(rows)[:MOST_DEPLOYMENTS]

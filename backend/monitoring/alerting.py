@@ -44,7 +44,8 @@ def check_all(now: datetime | None = None) -> None:
     if not rules:
         return
     workspaces = {rule.workspace_id for rule in rules}
-    rows = Deployment.objects.filter(workspace__in=workspaces).select_related("observation", "seen")
+    rows = Deployment.objects.filter(workspace__in=workspaces, is_shadow=False)
+    rows = rows.select_related("observation", "seen")
     deployments = list(rows.defer("settings", "state_decisions", "beginning"))
     for deployment in deployments:
         about = [rule for rule in rules if concerns(rule, deployment)]

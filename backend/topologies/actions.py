@@ -75,13 +75,14 @@ def delete_topology(actor: User, topology: Topology) -> None:
     Raises Conflict while it is deployed and runs, and Forbidden where a deployment would go with
     it and the actor is no operator.
     """
-    from deployments.actions import forget, refuse_while_it_runs
+    from deployments.actions import forget, refuse_while_followed, refuse_while_it_runs
 
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
         Topology.objects.select_for_update().filter(pk=topology.pk).first()
         for deployment in topology.deployments.select_related("topology", "observation"):
             require(actor, topology.workspace_id, Role.OPERATOR)
+            refuse_while_followed(deployment)
             refuse_while_it_runs(deployment)
             forget(deployment)
         audit(

@@ -25,9 +25,9 @@ def whole(topologies: QuerySet[Topology], reader: User) -> QuerySet[Topology]:
         .prefetch_related(
             Prefetch(
                 "deployments",
-                Deployment.objects.select_related("observation", "version").defer(
-                    "version__document"
-                ),
+                Deployment.objects.filter(is_shadow=False)
+                .select_related("observation", "version")
+                .defer("version__document"),
             )
         )
     )

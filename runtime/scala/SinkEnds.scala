@@ -26,7 +26,7 @@ private[millrace] final class WrittenEnds {
       val end = ends.find(e => e.partition == m.partition && e.topic == m.topic)
       end match {
         case Some(e) => e.first = math.min(e.first, m.offset); e.end = math.max(e.end, m.offset + 1)
-        case None    => ends += new WrittenEnd(m.topic, m.partition, m.offset, m.offset + 1)
+        case None => ends += new WrittenEnd(m.topic, m.partition, m.offset, m.offset + 1)
       }
     }
   def found: Array[WrittenEnd] = ends.toArray
@@ -34,7 +34,7 @@ private[millrace] final class WrittenEnds {
 
 /**
  * Notes beside a checkpoint where the output topics ended after the last micro-batch, so that another version's outputs
- * for the same input can be compared with them (ADR 26): `{"stream": the query's folder, "batch", "ends": {topic:
+ * for the same input can be compared with them (ADR 27): `{"stream": the query's folder, "batch", "ends": {topic:
  * {partition: [the first offset ever noted, the one behind the last]}}}`. A batch never fails for it.
  */
 private[millrace] final class SinkEnds(file: Path, stream: String, client: Map[String, String]) {

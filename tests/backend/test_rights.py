@@ -74,6 +74,8 @@ BODIES: dict[str, dict[str, Any]] = {
     "deployment_create": {"topology": "{topology}", "version": 1},
     "deployment_redeploy": {"version": 2},
     "deployment_scale": {"cores": 2},
+    "shadow_create": {"version": 2},
+    "shadow_end": {"name": "Orders"},
     "deployment_plan_start": {"version": 2},
     "deployment_failed_record": {
         "decision": "skip",

@@ -96,3 +96,10 @@ def consume(address: str, topic: str, count: int, *, seconds: float = 30) -> lis
     finally:
         consumer.close()
     return found
+
+
+def partitions(address: str, topic: str) -> int | None:
+    """How many partitions a topic has; None where there is none."""
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    found = admin.list_topics(timeout=30).topics.get(topic)
+    return None if found is None else len(found.partitions)

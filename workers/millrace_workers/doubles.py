@@ -205,6 +205,8 @@ class Bench:
     steps: list[tuple[str, str, str | None]] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
     now: float = 1000.0
+    #: a shadow that has ended
+    deleted: bool = False
     #: bytes on the disk
     free: int = 1_000_000_000
     #: why no driver can be prepared beside the one that runs
@@ -256,6 +258,12 @@ class Bench:
                 self.deployment, version=before, fallback=None, state_decisions={}
             )
         return before
+
+    def delete(self) -> None:
+        """A shadow has ended."""
+        if self.topics.away:
+            raise ConnectionError("Kafka at nowhere:1 does not answer")
+        self.deleted = True
 
     def arrived(self) -> None:
         """Nothing falls back any more."""

@@ -50,6 +50,8 @@ def reconcile_due() -> None:
     """Have every deployment looked at that is not at rest."""
     for deployment in reconciling.due_for_reconcile():
         reconcile.apply_async(args=(deployment,), expires=10)
+    for comparison in reconciling.comparisons_due():
+        compare_outputs.apply_async(args=(comparison,), expires=10)
 
 
 @app.task(name="millrace_workers.tasks.record_figures")
@@ -85,6 +87,13 @@ def verify(verification: str) -> None:
 def send_trace(start: Start) -> None:
     """Send the trace of a start that is done or has failed (`traces`)."""
     traces.send(start)
+
+
+@app.task(name="millrace_workers.tasks.compare_outputs")
+def compare_outputs(shadow_id: int) -> None:
+    """Advance a comparison of outputs by a step, and again at once."""
+    if reconciling.compare_outputs(shadow_id):
+        compare_outputs.apply_async(args=(shadow_id,))
 
 
 @app.task(name="millrace_workers.tasks.forget_old_access")
@@ -187,6 +196,10 @@ class DatabaseRecord:
     def fall_back(self) -> int | None:
         """Want again the version that ran before."""
         return reconciling.fall_back(self._deployment.id)
+
+    def delete(self) -> None:
+        """A shadow has ended: its topics, its folder and its row go."""
+        reconciling.delete_ended(self._deployment.id)
 
     def arrived(self) -> None:
         """The wanted version has done its first batch."""

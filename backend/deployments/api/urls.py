@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from deployments.api import change_views, failed_record_views, store_views, views
+from deployments.api import change_views, failed_record_views, shadow_views, store_views, views
 
 urlpatterns = [
     path("metrics", views.MetricsView.as_view()),
@@ -20,6 +20,9 @@ urlpatterns = [
     path("deployments/<int:deployment>/restart", views.RestartView.as_view()),
     path("deployments/<int:deployment>/cancel", views.CancelView.as_view()),
     path("deployments/<int:deployment>/redeploy", change_views.RedeployView.as_view()),
+    path("deployments/<int:deployment>/shadow", shadow_views.ShadowView.as_view()),
+    path("deployments/<int:deployment>/shadow/end", shadow_views.EndShadowView.as_view()),
+    path("deployments/<int:deployment>/shadow/comparison", shadow_views.ComparisonView.as_view()),
     path("deployments/<int:deployment>/scale", change_views.ScaleView.as_view()),
     path("deployments/<int:deployment>/plan", change_views.PlanView.as_view()),
     path(

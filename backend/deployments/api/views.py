@@ -127,7 +127,7 @@ class DeploymentsView(ApiView):
         """One page, newest first."""
         found = workspace_for(self.person, workspace)
         return self.page(
-            whole(Deployment.objects.filter(workspace=found)),
+            whole(Deployment.objects.filter(workspace=found, is_shadow=False)),
             shapes.DeploymentSerializer,
             search=["topology__name"],
         )
@@ -422,7 +422,8 @@ class MetricsView(ApiView):
     @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR}, operation_id="metrics_get")
     def get(self, request: Request) -> HttpResponse:
         """Counters and gauges with the labels workspace, topology and deployment."""
-        rows = whole(visible(Deployment.objects.select_related("workspace"), self.person))
+        followed = Deployment.objects.filter(is_shadow=False).select_related("workspace")
+        rows = whole(visible(followed, self.person))
         try:
             found = exposition(rows.order_by("pk"))
         except RedisError as error:

@@ -457,6 +457,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/shadow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The version that runs beside it, and the last comparison; 404 if there is none. */
+        get: operations["shadow_get"];
+        put?: never;
+        /**
+         * @description Run another version on the same records (operator), with output topics of its own.
+         *
+         *     The running deployment is not changed. 409 if it has a shadow, or if there is not enough
+         *     memory for another driver.
+         */
+        post: operations["shadow_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{deployment}/shadow/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Compare what both have written for the same input offsets (operator).
+         *
+         *     `GET` the shadow for progress and result. 409 while a comparison is going on, or before
+         *     both have written for the same records.
+         */
+        post: operations["shadow_compare"];
+        /** @description Cancel a comparison (operator). */
+        delete: operations["shadow_compare_cancel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deployments/{deployment}/shadow/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Stop the shadow, then delete it with its state and its topics (operator). */
+        post: operations["shadow_end"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/start": {
         parameters: {
             query?: never;
@@ -1586,6 +1649,31 @@ export interface components {
          * @enum {string}
          */
         ColdReason: "memory" | "paused" | "cluster";
+        /** @description What was found in an output topic. */
+        ComparedTopic: {
+            /** @description Offsets that could not be compared because the broker has deleted them. */
+            deleted: number;
+            differing: number;
+            equal: number;
+            examples: components["schemas"]["OutputExample"][];
+            only_running: number;
+            only_shadow: number;
+            /** @description Equal records that are in another order among the records of their key. */
+            reordered: number;
+            /** @description Sinks that write it in either version. */
+            sinks: string[];
+            /** @description As the running version calls it. */
+            topic: string;
+        };
+        /**
+         * @description * `reading` - Reading the topics
+         *     * `matching` - Matching the records
+         *     * `done` - Done
+         *     * `canceled` - Canceled
+         *     * `failed` - Failed
+         * @enum {string}
+         */
+        ComparisonState: "reading" | "matching" | "done" | "canceled" | "failed";
         /** @description A document, the dialect of its code, and a number that the answer repeats. */
         CompileRequestRequest: {
             /**
@@ -1872,6 +1960,11 @@ export interface components {
         /** @description The node being edited, or null. */
         EditedNodeRequest: {
             node: string | null;
+        };
+        /** @description The confirmation to end a shadow. */
+        EndShadowRequest: {
+            /** @description The deployment's name. */
+            name: string;
         };
         /** @description A run, with its end if it has ended. */
         EndedRun: {
@@ -2484,6 +2577,18 @@ export interface components {
             /** @description Null for a tombstone. */
             value: components["schemas"]["NewPartRequest"] | null;
         };
+        /** @description A version to run beside the one that runs. */
+        NewShadowRequest: {
+            /**
+             * @description `running`: a copy of the running deployment's state, from where it is now; `earliest`: empty stores, from the first records of the topics. Outputs are compared from where the running deployment was when the shadow started.
+             *
+             *     * `running` - A copy of the running state
+             *     * `earliest` - Empty stores, from the first records
+             * @default running
+             */
+            start: components["schemas"]["ShadowStart"];
+            version: number;
+        };
         /** @description Name and lifetime of a new token. */
         NewTokenRequest: {
             /** @default 30 */
@@ -2638,6 +2743,51 @@ export interface components {
             dynamic: string | null;
             name: string;
             role: string;
+        };
+        /** @description A comparison of outputs for the same input. */
+        OutputComparison: {
+            error: string | null;
+            /** Format: date-time */
+            finished_at: string | null;
+            readonly from_offsets: {
+                [key: string]: Record<string, never>;
+            };
+            /** @description Offsets that were read. */
+            read: number;
+            running_version: number;
+            shadow_version: number;
+            /** Format: date-time */
+            started_at: string;
+            state: components["schemas"]["ComparisonState"];
+            readonly to_offsets: {
+                [key: string]: Record<string, never>;
+            };
+            topics: components["schemas"]["ComparedTopic"][];
+            total: number;
+        };
+        /**
+         * @description * `differing` - Differs
+         *     * `only_running` - Only from the running version
+         *     * `only_shadow` - Only from the shadow
+         * @enum {string}
+         */
+        OutputDifference: "differing" | "only_running" | "only_shadow";
+        /** @description A record that is not equal. */
+        OutputExample: {
+            key: string | null;
+            kind: components["schemas"]["OutputDifference"];
+            running: components["schemas"]["OutputRecord"] | null;
+            shadow: components["schemas"]["OutputRecord"] | null;
+        };
+        /** @description A record of an output topic. */
+        OutputRecord: {
+            /** @description Names and values in hexadecimal digits. */
+            headers: unknown;
+            offset: number;
+            partition: number;
+            timestamp: number;
+            /** @description The first 2,000 bytes; null for a tombstone. */
+            value: string | null;
         };
         /** @description A parameter of an operator, with all that is needed to render its field. */
         Parameter: {
@@ -3234,6 +3384,34 @@ export interface components {
          * @enum {string}
          */
         Severity: "error" | "warning" | "difference";
+        /** @description The shadow of a deployment. */
+        Shadow: {
+            comparison: components["schemas"]["OutputComparison"] | null;
+            readonly deployment: components["schemas"]["ShadowDeployment"];
+            /** @description It is being stopped and deleted. */
+            ending: boolean;
+            /** Format: date-time */
+            readonly reached_at: string | null;
+            start: components["schemas"]["ShadowStart"];
+            /** @description The names of its output topics end with this. */
+            suffix: string;
+        };
+        /** @description How the driver of a shadow is. */
+        ShadowDeployment: {
+            failure: components["schemas"]["Failure"] | null;
+            /** @description For its runs, logs and metrics. */
+            id: number;
+            observed: components["schemas"]["Observed"];
+            outage: components["schemas"]["Outage"] | null;
+            steps: components["schemas"]["Step"][];
+            version: number;
+        };
+        /**
+         * @description * `running` - A copy of the running state
+         *     * `earliest` - Empty stores, from the first records
+         * @enum {string}
+         */
+        ShadowStart: "running" | "earliest";
         /** @description The token of a one-time link. */
         SignInLinkRequest: {
             token: string;
@@ -4925,6 +5103,162 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Deployment"];
                 };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shadow_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shadow"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shadow_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewShadowRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shadow"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shadow_compare: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OutputComparison"];
+                };
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shadow_compare_cancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shadow_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndShadowRequest"];
+            };
+        };
+        responses: {
+            /** @description No response body */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused */
             default: {

@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
+import IconArrowsDiff from "@tabler/icons-react/dist/esm/icons/IconArrowsDiff.mjs";
 import IconCpu from "@tabler/icons-react/dist/esm/icons/IconCpu.mjs";
 import IconDots from "@tabler/icons-react/dist/esm/icons/IconDots.mjs";
 import IconPlayerPause from "@tabler/icons-react/dist/esm/icons/IconPlayerPause.mjs";
@@ -20,7 +21,7 @@ import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
-import { hideSteps, openScale, openStart, totalOf } from "./steps";
+import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
 
 /** What the deployment does, and what can be done with it. */
 export function DeploymentCard(props: {
@@ -157,7 +158,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Restart")}
           </Button>
-          <Menu position="bottom-start" width={200} withinPortal={false}>
+          <Menu position="bottom-start" width={250} withinPortal={false}>
             <Menu.Target>
               <ActionIcon size={30} aria-label={t("More actions")} data-testid="more-actions">
                 <IconDots size={16} stroke={1.5} />
@@ -182,6 +183,16 @@ function Actions({ deployment }: { deployment: Deployment }) {
                 data-testid="scale-open"
               >
                 {t("Threads and memory…")}
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
+                onClick={() => {
+                  hideSteps();
+                  openShadow(true);
+                }}
+                data-testid="shadow-open"
+              >
+                {t("Compare with another version…")}
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>

@@ -7,6 +7,7 @@ import { notifyError } from "../app/notify";
 import { useNow } from "../runtime/useNow";
 import { ago, bytes, moment } from "../ui/format";
 import { t } from "../ui/i18n";
+import { ConfirmName } from "./ConfirmName";
 import classes from "./deployments.module.css";
 
 /** State of before the last moves and resets, which is kept until a person deletes it. */
@@ -48,7 +49,7 @@ export function OldStates(props: {
   );
 }
 
-/** A second click deletes. It is refused within a day after the state was left. */
+/** The typed name deletes. It is refused within a day after the state was left. */
 function Delete({ deployment, state }: { deployment: number; state: OldState }) {
   const [asked, setAsked] = useState(false);
   const now = useNow(60_000);
@@ -80,19 +81,12 @@ function Delete({ deployment, state }: { deployment: number; state: OldState }) 
     );
   }
   return (
-    <span className={classes.confirm}>
-      <Button
-        color="red"
-        variant="filled"
-        size="compact-sm"
-        loading={remove.isPending}
-        onClick={() => remove.mutate()}
-      >
-        {t("Delete for good")}
-      </Button>
-      <Button variant="subtle" size="compact-sm" onClick={() => setAsked(false)}>
-        {t("Cancel")}
-      </Button>
-    </span>
+    <ConfirmName
+      label={t("Type the name of the topology to delete this state")}
+      action={t("Delete for good")}
+      busy={remove.isPending}
+      onConfirm={() => remove.mutate()}
+      onCancel={() => setAsked(false)}
+    />
   );
 }

@@ -28,6 +28,13 @@ export function openScale(open: boolean): void {
   useScaling.setState({ open });
 }
 
+/** Whether the dialog is open that compares with another version. */
+export const useShadowing = create<{ open: boolean }>()(() => ({ open: false }));
+
+export function openShadow(open: boolean): void {
+  useShadowing.setState({ open });
+}
+
 /** How long a step took, or has been taking; null before it began. Milliseconds. */
 export function lengthOf(step: DeploymentStep, now: number): number | null {
   const from = millis(step.started_at);

@@ -9,7 +9,7 @@ import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
 import { useChange } from "../deployments/change";
-import { useScaling, useStarting } from "../deployments/steps";
+import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import Designer from "../designer/Designer";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
@@ -36,6 +36,7 @@ import { usePageCommands } from "./pageCommands";
 import { usePresenceFeed } from "./usePresence";
 
 const StartDialog = later(async () => (await import("../deployments/StartDialog")).StartDialog);
+const ShadowDialog = later(async () => (await import("../deployments/ShadowDialog")).ShadowDialog);
 const ScaleDialog = later(async () => (await import("../deployments/ScaleDialog")).ScaleDialog);
 const ChangeDialog = later(async () => (await import("../deployments/ChangeDialog")).ChangeDialog);
 const ConflictDialog = later(async () => (await import("./ConflictDialog")).ConflictDialog);
@@ -201,6 +202,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const asked = useChange((state) => state.asked);
   const starting = useStarting((state) => state.open);
   const scaling = useScaling((state) => state.open);
+  const shadowing = useShadowing((state) => state.open);
   usePageCommands({ editor, operator, topology: topology.id, ws });
   useRest();
   useEffect(() => useDesigner.getState().setCatalogue(catalogue), [catalogue]);
@@ -234,6 +236,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
         {conflict === null ? null : <ConflictDialog conflict={conflict} />}
         {starting ? <StartDialog /> : null}
         {scaling ? <ScaleDialog /> : null}
+        {shadowing ? <ShadowDialog /> : null}
         {asked === null ? null : <ChangeDialog key={asked.plan.version} {...asked} />}
       </Suspense>
     </>

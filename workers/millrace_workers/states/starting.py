@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, JobSpec
-from millrace_workers.model import Deployment, Failure, Process
+from millrace_workers.model import Deployment, Failure, Follows, Process
 from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import FELL_BACK, after_end, control, fall_back
@@ -125,6 +125,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             *decisions_of(deployment.state_decisions),
             *beginning_of(deployment.beginning),
             *records_of(deployment.record_decisions),
+            *follows_of(deployment.follows),
         ),
         environment={
             # An address with a password: command lines can be read by all.
@@ -155,6 +156,14 @@ def decisions_of(decisions: Mapping[str, str | dict[str, str]]) -> tuple[str, ..
 def beginning_of(beginning: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The job's command line arguments for where it begins."""
     return () if beginning is None else (f"--begin={json.dumps(beginning, sort_keys=True)}",)
+
+
+def follows_of(follows: Follows | None) -> tuple[str, ...]:
+    """The job's command line arguments for what a shadow follows."""
+    if follows is None:
+        return ()
+    begin = ("--copy-state",) if follows.copies_state else ("--start", "earliest")
+    return ("--follow", str(follows.checkpoint), *begin)
 
 
 def records_of(decisions: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -1,9 +1,16 @@
 """Nothing runs, as wanted."""
 
 from millrace_workers.model import Deployment
+from millrace_workers.outages import Away
 from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Begin anew when the user wants it to run."""
+    """Begin anew when the user wants it to run; a shadow that is to end is deleted."""
+    if deployment.ending:
+        try:
+            tools.record.delete()
+        except ConnectionError as error:
+            raise Away("broker_unreachable", str(error)) from error
+        return None
     return "compiling" if deployment.wants_to_run else None

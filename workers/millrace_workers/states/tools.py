@@ -67,6 +67,10 @@ class Record(Protocol):
         """The wanted version failed before its first batch: want the one before; its number."""
         ...
 
+    def delete(self) -> None:
+        """A shadow has ended: delete it. Raises ConnectionError where Kafka does not answer."""
+        ...
+
     def arrived(self) -> None:
         """The wanted version has done its first batch: nothing falls back any more."""
         ...

@@ -1,0 +1,317 @@
+"""Compares what a shadow and the deployment that it follows have written for the same records.
+
+The drivers note where the output topics ended at offsets of the input that both have reached; what
+was written in between is compared. Workers do it in short steps: they read the topics into a file,
+then match its records (`output_diff`). A step that is repeated does nothing twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from accounts.choices import Role
+from accounts.events import audit
+from accounts.models import User
+from accounts.permissions import require
+from celery import Celery
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from kombu.exceptions import KombuError
+from millrace_backend import kafka
+from millrace_backend.errors import ApiError, Conflict, NotFound
+from records.codecs import decode
+from records.reading import Raw, Scan
+from records.topics import described, ends_of
+from redis.exceptions import RedisError
+
+from deployments.choices import ComparisonState
+from deployments.models import Deployment, Shadow
+from deployments.output_diff import BUCKET, EXAMPLES, RUNNING, SHADOW, Compared, Counts, OutputDiff
+from deployments.shadows import shadow_of
+
+TASK = "millrace_workers.tasks.compare_outputs"
+#: records that one step reads
+STEP = 20_000
+#: a comparison that no worker has advanced for so long is taken up again
+ABANDONED = timedelta(seconds=30)
+_GOING = {ComparisonState.READING, ComparisonState.MATCHING}
+
+#: by partition, from this offset up to, not including, the other
+Ranges = dict[int, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A topic of one side, and what is compared of it. `topic`: as the running version calls it."""
+
+    side: int
+    topic: str
+    name: str
+    ranges: Ranges
+
+
+def begin(actor: User, row: Deployment) -> dict[str, Any]:
+    """Begin a comparison, in place of the last one.
+
+    Raises NotFound without a shadow, Conflict while one is going on, or before both have written
+    for the same records.
+    """
+    require(actor, row.workspace_id, Role.OPERATOR)
+    with transaction.atomic():
+        Shadow.objects.select_for_update().filter(of=row).first()
+        shadow = shadow_of(row)
+        if shadow.comparison and shadow.comparison["state"] in _GOING:
+            raise Conflict(
+                "compares_already", "The outputs are being compared.", "Wait, or cancel it."
+            )
+        noted = shadow.reached
+        if "began" not in noted or "reached" not in noted:
+            raise Conflict(
+                "nothing_to_compare",
+                "The shadow has not yet processed records that the deployment has processed.",
+                "Wait until both have finished a micro-batch.",
+            )
+        now = timezone.now().isoformat()
+        run = row.live_run
+        shadow.comparison = {
+            "state": ComparisonState.READING.value,
+            "read": 0,
+            "total": 0,
+            "started_at": now,
+            "advanced_at": now,
+            "finished_at": None,
+            "error": None,
+            "running_version": (run.version if run is not None else row.version).number,
+            "shadow_version": shadow.deployment.version.number,
+            "began": noted["began"],
+            "reached": noted["reached"],
+            "next": None,
+            "topics": [],
+        }
+        shadow.save(update_fields=["comparison"])
+        audit(actor, row.workspace_id, "deployment.compare", "deployment", row.pk)
+        transaction.on_commit(lambda: _wake(shadow.pk), robust=True)
+    return dict(shadow.comparison)
+
+
+def cancel(actor: User, row: Deployment) -> None:
+    """Have a comparison end; nothing happens where it has. Raises NotFound without a shadow."""
+    require(actor, row.workspace_id, Role.OPERATOR)
+    shadow = shadow_of(row)
+    if shadow.comparison and shadow.comparison["state"] in _GOING:
+        _end(shadow.pk, ComparisonState.CANCELED)
+
+
+def due() -> list[int]:
+    """Comparisons that no worker advances any more."""
+    found = []
+    for shadow in Shadow.objects.exclude(comparison=None):
+        state = shadow.comparison or {}
+        advanced = parse_datetime(state.get("advanced_at") or "")
+        if state.get("state") in _GOING and advanced and timezone.now() - advanced > ABANDONED:
+            found.append(shadow.pk)
+    return found
+
+
+def advance(pk: int) -> bool:
+    """One step of a comparison; whether another one is to follow."""
+    shadow = Shadow.objects.select_related("deployment", "of").filter(pk=pk).first()
+    if shadow is None or not shadow.comparison or shadow.comparison["state"] not in _GOING:
+        return False
+    shadow.deployment.directory.mkdir(parents=True, exist_ok=True)
+    with (shadow.deployment.directory / "comparison.lock").open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False  # another worker is at it
+        try:
+            return _step(shadow, shadow.comparison)
+        except ApiError as error:
+            _end(pk, ComparisonState.FAILED, error=error.message)
+            return False
+
+
+def _step(shadow: Shadow, state: dict[str, Any]) -> bool:
+    lanes = list(_lanes(shadow, state))
+    total = sum(high - low for lane in lanes for low, high in lane.ranges.values())
+    file = _file(shadow)
+    if state["next"] is None:
+        shutil.rmtree(file.parent, ignore_errors=True)
+        file.parent.mkdir(parents=True)
+        return _keep(shadow.pk, {"next": 0, "total": total})
+    diff = OutputDiff(file, buckets=total // BUCKET + 1)
+    try:
+        if state["state"] == ComparisonState.READING:
+            read = _read(diff, lanes)
+            if read:
+                return _keep(shadow.pk, {"read": min(total, state["read"] + read)})
+            begun = {"state": ComparisonState.MATCHING.value, "read": total}
+            return _keep(shadow.pk, {**begun, "topics": _topics(shadow, lanes)})
+        return _match(shadow.pk, state, diff)
+    finally:
+        diff.close()
+
+
+def _lanes(shadow: Shadow, state: Mapping[str, Any]) -> Iterator[Lane]:
+    """What each side has written between the two places: from one end to the other."""
+    for side, which in ((RUNNING, "theirs"), (SHADOW, "ours")):
+        before, after = state["began"][which], state["reached"][which]
+        for name, partitions in sorted(after.items()):
+            ranges = {}
+            for number, (first, end) in partitions.items():
+                known = before.get(name, {}).get(number)
+                low = first if known is None else known[1]
+                if low < end:
+                    ranges[int(number)] = (low, end)
+            topic = name.removesuffix(shadow.suffix) if side == SHADOW else name
+            yield Lane(side, topic, name, ranges)
+
+
+def _read(diff: OutputDiff, lanes: list[Lane]) -> int:
+    """Read on with the first topic that is not whole; offsets that it went on by, 0 at the end."""
+    for lane in lanes:
+        places = diff.places(lane.side, lane.topic)
+        left = {
+            number: (places.get(number, low), high)
+            for number, (low, high) in lane.ranges.items()
+            if places.get(number, low) < high
+        }
+        if not left:
+            continue
+        left = _held(lane, left)
+        if not any(low < high for low, high in left.values()):
+            diff.add(
+                lane.side, lane.topic, [], {number: high for number, (_, high) in left.items()}
+            )
+            return sum(high - low for low, high in lane.ranges.values())
+        with kafka.readers.one() as consumer, kafka.failures():
+            page = Scan(consumer, lane.name, _compared).page(left, STEP, backwards=False)
+        diff.add(lane.side, lane.topic, [row.content for row in page.rows], page.next)  # type: ignore[misc] # what _compared gives
+        return max(1, sum(page.next[number] - low for number, (low, _) in left.items()))
+    return 0
+
+
+def _held(lane: Lane, ranges: Ranges) -> Ranges:
+    """Without records that the broker deleted; a topic that is gone has none."""
+    try:
+        described(lane.name)
+    except NotFound:
+        return {number: (high, high) for number, (_, high) in ranges.items()}
+    held = ends_of((lane.name, number) for number in ranges)
+    return {
+        number: (min(high, max(low, held[lane.name, number].earliest)), high)
+        for number, (low, high) in ranges.items()
+    }
+
+
+def _compared(raw: Raw) -> Compared:
+    return Compared(raw.partition, raw.offset, raw.timestamp, raw.key, raw.value, raw.headers)
+
+
+def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, Any]]:
+    """Every output topic, with the sinks that write it in either version, and nothing counted."""
+    found: dict[str, dict[str, Any]] = {}
+    documents = [shadow.of.version.document, shadow.deployment.version.document]
+    for lane in lanes:
+        entry = found.setdefault(
+            lane.topic,
+            {"topic": lane.topic, "sinks": _sinks(documents, lane.topic), "deleted": 0}
+            | vars(Counts())
+            | {"examples": []},
+        )
+        if lane.ranges:
+            held = _held(lane, lane.ranges)
+            entry["deleted"] += sum(held[n][0] - low for n, (low, _) in lane.ranges.items())
+    return [found[topic] for topic in sorted(found)]
+
+
+def _sinks(documents: list[Mapping[str, Any]], topic: str) -> list[str]:
+    return sorted(
+        {
+            node["id"]
+            for document in documents
+            for node in document.get("nodes", [])
+            if node["kind"] == "sink.topic" and (node.get("params") or {}).get("topic") == topic
+        }
+    )
+
+
+def _match(pk: int, state: dict[str, Any], diff: OutputDiff) -> bool:
+    """Compare the next part of a topic; whether more is left."""
+    topics, number = state["topics"], state["next"]
+    which, bucket = divmod(number, diff.buckets)
+    if which >= len(topics):
+        _end(pk, ComparisonState.DONE)
+        return False
+    entry = topics[which]
+    counts, examples = diff.match(entry["topic"], bucket)
+    for name, value in vars(counts).items():
+        entry[name] += value
+    for example in examples:
+        if sum(each["kind"] == example["kind"] for each in entry["examples"]) < EXAMPLES:
+            entry["examples"].append(_readable(example))
+    return _keep(pk, {"topics": topics, "next": number + 1})
+
+
+def _readable(example: dict[str, Any]) -> dict[str, Any]:
+    """With key and values as texts."""
+
+    def side(record: dict[str, Any] | None) -> dict[str, Any] | None:
+        return None if record is None else {**record, "key": None, "value": text(record["value"])}
+
+    def text(raw: bytes | None) -> str | None:
+        return decode(raw).text
+
+    sides = {name: side(example[name]) for name in ("running", "shadow")}
+    for each in sides.values():
+        if each is not None:
+            del each["key"]
+    return {"kind": example["kind"], "key": text(example["key"]), **sides}
+
+
+def _keep(pk: int, what: Mapping[str, Any]) -> bool:
+    """Note a step; whether the comparison is still going on: it may have been canceled."""
+    with transaction.atomic():
+        shadow = Shadow.objects.select_for_update().filter(pk=pk).first()
+        if shadow is None or not shadow.comparison or shadow.comparison["state"] not in _GOING:
+            return False
+        shadow.comparison |= {**what, "advanced_at": timezone.now().isoformat()}
+        shadow.save(update_fields=["comparison"])
+    return True
+
+
+def _end(pk: int, state: ComparisonState, error: str | None = None) -> None:
+    what = {"state": state.value, "error": error, "finished_at": timezone.now().isoformat()}
+    if _keep(pk, what):
+        shadow = Shadow.objects.select_related("deployment").get(pk=pk)
+        shutil.rmtree(_file(shadow).parent, ignore_errors=True)
+
+
+def _file(shadow: Shadow) -> Path:
+    return shadow.deployment.directory / "comparison" / "records.sqlite"
+
+
+def _wake(pk: int) -> None:
+    try:
+        _celery().send_task(TASK, args=[pk], retry=False, expires=30)
+    except (KombuError, RedisError, OSError):
+        return  # the workers find it after a while (`due`)
+
+
+@cache
+def _celery() -> Celery:
+    return Celery(
+        "millrace",
+        broker=settings.REDIS_URL,
+        set_as_current=False,
+        broker_transport_options={"socket_timeout": 1, "socket_connect_timeout": 1},
+    )

@@ -1,0 +1,43 @@
+/** The API's operations on the shadow of a deployment: another version beside it, and their outputs compared. */
+
+import { ApiError, answer, api } from "./client";
+import type { Shadow, ShadowStart } from "./types";
+
+const deploymentAt = (deployment: number) => ({ params: { path: { deployment } } });
+
+/** The shadow of a deployment; null where there is none. */
+export async function getShadow(deployment: number): Promise<Shadow | null> {
+  try {
+    return await answer(api.GET("/api/deployments/{deployment}/shadow", deploymentAt(deployment)));
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "no_shadow") return null;
+    throw error;
+  }
+}
+
+export const createShadow = (
+  deployment: number,
+  version: number,
+  start: ShadowStart,
+): Promise<Shadow> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/shadow", {
+      ...deploymentAt(deployment),
+      body: { version, start },
+    }),
+  );
+
+/** Stops it and deletes it with its topics; `name` confirms. */
+export const endShadow = (deployment: number, name: string) =>
+  answer(
+    api.POST("/api/deployments/{deployment}/shadow/end", {
+      ...deploymentAt(deployment),
+      body: { name },
+    }),
+  );
+
+export const compareOutputs = (deployment: number) =>
+  answer(api.POST("/api/deployments/{deployment}/shadow/comparison", deploymentAt(deployment)));
+
+export const cancelComparison = (deployment: number) =>
+  answer(api.DELETE("/api/deployments/{deployment}/shadow/comparison", deploymentAt(deployment)));
