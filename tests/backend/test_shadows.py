@@ -193,7 +193,9 @@ def test_a_shadow_that_cannot_be_is_refused(
     client, path = client_of(people.operator), f"/api/deployments/{running.pk}/shadow"
 
     def code(**body: Any) -> str:
-        return str(client.post(path, {"version": 12, **body}, format="json").json()["error"]["code"])
+        return str(
+            client.post(path, {"version": 12, **body}, format="json").json()["error"]["code"]
+        )
 
     assert code(version=99) == "no_such_version"
     assert code(start="nowhere") == "invalid"
