@@ -333,6 +333,7 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
     does not start, the deployment runs on as it is. Raises Conflict where it does not run.
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
+    refuse_shadow(deployment)
     states = {Observed.RUNNING, Observed.PAUSED, Observed.DEGRADED}
     row = Deployment.objects.select_related("observation", "topology", "version").get(
         pk=deployment.pk
@@ -386,7 +387,12 @@ def plan_redeploy(
 def _require_possible(
     deployment: Deployment, version: Version, beginning: Beginning, name: str
 ) -> None:
-    """Raises ApiError for a beginning that cannot be, or a reset without its name."""
+    """Raises ApiError for a beginning that cannot be, or a reset without its name.
+
+    Conflict while a shadow follows: it would read other records than the deployment.
+    """
+    if not beginning.continues:
+        refuse_while_followed(deployment)
     require_name(deployment, beginning, name)
     if beginning.offsets:
         check(beginning, version, read_topics(version, deployment.workspace))

@@ -138,7 +138,9 @@ class Job:
         Raises MillraceError `option_missing` for a job that has topics, and no broker.
         """
         if kafka.bootstrap_servers:
-            return topics.prepare(kafka.session, kafka.client, self.source_topics, self.sink_topics)
+            return topics.prepare(
+                kafka.session, kafka.client, self.source_topics, self.sink_topics, self._reader_of
+            )
         if self.has_topics:
             raise MillraceError(
                 "option_missing", "No broker is set, but the topology reads or writes topics."
@@ -156,6 +158,10 @@ class Job:
     def framed(self) -> tuple[str, ...]:
         """The nodes whose records are those of DataFrames, in the order in which they are read."""
         return tuple(self._node(each) for each in self._readings if each.framed)
+
+    def _reader_of(self, topic: str) -> str | None:
+        """The first source that reads a topic by its name."""
+        return next((self._node(each) for each in self._readings if topic in each.topics), None)
 
     def _node(self, reading: Reading) -> str:
         return str(self.graph["nodes"][reading.dest]["node"])

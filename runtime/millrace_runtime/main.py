@@ -196,10 +196,16 @@ def run(topology: Runnable, arguments: argparse.Namespace) -> int:
         if isinstance(error, StreamStopped):
             return STOPPED_BY_RECORD
         lasting = error.code.startswith(
-            ("option_", "real_time_", "checkpoint_mismatch", "storage_unsupported")
+            (
+                "option_",
+                "real_time_",
+                "checkpoint_mismatch",
+                "storage_unsupported",
+                "shadow_overtaken",
+            )
         )
         lasting |= error.code in lost_offsets.CODES
-        if error.code == "registry":  # it may answer the next time
+        if error.code in ("registry", "topic_missing"):  # it may be there the next time
             return FAILED
         return REFUSED if error.node or lasting else FAILED
     report.state("stopped")

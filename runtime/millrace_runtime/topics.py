@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
@@ -17,11 +17,13 @@ def prepare(
     client: dict[str, str],
     sources: tuple[str, ...],
     sinks: tuple[str, ...],
+    reader_of: Callable[[str], str | None] = lambda topic: None,
 ) -> dict[str, int]:
     """The number of partitions of each source topic; sink topics that are missing are created.
 
     A created topic has as many partitions as the broker gives by default. Raises MillraceError
-    `topic_missing` for sources that are not there, since nothing would ever arrive from them.
+    `topic_missing` for sources that are not there, since nothing would ever arrive from them; at the
+    node that `reader_of` finds for the first of them.
     """
     jvm = session._jvm
     with _admin(jvm, client) as admin:
@@ -32,6 +34,7 @@ def prepare(
                 "topic_missing",
                 f"The broker has no topic {', '.join(missing)}, which the job reads. Create it, "
                 "or correct its name in the topology.",
+                node=reader_of(missing[0]),
             )
         for name in sorted(name for name in sinks if found[name] is None):
             _create(jvm, admin, name)

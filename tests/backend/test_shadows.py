@@ -110,6 +110,9 @@ def test_a_shadow_is_started_compared_and_ended(
         assert answer.json()["error"]["code"] == "is_shadow"
     assert client.delete(f"/api/deployments/{number}").json()["error"]["code"] == "is_shadow"
     assert client.delete(f"/api/deployments/{running.pk}").json()["error"]["code"] == "has_shadow"
+    elsewhere = {"start_from": {"position": "latest"}}
+    answer = client.post(f"/api/deployments/{running.pk}/start", elsewhere, format="json")
+    assert answer.json()["error"]["code"] == "has_shadow", "it would not read what the shadow reads"
 
     found = reconciling.load_for_reconcile(number)
     assert found is not None

@@ -168,3 +168,4 @@ def test_a_source_topic_that_is_not_there_is_named(broker: Any, tmp_path: Path) 
     error = json.loads(said.splitlines()[-1])["error"]
     assert error["code"] == "topic_missing"
     assert "nowhere-to-be-found" in error["message"]
+    assert error["node"] == "lines"

@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { expect, test, vi } from "vitest";
 import type { StatePlan } from "../api/types";
 import { theme } from "../theme/theme";
+import { useEditing } from "../versions/editing";
 import { ChangeDialog } from "./ChangeDialog";
 
 vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
@@ -43,14 +44,17 @@ const plan: StatePlan = {
   handover: null,
 };
 
+const answers: unknown[][] = [];
+
 async function shown(asked: StatePlan): Promise<() => Promise<void>> {
+  answers.length = 0;
   const place = document.createElement("div");
   document.body.append(place);
   const root = createRoot(place);
   await act(async () =>
     root.render(
       <MantineProvider theme={theme} env="test">
-        <ChangeDialog plan={asked} refused={null} answer={() => undefined} />
+        <ChangeDialog plan={asked} refused={null} answer={(...given) => answers.push(given)} />
       </MantineProvider>,
     ),
   );
@@ -90,5 +94,96 @@ test("the plan says whether the new driver is prepared beside the old one", asyn
   await close();
   close = await shown(plan);
   expect(said()).toBeUndefined();
+  await close();
+});
+
+const [kept] = plan.stores;
+if (kept === undefined) throw new Error("the plan has a store");
+const only = (over: Partial<StatePlan["stores"][number]>): StatePlan => ({
+  ...plan,
+  accepted: false,
+  stores: [{ ...kept, reasons: [], ...over }],
+});
+const accept = () => document.querySelector<HTMLButtonElement>("[data-testid=change-accept]");
+const click = (element: HTMLElement | null | undefined) => act(async () => element?.click());
+const field = (label: string) => {
+  const found = [...document.querySelectorAll("label")].find((each) => each.textContent === label);
+  return document.getElementById(found?.htmlFor ?? "") as HTMLInputElement | null;
+};
+const type = (label: string, text: string) =>
+  act(async () => {
+    const input = field(label);
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set;
+    set?.call(input, text);
+    input?.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+
+test("what differs of a store is shown as it was and as it is", async () => {
+  const hour = { type: "tumbling", size: 3_600_000 };
+  const close = await shown(
+    only({
+      verdict: "incompatible",
+      old: { ...types, windows: hour },
+      new: { ...types, key: "BIGINT", windows: { ...hour, size: 7_200_000 }, tasks: 4 },
+    }),
+  );
+  const codes = [...document.querySelectorAll("code")].map((each) => each.textContent);
+  expect(codes).toEqual([
+    "STRING → BIGINT",
+    "tumbling size 1 h → tumbling size 2 h",
+    "2 tasks → 4 tasks",
+  ]);
+  await close();
+});
+
+test("a store that is lost is dropped only after its name was typed", async () => {
+  const close = await shown(only({ verdict: "lost", new: null }));
+  expect(accept()?.disabled).toBe(true);
+  await type("Type its name to drop it", "sums");
+  expect(accept()?.disabled).toBe(true);
+  await type("Type its name to drop it", "Sums");
+  expect(document.body.textContent).toContain("They will be lost.");
+  await click(accept());
+  expect(answers).toEqual([[{ sum: "drop" }, undefined]]);
+  await close();
+});
+
+test("values are converted by an expression instead, and no name is asked for", async () => {
+  const close = await shown(only({ verdict: "incompatible", convertible: true }));
+  expect(field("Type its name to reset it")).not.toBeNull();
+  await type("Convert its values with a SQL expression over old", "CAST(old AS BIGINT)");
+  expect(field("Type its name to reset it")).toBeNull();
+  await click(accept());
+  expect(answers).toEqual([[{ sum: { convert: "CAST(old AS BIGINT)" } }, undefined]]);
+  await close();
+});
+
+test("a reset of all stores is accepted with the topology's name, and says what it means", async () => {
+  useEditing.setState({ name: "Word count" });
+  const warnings: StatePlan["warnings"] = [{ code: "begins_empty", message: "" }];
+  const close = await shown({ ...plan, reset: true, warnings });
+  expect(document.body.textContent).toContain("All stores start empty");
+  await type("Type the name of the topology to reset its stores", "Word");
+  expect(accept()?.disabled).toBe(true);
+  await type("Type the name of the topology to reset its stores", "Word count");
+  await click(accept());
+  expect(answers).toEqual([[{}, "Word count"]]);
+  await close();
+});
+
+test("topics that are new or no longer read are named; cancel leaves what runs as it is", async () => {
+  const sources: StatePlan["sources"] = [
+    { topic: "more", verdict: "new", partitions: [] },
+    { topic: "less", verdict: "gone", partitions: [] },
+  ];
+  const close = await shown({ ...plan, sources });
+  const said = [...document.querySelectorAll("[data-testid=change-source]")];
+  expect(said.map((each) => each.textContent)).toEqual([
+    "moreThis topic is now read.",
+    "lessThis topic is no longer read.",
+  ]);
+  const buttons = [...document.querySelectorAll("button")];
+  await click(buttons.find((each) => each.textContent === "Cancel"));
+  expect(answers).toEqual([[null]]);
   await close();
 });

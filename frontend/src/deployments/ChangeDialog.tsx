@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
-import { bytes, exact } from "../ui/format";
+import { bytes, exact, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
@@ -172,7 +172,11 @@ function Store(props: StoreProps) {
         {store.reasons.map((reason) => (
           <span key={reason}>{reasonText(reason)}</span>
         ))}
-        {types(store)}
+        {differences(store).map((each) => (
+          <code key={each} className={classes.types}>
+            {each}
+          </code>
+        ))}
         {store.rows === null ? null : (
           <span>
             {t("{n} rows", { n: exact(store.rows) })}
@@ -211,16 +215,30 @@ function undecidedOne(store: StoreChange): boolean {
   return store.verdict === "lost" || store.verdict === "incompatible";
 }
 
-/** The types of its values, before and after, where they differ. */
-function types(store: StoreChange) {
-  const before = store.old?.values.join(", ");
-  const after = store.new?.values.join(", ");
-  if (before === undefined || after === undefined || before === after) return null;
-  return (
-    <code className={classes.types}>
-      {before} → {after}
-    </code>
+/** Kind, types, windows and tasks, before and after, where they differ. */
+function differences({ old, new: now }: StoreChange): string[] {
+  if (old === null || now === null) return [];
+  const pairs = [
+    [old.kind, now.kind],
+    [old.key, now.key],
+    [old.values.join(", "), now.values.join(", ")],
+    [windowText(old.windows), windowText(now.windows)],
+    [tasksText(old.tasks), tasksText(now.tasks)],
+  ];
+  return pairs.filter(([from, to]) => from !== to).map((pair) => pair.join(" → "));
+}
+
+/** A window's type, and its size, advance or gap. */
+function windowText(windows: unknown): string {
+  if (windows === null || typeof windows !== "object") return "–";
+  const parts = Object.entries(windows).map(([name, value]) =>
+    name === "type" ? String(value) : `${name} ${typeof value === "number" ? span(value) : value}`,
   );
+  return parts.join(" ");
+}
+
+function tasksText(tasks: number | null): string {
+  return tasks === null ? "–" : t("{n} {n|task|tasks}", { n: tasks });
 }
 
 const VERDICTS: Readonly<Record<StoreChange["verdict"], Phrase>> = {

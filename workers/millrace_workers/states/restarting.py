@@ -30,12 +30,15 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return "stopping"
     recent = [at for at in deployment.crashes if tools.now() - at < WINDOW_SECONDS]
     if len(recent) >= LIMIT:
-        cause = (deployment.failure or {}).get("message", "The driver was lost.")
+        last = deployment.failure or {}
+        cause = last.get("message", "The driver was lost.")
         tools.record.fail(
             Failure(
                 "restart_limit",
                 f"Lost {len(recent)} times within {WINDOW_SECONDS / 60:.0f} minutes. "
                 f"The last time: {cause}",
+                last.get("node"),
+                last.get("parameter"),
             )
         )
         return "failed"

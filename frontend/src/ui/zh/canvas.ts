@@ -24,7 +24,6 @@ export const canvas = {
   "Heat: dropped": "热度：丢弃",
   "Heat: state": "热度：状态",
   Heat: "热度",
-  "{n} {n|task|tasks}": "{n} 个任务",
   "{n} {n|warning|warnings}": "{n} 个警告",
   "{n} {n|field|fields} to fill in": "还需填写 {n} 项",
   "{n} {n|error|errors}": "{n} 个错误",

@@ -112,4 +112,5 @@ export const common = {
   "Text in key or value": "键或值中的文本",
   "Follow it through the topology, in a simulation": "在模拟中跟踪它经过拓扑的路径",
   "Follow it": "跟踪它",
+  "{n} {n|task|tasks}": "{n} 个任务",
 };
