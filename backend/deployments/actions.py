@@ -35,10 +35,10 @@ from deployments.choices import Desired, Observed, StepState
 from deployments.cluster import create_missing
 from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
 from deployments.failed_records import end_decisions
-from deployments.models import Deployment, Observation, Shadow, waiting_steps
+from deployments.models import Deployment, Observation, waiting_steps
 from deployments.old_state import old_states
 from deployments.rows import fresh_step, locked, settings_before, version_numbered
-from deployments.shadows import refuse_shadow
+from deployments.shadows import has_shadow, refuse_shadow
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
 log = structlog.get_logger(__name__)
@@ -435,7 +435,7 @@ def delete_deployment(actor: User, deployment: Deployment) -> None:
 
 def refuse_while_followed(row: Deployment) -> None:
     """Raises Conflict for a deployment that has a shadow."""
-    if Shadow.objects.filter(of=row).exists():
+    if has_shadow(row):
         raise Conflict(
             "has_shadow",
             f"The deployment of “{row.topology.name}” has a shadow.",

@@ -45,6 +45,11 @@ def shadow_of(row: Deployment) -> Shadow:
     return shadow
 
 
+def has_shadow(row: Deployment) -> bool:
+    """Whether a shadow follows a deployment."""
+    return Shadow.objects.filter(of=row).exists()
+
+
 def shadow_document(document: Mapping[str, Any], suffix: str) -> dict[str, Any]:
     """The document with output topics of its own; what it reads stays."""
     written = set()
@@ -103,7 +108,7 @@ def create_shadow(actor: User, row: Deployment, number: int, start: str) -> Shad
     create_missing(partitions, dict.fromkeys(names, -1))
     with transaction.atomic():
         locked(row.pk)
-        if Shadow.objects.filter(of=row).exists():
+        if has_shadow(row):
             raise _exists(row)
         settings = {name: row.settings[name] for name in _SETTINGS if name in row.settings}
         made = Deployment.objects.create(
@@ -170,7 +175,7 @@ def _matches(pattern: str, name: str) -> bool:
 def _require_possible(row: Deployment) -> None:
     if row.is_shadow:
         raise Conflict("is_shadow", "A shadow cannot have a shadow.", deployment=row.pk)
-    if Shadow.objects.filter(of=row).exists():
+    if has_shadow(row):
         raise _exists(row)
     if row.state_location is not None:
         raise Conflict(

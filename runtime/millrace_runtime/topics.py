@@ -22,8 +22,8 @@ def prepare(
     """The number of partitions of each source topic; sink topics that are missing are created.
 
     A created topic has as many partitions as the broker gives by default. Raises MillraceError
-    `topic_missing` for sources that are not there, since nothing would ever arrive from them; at the
-    node that `reader_of` finds for the first of them.
+    `topic_missing` for sources that are not there, since nothing would ever arrive from them, at
+    the node that `reader_of` finds for the first of them.
     """
     jvm = session._jvm
     with _admin(jvm, client) as admin:

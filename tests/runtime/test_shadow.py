@@ -52,6 +52,7 @@ def noted(folder: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spread", [False, True])
 def test_a_shadow_goes_on_from_a_copy_of_the_state_up_to_where_the_other_job_is(
     changing: Changing, broker: Any, tmp_path: Path, spread: bool

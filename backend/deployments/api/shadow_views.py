@@ -20,10 +20,11 @@ def _shown(row: Deployment, status: int = 200) -> Response:
 class ShadowView(ApiView):
     """The shadow of a deployment."""
 
-    @extend_schema(responses=shapes.ShadowSerializer, operation_id="shadow_get")
+    @extend_schema(responses={200: shapes.ShadowSerializer, 204: None}, operation_id="shadow_get")
     def get(self, request: Request, deployment: int) -> Response:
-        """The version that runs beside it, and the last comparison; 404 if there is none."""
-        return _shown(deployment_of(self.person, deployment))
+        """The version that runs beside it, and the last comparison; 204 if there is none."""
+        row = deployment_of(self.person, deployment)
+        return _shown(row) if shadows.has_shadow(row) else Response(status=204)
 
     @extend_schema(
         request=shapes.NewShadowSerializer,

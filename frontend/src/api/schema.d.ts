@@ -464,7 +464,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The version that runs beside it, and the last comparison; 404 if there is none. */
+        /** @description The version that runs beside it, and the last comparison; 204 if there is none. */
         get: operations["shadow_get"];
         put?: never;
         /**
@@ -5133,6 +5133,13 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Shadow"];
                 };
+            };
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused */
             default: {

@@ -1,18 +1,14 @@
 /** The API's operations on the shadow of a deployment: another version beside it, and their outputs compared. */
 
-import { ApiError, answer, api } from "./client";
+import { answer, api } from "./client";
 import type { Shadow, ShadowStart } from "./types";
 
 const deploymentAt = (deployment: number) => ({ params: { path: { deployment } } });
 
 /** The shadow of a deployment; null where there is none. */
 export async function getShadow(deployment: number): Promise<Shadow | null> {
-  try {
-    return await answer(api.GET("/api/deployments/{deployment}/shadow", deploymentAt(deployment)));
-  } catch (error) {
-    if (error instanceof ApiError && error.code === "no_shadow") return null;
-    throw error;
-  }
+  const { data } = await api.GET("/api/deployments/{deployment}/shadow", deploymentAt(deployment));
+  return data ?? null;
 }
 
 export const createShadow = (

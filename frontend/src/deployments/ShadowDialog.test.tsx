@@ -90,11 +90,11 @@ beforeEach(() => {
         headers: { "Content-Type": "application/json" },
       });
     if (path.endsWith("/versions")) {
-      const versions = [4, 3].map((number) => ({ number, name: number === 4 ? "fast" : "" }));
+      const versions = [4, 3].map((number) => ({ number, name: number === 4 ? "fast" : null }));
       return answer({ results: versions, count: 2 });
     }
     if (request.method === "GET" && shadow === null) {
-      return answer({ error: { code: "no_shadow", message: "", hint: "" } }, 404);
+      return new Response(null, { status: 204 });
     }
     return answer(shadow ?? aShadow(), request.method === "POST" ? 201 : 200);
   });

@@ -99,7 +99,7 @@ function Begin({ deployment }: { deployment: Deployment }) {
         onChange={setVersion}
         data={(versions.data ?? []).map((each) => ({
           value: String(each.number),
-          label: `${t("v{n}", { n: each.number })}${each.name === "" ? "" : ` · ${each.name}`}`,
+          label: `${t("v{n}", { n: each.number })}${each.name ? ` · ${each.name}` : ""}`,
         }))}
         comboboxProps={{ withinPortal: false }}
         data-testid="shadow-version"
