@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,13 @@ from kombu.exceptions import KombuError
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, Conflict, NotFound
 from records.codecs import decode
-from records.reading import Raw, Scan
+from records.reading import Scan
 from records.topics import described, ends_of
 from redis.exceptions import RedisError
 
 from deployments.choices import ComparisonState
 from deployments.models import Deployment, Shadow
-from deployments.output_diff import BUCKET, EXAMPLES, RUNNING, SHADOW, Compared, Counts, OutputDiff
+from deployments.output_diff import BUCKET, EXAMPLES, RUNNING, SHADOW, Counts, OutputDiff
 from deployments.shadows import shadow_of
 
 TASK = "millrace_workers.tasks.compare_outputs"
@@ -137,7 +138,10 @@ def advance(pk: int) -> bool:
             return _step(shadow, shadow.comparison)
         except ApiError as error:
             _end(pk, ComparisonState.FAILED, error=error.message)
-            return False
+        except sqlite3.Error as error:
+            # The disk is full, or the file went because the comparison was canceled.
+            _end(pk, ComparisonState.FAILED, error=f"The records cannot be compared: {error}")
+        return False
 
 
 def _step(shadow: Shadow, state: dict[str, Any]) -> bool:
@@ -194,8 +198,9 @@ def _read(diff: OutputDiff, lanes: list[Lane]) -> int:
             )
             return sum(high - low for low, high in lane.ranges.values())
         with kafka.readers.one() as consumer, kafka.failures():
-            page = Scan(consumer, lane.name, _compared).page(left, STEP, backwards=False)
-        diff.add(lane.side, lane.topic, [row.content for row in page.rows], page.next)  # type: ignore[misc] # what _compared gives
+            take = partial(diff.row, lane.side, lane.topic)
+            page = Scan(consumer, lane.name, take).page(left, STEP, backwards=False)
+        diff.add(lane.side, lane.topic, [row.content for row in page.rows], page.next)  # type: ignore[misc] # rows of the diff
         return max(1, sum(page.next[number] - low for number, (low, _) in left.items()))
     return 0
 
@@ -211,10 +216,6 @@ def _held(lane: Lane, ranges: Ranges) -> Ranges:
         number: (min(high, max(low, held[lane.name, number].earliest)), high)
         for number, (low, high) in ranges.items()
     }
-
-
-def _compared(raw: Raw) -> Compared:
-    return Compared(raw.partition, raw.offset, raw.timestamp, raw.key, raw.value, raw.headers)
 
 
 def _topics(shadow: Shadow, lanes: list[Lane]) -> list[dict[str, Any]]:

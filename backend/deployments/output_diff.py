@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 #: the outputs of the running deployment, and those of its shadow
 RUNNING, SHADOW = 0, 1
@@ -72,17 +72,25 @@ _COUNTS = ("SELECT count(*) FROM temp.equal", "SELECT count(*) FROM temp.differi
 _TABLES = ("numbered", "equal", "rest", "differing")
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A record to compare."""
+#: a row of the table of records
+Row = tuple[Any, ...]
 
-    partition: int
-    offset: int
-    #: milliseconds since the epoch
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-    headers: Sequence[tuple[str, bytes | None]] = ()
+
+class Compared(Protocol):
+    """A record to compare; its timestamp is in milliseconds since the epoch."""
+
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def timestamp(self) -> int: ...
+    @property
+    def key(self) -> bytes | None: ...
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def headers(self) -> Sequence[tuple[str, bytes | None]]: ...
 
 
 @dataclass
@@ -117,23 +125,20 @@ class OutputDiff:
         """Close the file."""
         self._db.close()
 
-    def add(
-        self, side: int, topic: str, records: Iterable[Compared], places: Mapping[int, int]
-    ) -> int:
-        """Add records, and from where to go on by partition; how many there were.
+    def add(self, side: int, topic: str, rows: Iterable[Row], places: Mapping[int, int]) -> None:
+        """Add records (`row`), and from where to go on by partition.
 
-        Records and places are written in one transaction: a step that is repeated adds none twice.
+        Both are written in one transaction: a step that is repeated adds none twice.
         """
-        rows = [self._row(side, topic, each) for each in records]
         with self._db:
             self._db.executemany("INSERT INTO record VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
             self._db.executemany(
                 "INSERT OR REPLACE INTO place VALUES (?, ?, ?, ?)",
                 [(side, topic, part, at) for part, at in places.items()],
             )
-        return len(rows)
 
-    def _row(self, side: int, topic: str, record: Compared) -> tuple[Any, ...]:
+    def row(self, side: int, topic: str, record: Compared) -> Row:
+        """What is kept of a record, however large it is."""
         headers = [[name, None if raw is None else raw.hex()] for name, raw in record.headers]
         keyed = None if record.key is None else hashlib.blake2b(record.key, digest_size=16).digest()
         digest = hashlib.blake2b(digest_size=16)

@@ -5,20 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from deployments.output_diff import RUNNING, SHADOW, Compared, Counts, OutputDiff
+from deployments.output_diff import RUNNING, SHADOW, Counts, OutputDiff
+from records.reading import Raw
 
 #: key, value, timestamp
 Row = tuple[str | None, str | None, int]
 
 
-def records(rows: list[Row]) -> list[Compared]:
-    return [
-        Compared(
-            0, at, time, None if key is None else key.encode(),
-            None if value is None else value.encode(),
+def add(diff: OutputDiff, side: int, topic: str, rows: list[Row], **places: int) -> None:
+    raw = [
+        Raw(
+            0, at, time, False, None if key is None else key.encode(),
+            None if value is None else value.encode(), [],
         )
         for at, (key, value, time) in enumerate(rows)
     ]  # fmt: skip
+    diff.add(
+        side, topic, [diff.row(side, topic, each) for each in raw],
+        {int(number[1:]): at for number, at in places.items()},
+    )  # fmt: skip
 
 
 A, B = ("a", "1", 5), ("a", "2", 6)
@@ -50,9 +55,9 @@ def test_records_are_matched_by_key_and_occurrence(
     tmp_path: Path, running: list[Row], shadow: list[Row], found: Counts, buckets: int
 ) -> None:
     diff = OutputDiff(tmp_path / "diff", buckets)
-    diff.add(RUNNING, "out", records(running), {0: len(running)})
-    diff.add(SHADOW, "out", records(shadow), {0: len(shadow)})
-    diff.add(SHADOW, "elsewhere", records([A]), {0: 1})
+    add(diff, RUNNING, "out", running)
+    add(diff, SHADOW, "out", shadow)
+    add(diff, SHADOW, "elsewhere", [A])
     total = Counts()
     for bucket in range(buckets):
         total.add(diff.match("out", bucket)[0])
@@ -63,8 +68,8 @@ def test_records_are_matched_by_key_and_occurrence(
 def test_examples_have_both_records_and_are_limited(tmp_path: Path) -> None:
     diff = OutputDiff(tmp_path / "diff")
     many: list[Row] = [(f"k{n}", "1", n) for n in range(50)]
-    diff.add(RUNNING, "out", records([("a", "1", 5), *many]), {})
-    diff.add(SHADOW, "out", records([("a", "x" * 5_000, 5)]), {})
+    add(diff, RUNNING, "out", [("a", "1", 5), *many])
+    add(diff, SHADOW, "out", [("a", "x" * 5_000, 5)])
     counts, examples = diff.match("out", 0)
     assert (counts.differing, counts.only_running) == (1, 50)
     assert [each["kind"] for each in examples] == ["differing"] + ["only_running"] * 20
@@ -77,7 +82,7 @@ def test_examples_have_both_records_and_are_limited(tmp_path: Path) -> None:
 
 def test_a_comparison_goes_on_where_it_was_left(tmp_path: Path) -> None:
     diff = OutputDiff(tmp_path / "diff")
-    diff.add(RUNNING, "out", records([A]), {0: 1, 3: 12})
+    add(diff, RUNNING, "out", [A], p0=1, p3=12)
     diff.close()
     again = OutputDiff(tmp_path / "diff")
     assert again.places(RUNNING, "out") == {0: 1, 3: 12}
