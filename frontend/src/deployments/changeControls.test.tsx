@@ -1,0 +1,157 @@
+import { MantineProvider } from "@mantine/core";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act, type ReactNode, useState } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { aDeployment } from "../api/samples";
+import type { DeploymentSettings } from "../api/types";
+import { useLive } from "../runtime/store";
+import { theme } from "../theme/theme";
+import { type Beginning, CONTINUES } from "./beginning";
+import { useChange } from "./change";
+import { DeployOptions } from "./DeployOptions";
+import { StartDialog } from "./StartDialog";
+
+let root: Root | null = null;
+
+beforeEach(() => {
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+  // A text area that grows listens to fonts, which the test's document does not have.
+  const fonts = { addEventListener: () => undefined, removeEventListener: () => undefined };
+  Object.defineProperty(document, "fonts", { value: fonts, configurable: true });
+});
+afterEach(async () => {
+  await act(async () => root?.unmount());
+  document.body.replaceChildren();
+  vi.unstubAllGlobals();
+});
+
+async function render(what: ReactNode) {
+  const place = document.createElement("div");
+  document.body.append(place);
+  root = createRoot(place);
+  await act(async () =>
+    root?.render(
+      <QueryClientProvider client={new QueryClient()}>
+        <MantineProvider theme={theme} env="test">
+          {what}
+        </MantineProvider>
+      </QueryClientProvider>,
+    ),
+  );
+}
+
+const field = (label: string) => {
+  const found = [...document.querySelectorAll("label")].find((each) => each.textContent === label);
+  return document.getElementById(found?.htmlFor ?? "") as HTMLInputElement | null;
+};
+
+async function type(label: string, text: string) {
+  await act(async () => {
+    const input = field(label);
+    const area = input instanceof HTMLTextAreaElement;
+    const kind = area ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
+    Object.getOwnPropertyDescriptor(kind, "value")?.set?.call(input, text);
+    input?.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
+async function choose(label: string, option: string) {
+  await act(async () => field(label)?.click());
+  const options = [...document.querySelectorAll<HTMLElement>("[role=option]")];
+  const list = document.getElementById(field(label)?.getAttribute("aria-controls") ?? "");
+  const wanted = options.find(
+    (each) => each.textContent === option && (list === null || list.contains(each)),
+  );
+  expect(wanted, `${label}: ${option}`).toBeDefined();
+  await act(async () => wanted?.click());
+}
+
+let values: DeploymentSettings = {};
+let begins: Beginning = CONTINUES;
+
+function Held({ fresh }: { fresh: boolean }) {
+  const [settings, setSettings] = useState<DeploymentSettings>({});
+  const [beginning, setBeginning] = useState(CONTINUES);
+  values = settings;
+  begins = beginning;
+  return (
+    <DeployOptions
+      values={settings}
+      fresh={fresh}
+      onChange={setSettings}
+      beginning={beginning}
+      onBeginning={setBeginning}
+    />
+  );
+}
+
+test("each option of a first deployment is a setting", async () => {
+  await render(<Held fresh={true} />);
+  await choose("Start from", "Latest record");
+  expect(values).toEqual({ start: "latest" });
+  await choose("Trigger", "Every second");
+  expect(values).toMatchObject({ trigger_ms: 1000 });
+  await choose("Trigger", "Real time: each record at once");
+  expect(values.real_time_ms).toBeGreaterThan(0);
+  await choose("Trigger", "As fast as possible");
+  expect(values.real_time_ms).toBeUndefined();
+  await type("Cores", "3");
+  await type("Memory, MB", "2048");
+  expect(values).toMatchObject({ cores: 3, memory_mb: 2048 });
+  await choose("Lost offsets", "Continue at the first record");
+  expect(values).toMatchObject({ lost_offsets: "earliest" });
+  await choose("Lost offsets", "Fail without reading");
+  expect(values.lost_offsets ?? "fail").toBe("fail");
+});
+
+test("a deployment that has run before chooses its position and a reset", async () => {
+  await render(<Held fresh={false} />);
+  await choose("Start from", "Given offsets");
+  await type("Offsets", "orders 0 1200");
+  expect(begins).toMatchObject({ position: "offsets", offsets: "orders 0 1200" });
+  await choose("Start from", "A time");
+  await type("Time", "2026-01-02T03:04:05");
+  expect(begins).toMatchObject({ position: "time", time: "2026-01-02T03:04:05" });
+  await act(async () => document.querySelector<HTMLElement>("[data-testid=begin-reset]")?.click());
+  expect(begins.resets).toBe(true);
+});
+
+test("a stopped deployment starts from a position after its plan was accepted", async () => {
+  const sent: { path: string; body: unknown }[] = [];
+  const plan = {
+    before: 3,
+    version: 3,
+    stores: [],
+    sources: [],
+    accepted: true,
+    as_of: null,
+    reset: false,
+    warnings: [{ code: "skipped", message: "" }],
+    handover: null,
+  };
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const path = new URL(request.url).pathname;
+    const text = await request.text();
+    if (request.method === "POST") sent.push({ path, body: JSON.parse(text) });
+    const found = path.endsWith("/plan") ? plan : aDeployment();
+    return new Response(JSON.stringify(found), { headers: { "Content-Type": "application/json" } });
+  });
+  useLive.setState({ deployment: aDeployment({ id: 7, version: 3 }) });
+  await render(<StartDialog />);
+  await choose("Start from", "Latest record");
+  await act(async () => document.querySelector<HTMLElement>("[data-testid=start-plan]")?.click());
+  await vi.waitFor(() => expect(useChange.getState().asked).not.toBeNull());
+  expect(sent).toEqual([
+    {
+      path: "/api/deployments/7/plan",
+      body: { version: 3, start_from: { position: "latest" } },
+    },
+  ]);
+  await act(async () => useChange.getState().asked?.answer({}));
+  await vi.waitFor(() => expect(sent).toHaveLength(2));
+  expect(sent[1]).toEqual({
+    path: "/api/deployments/7/redeploy",
+    body: { version: 3, stores: {}, start_from: { position: "latest" } },
+  });
+});
