@@ -229,3 +229,4 @@ def test_a_joiner_that_reads_the_time_is_refused() -> None:
     made = plain(_join("b", joiner="concat(left, timestamp)"))
     errors = [each for each in made.diagnostics if each.severity == "error"]
     assert [(each.code, each.parameter) for each in errors] == [("plain_column", "joiner")]
+    assert plain(_join("b", joiner="named_struct('timestamp', left.timestamp)")).ok

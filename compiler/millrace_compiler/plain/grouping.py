@@ -13,8 +13,8 @@ from millrace_compiler.plain.keeping import (
     check_types,
     numbered,
     place,
+    results,
     rows_of,
-    timed,
     transform,
 )
 from millrace_compiler.plain.program import METADATA, Frame, Program, known, reads
@@ -41,12 +41,10 @@ def changes_by_group(program: Program, node: Aggregation) -> Frame:
         call("selectExpr", numbered("key", key), numbered("value", value), *place()),
         call("groupBy", "key"),
         transform(program, call("TableChanges", as_numbers(value).text), columns),
-        call("selectExpr", *timed(columns.items())),
-        call(
-            "selectExpr",
+        *results(
+            columns,
             by.key if by.key == "key" else f"{by.key} AS key",
             f"struct({by.value} AS value, sign) AS value",
-            "timestamp",
         ),
         call("where", "key IS NOT NULL AND value.value IS NOT NULL"),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from millrace_compiler.operator import Operator
 from millrace_compiler.operators.aggregations.base import Aggregation, Windowed
@@ -107,9 +107,14 @@ def transform(
     )
 
 
-def timed(columns: Iterable[tuple[str, DataType]]) -> list[str]:
-    """What is selected of the result: times are times again."""
+def results(columns: Mapping[str, DataType], *selected: str) -> list[Call]:
+    """What is selected of the columns of a `transform`, and the timestamp, as times again."""
+    time = "timestamp_millis(timestamp) AS timestamp"
+    timed = any(has_time(type_) for type_ in columns.values())
+    if not timed and not any(reads(each, "timestamp") for each in selected):
+        return [call("selectExpr", *selected, time)]
     found = [
-        f"{to_times(name, type_)} AS {name}" if has_time(type_) else name for name, type_ in columns
+        f"{to_times(name, type_)} AS {name}" if has_time(type_) else name
+        for name, type_ in columns.items()
     ]
-    return [*found, "timestamp_millis(timestamp) AS timestamp"]
+    return [call("selectExpr", *found, time), call("selectExpr", *selected, "timestamp")]

@@ -210,8 +210,8 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def reads(text: str, column: str) -> bool:
-    """Whether an expression names a column."""
-    return re.search(rf"\b{column}\b", text) is not None
+    """Whether an expression names a column: no field of a struct, no text, no type of a cast."""
+    return re.search(rf"(?<![\w.'])(?<!as )(?<!AS ){column}\b", text) is not None
 
 
 def in_brackets(text: str) -> str:

@@ -10,7 +10,7 @@ from millrace_compiler.operators.aggregations.reduce import Reduce
 from millrace_compiler.plain.finals import finals_only
 from millrace_compiler.plain.folds import fold_of_values
 from millrace_compiler.plain.formats import as_numbers
-from millrace_compiler.plain.keeping import check_types, numbered, rows_of, timed, transform
+from millrace_compiler.plain.keeping import check_types, numbered, results, rows_of, transform
 from millrace_compiler.plain.program import Frame, Program, in_brackets, interval, known
 from millrace_compiler.plain.text import Chain, Name, call
 from millrace_compiler.types import BIGINT, DataType, parse_type
@@ -43,12 +43,10 @@ def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
         call("withWatermark", "timestamp", interval(difference + grace + 1)),
         call("groupBy", "key"),
         transform(program, processor, columns, "eventTime"),
-        call("selectExpr", *timed(columns.items())),
-        call(
-            "selectExpr",
+        *results(
+            columns,
             f"named_struct('key', key, 'window', struct({bounds})) AS key",
             f"{_folded(program, node, value)} AS value",
-            "timestamp",
         ),
     ]  # fmt: skip
     program.parts.add("sliding")

@@ -10,14 +10,14 @@ from millrace_compiler.operator import Operator
 from millrace_compiler.operators.joins.foreign_key import JoinForeignKey
 from millrace_compiler.operators.joins.stream_table import JoinStreamTable
 from millrace_compiler.operators.joins.table_table import JoinTableTable
-from millrace_compiler.plain.formats import as_numbers, has_time
+from millrace_compiler.plain.formats import as_numbers
 from millrace_compiler.plain.keeping import (
     check_types,
     numbered,
     place,
     refuse_columns,
+    results,
     rows_of,
-    timed,
     transform,
 )
 from millrace_compiler.plain.program import Frame, Program, known
@@ -77,11 +77,10 @@ def looked_up_by_key(program: Program, node: JoinStreamTable) -> Mapping[str, Fr
         )), allowMissingColumns=Name("True")),
         call("groupBy", "key"),
         transform(program, call("TableLookup", as_numbers(types["right"]).text), columns),
-        call("selectExpr", *timed(columns.items())),
     ]  # fmt: skip
     if node.type == "inner":
         steps.append(call("where", "right IS NOT NULL"))
-    steps.append(call("selectExpr", "key", f"{node.joiner} AS value", "timestamp"))
+    steps += results(columns, "key", f"{node.joiner} AS value")
     variable = program.assign(node, Chain(Name(left.variable), tuple(steps)))
     program.parts.add("table_lookup")
     note_changes(program, node)
@@ -141,11 +140,7 @@ def _joined(
 ) -> Mapping[str, Frame]:
     """The rows of both sides, joined where there is a result."""
     value = f"CASE WHEN {_EXISTS[node.type]} THEN {node.joiner} END AS value"
-    if any(has_time(each) for each in columns.values()):
-        steps.append(call("selectExpr", *timed(columns.items())))
-        steps.append(call("selectExpr", "key", value, "timestamp"))
-    else:
-        steps.append(call("selectExpr", "key", value, *timed(())))
+    steps += results(columns, "key", value)
     variable = program.assign(node, Chain(Name(frame.variable), tuple(steps)))
     note_changes(program, node)
     if _sources(program.graph, node, "left") & _sources(program.graph, node, "right"):

@@ -141,9 +141,10 @@ def topology(kafka: Kafka) -> None:
             outputMode="append",
             timeMode="none",
         )
-        .selectExpr("key", "value", "sign", "timestamp_millis(timestamp) AS timestamp")
         .selectExpr(
-            "value.team AS key", "struct(value.points AS value, sign) AS value", "timestamp"
+            "value.team AS key",
+            "struct(value.points AS value, sign) AS value",
+            "timestamp_millis(timestamp) AS timestamp",
         )
         .where("key IS NOT NULL AND value.value IS NOT NULL")
     )
