@@ -254,5 +254,6 @@ def _folded_changes(program: Program, node: Aggregation, value: DataType) -> Fol
         put = f"CASE WHEN agg IS NULL THEN change.value ELSE {put} END"
     take = once("change.value", "agg", subtractor, type_)
     each = f"CASE WHEN change.sign > 0 THEN {put} WHEN agg IS NOT NULL THEN {take} END"
+    program.differs("plain_fold_order", node)
     collected = call("F.collect_list", call("F.struct", "sign", "value"))
     return Folded(collected, f"aggregate(value, {start}, (agg, change) -> {each})")

@@ -82,6 +82,8 @@ def reduced(program: Program, node: Reduce, frame: Frame) -> Folded:
 
 def fold_of_values(program: Program, node: Aggregate | Reduce, type_: DataType) -> tuple[str, str]:
     """What a fold over `agg` and `value` starts with, and its step."""
+    if program.mixes(node):
+        program.differs("plain_fold_order", node)
     if isinstance(node, Aggregate):
         refuse_time(program, node, node.aggregator)
         start = f"CAST({node.initializer} AS {type_.text})"

@@ -128,6 +128,23 @@ class Program:
                     waiting.append(target.id)
         return False
 
+    def mixes(self, node: Operator) -> bool:
+        """Whether the order of the records of a key is not that of one topic."""
+        found, waiting, sources = {node.id}, [node.id], 0
+        while waiting:
+            for port, edges in self.graph.inputs[waiting.pop()].items():
+                for edge in edges:
+                    before, after = (self.graph.operators[i] for i in (edge.source, edge.target))
+                    looked_up = port == "right" and after.family == "joins"
+                    if before.id in found or (looked_up and not self.replaces(after)):
+                        continue
+                    if self.replaces(before):
+                        return True
+                    found.add(before.id)
+                    waiting.append(before.id)
+                    sources += before.family == "sources"
+        return sources > 1
+
     def replaces(self, node: Operator) -> bool:
         """Whether the results of a node have metadata of their own, or none."""
         return node.family == "aggregations" or node.kind in _REPLACING

@@ -88,8 +88,9 @@ PLAIN: dict[str, Prose] = {
         "The result after both changes is the same.",
     ),
     "plain_fold_order": _difference(
-        "Records of one micro-batch are folded in the order in which Spark reads the inputs; Kafka "
-        "Streams takes the inputs in the order of their timestamps.",
+        "Records of one micro-batch are folded in the order in which Spark reads them, which is "
+        "fixed within a topic only; Kafka Streams takes its inputs in the order of their "
+        "timestamps.",
         "Aggregate so that the order does not matter, or process one record per micro-batch.",
     ),
     "plain_unchanged": _difference(
