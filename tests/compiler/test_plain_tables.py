@@ -210,8 +210,8 @@ def _join(right: str, **params: Any) -> dict[str, Any]:
 
 
 def test_sides_that_follow_from_the_same_records_are_announced() -> None:
-    assert "plain_one_source" in codes(_join("a"))
-    assert "plain_one_source" not in codes(_join("b"))
+    assert "plain_sides" in codes(_join("a"))
+    assert "plain_sides" not in codes(_join("b"))
 
 
 def test_the_first_update_of_a_computed_table_is_announced() -> None:

@@ -37,7 +37,7 @@ SHOWN: dict[str, tuple[str, str]] = {
     "plain_failed_batch": ("A57", "each"),
     "plain_processing_handler": ("A10a", "each"),
     "plain_processor_fields": ("M53", "each"),
-    "plain_one_source": ("D52", "each"),
+    "plain_sides": ("D52", "each"),
     "plain_first_update": ("C50", "each"),
     "plain_unchanged": ("plain-unchanged", "each"),
     "plain_fold_order": ("C52", "all"),

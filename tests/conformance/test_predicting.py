@@ -33,6 +33,21 @@ def test_an_update_that_a_later_one_of_its_line_replaced_is_explained() -> None:
     assert compared(wanted, found[1:], "each", "plain_updates")
 
 
+def test_a_delete_of_a_row_that_was_never_written_is_explained() -> None:
+    wanted = [output("a", 1), {**output("a", 1), "value": None}, output("b", 2)]
+    assert not compared(wanted, [output("b", 2)], "all", "plain_sides")
+    assert compared(wanted[::2], [output("b", 2)], "all", "plain_sides")
+
+
+def test_a_row_that_is_written_again_is_explained() -> None:
+    wanted = [output("a", 1, 1), output("a", 2, 3)]
+    gone = {**output("b", 1, 2), "value": None}
+    found = [output("a", 1, 1), gone, output("a", 1, 2), output("a", 2, 3)]
+    assert not compared(wanted, found, "each", "plain_unchanged")
+    assert compared(wanted, found, "each")
+    assert compared(wanted, found[2:], "each", "plain_unchanged")
+
+
 def test_the_reason_of_a_query_that_stopped_is_what_the_processor_raised() -> None:
     text = "An exception was raised.\nTraceback:\n  File x\nValueError: bad record\n\n\tat org.a.B"
     assert _reason(text) == "ValueError: bad record"

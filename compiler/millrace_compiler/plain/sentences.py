@@ -82,10 +82,11 @@ PLAIN: dict[str, Prose] = {
         "that the task reads.",
         "Put the processor before steps that drop records.",
     ),
-    "plain_one_source": _difference(
-        "Both sides follow from the same records: the change of one side is joined before that of "
-        "the other, in an order of its own; Kafka Streams may read the new row of both at once.",
-        "The result after both changes is the same.",
+    "plain_sides": _difference(
+        "The changes of both sides are joined in an order of their own: both follow from the same "
+        "records, or one comes through a topic of the program; Kafka Streams joins each change "
+        "when it happens.",
+        "The row after all changes is the same; results in between can differ.",
     ),
     "plain_fold_order": _difference(
         "Records of one micro-batch are folded in the order in which Spark reads them, which is "

@@ -143,8 +143,10 @@ def _joined(
     steps += results(columns, "key", value)
     variable = program.assign(node, Chain(Name(frame.variable), tuple(steps)))
     note_changes(program, node)
-    if _sources(program.graph, node, "left") & _sources(program.graph, node, "right"):
-        program.differs("plain_one_source", node)
+    through_topic = any(program.input(node, side).stateful for side in ("left", "right"))
+    shared = _sources(program.graph, node, "left") & _sources(program.graph, node, "right")
+    if through_topic or shared:
+        program.differs("plain_sides", node)
     return {"out": Frame(variable, program.port(node), (), "append", True)}
 
 
