@@ -47,8 +47,8 @@ def test_a_table_join_gives_every_change_of_kafka_streams(name: str) -> None:
     for number, line in enumerate(scenario["inputs"], 1):
         side = {"L": "left", "R": "right"}[line["topic"]]
         values = {"left": None, "right": None, side: line["value"]}
-        row = Row(side=side, key=line["key"], timestamp=line["timestamp"], offset=number,
-                  topic=line["topic"], **values)  # fmt: skip
+        row = Row(side=side, key=line["key"], timestamp=line["timestamp"], topic=line["topic"],
+                  partition=0, offset=number, **values)  # fmt: skip
         found = [
             (each.key, _joined(how, each.left, each.right), each.timestamp)
             for each in tester.test(line["key"], [row])
@@ -77,7 +77,7 @@ def test_sliding_windows_have_the_contents_of_kafka_streams(name: str) -> None:
     )
     watermark = 0
     for number, line in enumerate(scenario["inputs"], 1):
-        row = Row(**line | {"time": line["timestamp"], "offset": number})
+        row = Row(**line | {"time": line["timestamp"], "offset": number, "partition": 0})
         if line["key"] is None or line["value"] is None:
             continue
         found = {
@@ -106,7 +106,7 @@ def test_closed_sliding_windows_come_once_and_their_records_go() -> None:
         eventTimeExtractor=lambda row: row.time,
     )
     batch = [
-        Row(key="k", value=value, time=time, timestamp=time, offset=number, topic="in")
+        Row(key="k", value=value, time=time, timestamp=time, offset=number, partition=0, topic="in")
         for number, (value, time) in enumerate([("a", 20), ("b", 25), ("c", 25)])
     ]
     assert tester.test("k", batch) == []
@@ -125,7 +125,7 @@ def test_a_change_takes_the_row_before_out_of_its_group() -> None:
     tester = TwsTester(classes(program(raw)).TableChanges("STRING"))
     values = ["a", "b", None, None, "c"]
     batch = [
-        Row(key="k", value=value, timestamp=number, offset=number, topic="table")
+        Row(key="k", value=value, timestamp=number, offset=number, partition=0, topic="table")
         for number, value in enumerate(values)
     ]
     found = [(each.value, each.sign) for each in tester.test("k", batch[::-1])]
@@ -152,7 +152,7 @@ class ForeignKeys:
         by_foreign_key: dict[str | None, list[Row]] = defaultdict(list)
         for side, key, value in changes:
             self.offset += 1
-            at = {"timestamp": self.offset, "offset": self.offset, "topic": side}
+            at = {"timestamp": self.offset, "offset": self.offset, "partition": 0, "topic": side}
             if side == "left":
                 reference = value[0] if value and value != "none" else None
                 left[key].append(Row(key=key, left=value, foreign_key=reference, **at))
@@ -166,6 +166,19 @@ class ForeignKeys:
         keys = [row.key for row in found]
         assert len(keys) == len(set(keys)), "one row of a key in a micro-batch"
         return {row.key: (row.left, row.right) for row in found}
+
+
+def test_rows_of_several_partitions_come_by_their_timestamps() -> None:
+    raw = document(
+        [table(), node("n", "count", group_by={"key": "value", "value": "value"}), sink()],
+        ["table > n", "n > out"],
+    )
+    tester = TwsTester(classes(program(raw)).TableChanges("STRING"))
+    batch = [
+        Row(key="k", value=value, timestamp=time, offset=offset, partition=partition, topic="table")
+        for value, time, offset, partition in [("late", 9, 3, 0), ("soon", 4, 8, 1)]
+    ]
+    assert [each.value for each in tester.test("k", batch) if each.sign > 0] == ["soon", "late"]
 
 
 def test_a_row_moves_from_one_foreign_key_to_another() -> None:

@@ -19,6 +19,12 @@ def sql_text(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+def byte_length(format_: Format) -> int | None:
+    """How many bytes a value of a format has, if all have as many."""
+    digits = _HEX_DIGITS.get(format_.name)
+    return digits // 2 if digits else None
+
+
 def has_time(type_: DataType) -> bool:
     """Whether a TIMESTAMP is in a type."""
     return type_.name == "TIMESTAMP" or any(has_time(inner) for inner in type_.inner)

@@ -12,7 +12,7 @@ from millrace_compiler.operators.stateless.filter_not import FilterNot
 from millrace_compiler.operators.stateless.map_values import MapValues
 from millrace_compiler.plain.between import placed
 from millrace_compiler.plain.formats import as_numbers, has_time, to_numbers, to_times
-from millrace_compiler.plain.program import Frame, Program, reads
+from millrace_compiler.plain.program import PLACE, Frame, Program, reads
 from millrace_compiler.plain.text import Call, call
 from millrace_compiler.types import DataType
 
@@ -89,7 +89,7 @@ def numbered(name: str, type_: DataType, alias: str = "") -> str:
 
 def place() -> tuple[str, ...]:
     """Columns by which the rows of a key are put in order."""
-    return ("unix_millis(timestamp) AS timestamp", "offset", "topic")
+    return ("unix_millis(timestamp) AS timestamp", *PLACE)
 
 
 def transform(

@@ -11,7 +11,7 @@ from millrace_compiler.plain.finals import finals_only
 from millrace_compiler.plain.folds import fold_of_values
 from millrace_compiler.plain.formats import as_numbers
 from millrace_compiler.plain.keeping import check_types, numbered, results, rows_of, transform
-from millrace_compiler.plain.program import Frame, Program, in_brackets, interval, known
+from millrace_compiler.plain.program import PLACE, Frame, Program, in_brackets, interval, known
 from millrace_compiler.plain.text import Chain, Name, call
 from millrace_compiler.types import BIGINT, DataType, parse_type
 
@@ -39,7 +39,7 @@ def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
     steps = [
         call("where", f"{in_brackets(group)} IS NOT NULL AND value IS NOT NULL"),
         call("selectExpr", numbered(group, key, "key"), numbered("value", value), "timestamp",
-             "unix_millis(timestamp) AS time", "offset", "topic"),
+             "unix_millis(timestamp) AS time", *PLACE),
         call("withWatermark", "timestamp", interval(difference + grace + 1)),
         call("groupBy", "key"),
         transform(program, processor, columns, "eventTime"),

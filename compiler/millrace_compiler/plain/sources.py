@@ -9,7 +9,7 @@ from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source, TimedSource
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
-from millrace_compiler.plain.formats import CORRUPT, FOREIGN, decode
+from millrace_compiler.plain.formats import CORRUPT, FOREIGN, byte_length, decode
 from millrace_compiler.plain.keeping import keeps_rows
 from millrace_compiler.plain.program import PLACE, Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Expr, call
@@ -30,6 +30,7 @@ def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
         kept |= set(PLACE)
     columns = tuple(sorted(kept, key=lambda name: (name != "headers", name)))
     steps = [
+        *_whole(program, node),
         _decoded(program, node, ("timestamp", *columns)),
         *_readable(program, node),
         *_timed(program, node),
@@ -54,6 +55,7 @@ def table_now(program: Program, node: Source) -> str:
     """The latest row of each key of a source's topic, read anew in each micro-batch."""
     [topic] = node.topic_names()
     steps = [
+        *_whole(program, node),
         _decoded(program, node, ("offset",)),
         call("where", "key IS NOT NULL"),
         call("groupBy", "key"),
@@ -116,6 +118,16 @@ def _continues(program: Program) -> bool:
     return program.settings.get("deserialization_handler") == "continue"
 
 
+def _whole(program: Program, node: Source) -> list[Call]:
+    """Drop numbers that are too short or too long if the handler is `continue`."""
+    lengths = [(part, byte_length(getattr(node, part))) for part in _PARTS]
+    return [
+        call("where", f"{part} IS NULL OR length({part}) = {length}")
+        for part, length in lengths
+        if length and _continues(program)
+    ]
+
+
 def _is_struct(format_: Format) -> bool:
     return format_.name == "json" and format_.type is not None and format_.type.name == "STRUCT"
 
@@ -131,7 +143,7 @@ def _readable(program: Program, node: Source) -> list[Call]:
             steps.append(call("where", f"{part}.{CORRUPT} IS NULL"))
             dropped = Chain(call("F.col", part), (call("dropFields", CORRUPT),))
             steps.append(call("withColumn", part, dropped))
-        elif format_.name not in ("string", "bytes", "boolean"):
+        elif format_.name == "json":
             raise program.refuse(
                 "plain_handler", node, part, reason=f"a {format_.name} that fails stops the query"
             )

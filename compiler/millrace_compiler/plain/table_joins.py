@@ -22,7 +22,7 @@ from millrace_compiler.plain.keeping import (
 )
 from millrace_compiler.plain.program import Frame, Program, known
 from millrace_compiler.plain.text import Call, Chain, Name, call
-from millrace_compiler.types import BIGINT, STRING, DataType
+from millrace_compiler.types import BIGINT, INT, STRING, DataType
 
 _EXISTS = {
     "inner": "left IS NOT NULL AND right IS NOT NULL",
@@ -100,7 +100,7 @@ def foreign_key(program: Program, node: JoinForeignKey) -> Mapping[str, Frame]:
     wanted = f"CASE WHEN value IS NOT NULL THEN CAST({node.foreign_key} AS {reference.text}) END"
     moves = {
         "foreign_key": reference, "key": key, "left": types["left"], "answer": STRING,
-        "offset": BIGINT, "topic": STRING,
+        "offset": BIGINT, "partition": INT, "topic": STRING,
     }  # fmt: skip
     references = program.step(
         node,

@@ -105,11 +105,11 @@ class TableChanges(StatefulProcessor):
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each topic by their offsets; of several topics the earliest first."""
-    topics: dict[str, list[Row]] = {}
+    """The records of each partition by their offsets; of several partitions the earliest first."""
+    partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
-        topics.setdefault(row.topic, []).append(row)
-    return merge(*topics.values(), key=lambda row: row.timestamp)
+        partitions.setdefault((row.topic, row.partition), []).append(row)
+    return merge(*partitions.values(), key=lambda row: row.timestamp)
 
 
 def topology(kafka: Kafka) -> None:
@@ -132,7 +132,9 @@ def topology(kafka: Kafka) -> None:
 
     # Points per team
     points_per_team_regrouped = (
-        players.selectExpr("key", "value", "unix_millis(timestamp) AS timestamp", "offset", "topic")
+        players.selectExpr(
+            "key", "value", "unix_millis(timestamp) AS timestamp", "offset", "partition", "topic"
+        )
         .groupBy("key")
         .transformWithState(
             TableChanges("STRUCT<team: STRING, points: INT>"),

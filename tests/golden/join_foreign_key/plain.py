@@ -108,6 +108,7 @@ class References(StatefulProcessor):
             left=left,
             answer=answer,
             offset=row.offset,
+            partition=row.partition,
             topic=row.topic,
             timestamp=row.timestamp,
         )
@@ -162,11 +163,11 @@ class ForeignKeyJoin(StatefulProcessor):
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each topic by their offsets; of several topics the earliest first."""
-    topics: dict[str, list[Row]] = {}
+    """The records of each partition by their offsets; of several partitions the earliest first."""
+    partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
-        topics.setdefault(row.topic, []).append(row)
-    return merge(*topics.values(), key=lambda row: row.timestamp)
+        partitions.setdefault((row.topic, row.partition), []).append(row)
+    return merge(*partitions.values(), key=lambda row: row.timestamp)
 
 
 def topology(kafka: Kafka) -> None:
@@ -209,14 +210,15 @@ def topology(kafka: Kafka) -> None:
             "CASE WHEN value IS NOT NULL THEN CAST(value.customer AS STRING) END AS foreign_key",
             "unix_millis(timestamp) AS timestamp",
             "offset",
+            "partition",
             "topic",
         )
         .groupBy("key")
         .transformWithState(
             References("left", "STRING"),
             outputStructType="foreign_key STRING, key STRING, left STRUCT<customer: STRING, "
-            "cents: BIGINT>, answer STRING, offset BIGINT, topic STRING, "
-            "timestamp BIGINT",
+            "cents: BIGINT>, answer STRING, offset BIGINT, partition INT, "
+            "topic STRING, timestamp BIGINT",
             outputMode="append",
             timeMode="none",
         )
@@ -228,6 +230,7 @@ def topology(kafka: Kafka) -> None:
                 "value AS right",
                 "unix_millis(timestamp) AS timestamp",
                 "offset",
+                "partition",
                 "topic",
             ),
             allowMissingColumns=True,

@@ -113,11 +113,11 @@ class TableJoin(StatefulProcessor):
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each topic by their offsets; of several topics the earliest first."""
-    topics: dict[str, list[Row]] = {}
+    """The records of each partition by their offsets; of several partitions the earliest first."""
+    partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
-        topics.setdefault(row.topic, []).append(row)
-    return merge(*topics.values(), key=lambda row: row.timestamp)
+        partitions.setdefault((row.topic, row.partition), []).append(row)
+    return merge(*partitions.values(), key=lambda row: row.timestamp)
 
 
 def topology(kafka: Kafka) -> None:
@@ -160,6 +160,7 @@ def topology(kafka: Kafka) -> None:
             "value AS left",
             "unix_millis(timestamp) AS timestamp",
             "offset",
+            "partition",
             "topic",
         )
         .unionByName(
@@ -169,6 +170,7 @@ def topology(kafka: Kafka) -> None:
                 "value AS right",
                 "unix_millis(timestamp) AS timestamp",
                 "offset",
+                "partition",
                 "topic",
             ),
             allowMissingColumns=True,

@@ -311,11 +311,11 @@ class Task(StatefulProcessor):
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
-    """The records of each topic by their offsets; of several topics the earliest first."""
-    topics: dict[str, list[Row]] = {}
+    """The records of each partition by their offsets; of several partitions the earliest first."""
+    partitions: dict[tuple[str, int], list[Row]] = {}
     for row in sorted(rows, key=lambda row: row.offset):
-        topics.setdefault(row.topic, []).append(row)
-    return merge(*topics.values(), key=lambda row: row.timestamp)
+        partitions.setdefault((row.topic, row.partition), []).append(row)
+    return merge(*partitions.values(), key=lambda row: row.timestamp)
 
 
 class Trim(Processor):
