@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from millrace_compiler.driver_events import ErrorFields
+if TYPE_CHECKING:  # the analyzer runs without the compiler
+    from millrace_compiler.driver_events import ErrorFields
 
 
 class MillraceError(Exception):
