@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import structlog
@@ -33,11 +32,11 @@ from deployments.beginnings import (
 from deployments.changing import ChangeByPerson
 from deployments.choices import Desired, Observed, StepState
 from deployments.cluster import create_missing
-from deployments.events import deployment_changed, deployment_deleted, wake_reconciler
+from deployments.events import deployment_changed, wake_reconciler
 from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
 from deployments.old_state import old_states
-from deployments.rows import fresh_step, locked, settings_before, version_numbered
+from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
 from deployments.shadows import has_shadow, refuse_shadow
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
 
@@ -454,10 +453,3 @@ def refuse_while_it_runs(row: Deployment) -> None:
             "Stop it first.",
             deployment=row.pk,
         )
-
-
-def forget(row: Deployment) -> None:
-    """Delete the row now and its folder on commit; inside a transaction."""
-    transaction.on_commit(partial(shutil.rmtree, row.directory, ignore_errors=True), robust=True)
-    deployment_deleted(row)
-    row.delete()

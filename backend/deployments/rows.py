@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+from functools import partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 from millrace_backend.errors import NotFound
 from topologies.models import Version
 
-from deployments.events import deployment_changed
+from deployments.events import deployment_changed, deployment_deleted
 from deployments.models import Deployment, Observation, Run, waiting_steps
 
 
@@ -69,3 +72,10 @@ def live_runs() -> Any:
 def fresh_step(name: str) -> dict[str, Any]:
     """A step that waits."""
     return next(step for step in waiting_steps() if step["name"] == name)
+
+
+def forget(row: Deployment) -> None:
+    """Delete the row now and its folder on commit; inside a transaction."""
+    transaction.on_commit(partial(shutil.rmtree, row.directory, ignore_errors=True), robust=True)
+    deployment_deleted(row)
+    row.delete()

@@ -28,7 +28,7 @@ from deployments.choices import ColdReason, Desired, ShadowStart
 from deployments.cluster import create_missing, list_topics
 from deployments.events import wake_reconciler
 from deployments.models import Deployment, Observation, Shadow
-from deployments.rows import locked, version_numbered
+from deployments.rows import forget, locked, version_numbered
 
 #: the longest name that Kafka takes
 LONGEST_NAME = 249
@@ -228,8 +228,6 @@ def delete_ended(deployment: int) -> bool:
 
     Raises Unavailable where the cluster does not answer.
     """
-    from deployments.actions import forget
-
     shadow = Shadow.objects.filter(deployment=deployment, ending=True).first()
     if shadow is None:
         return False

@@ -75,7 +75,8 @@ def delete_topology(actor: User, topology: Topology) -> None:
     Raises Conflict while it is deployed and runs, and Forbidden where a deployment would go with
     it and the actor is no operator.
     """
-    from deployments.actions import forget, refuse_while_followed, refuse_while_it_runs
+    from deployments.actions import refuse_while_followed, refuse_while_it_runs
+    from deployments.rows import forget
 
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
