@@ -46,7 +46,7 @@ class Api:
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json() if answer.content else None
 
-    def deploy(self, name: str, document: dict[str, Any]) -> int:
+    def deploy(self, name: str, document: dict[str, Any], **settings: Any) -> int:
         """Save a document as version 1 of a new topology and deploy it; the deployment's id."""
         topology = self.call("POST", "/workspaces/main/topologies", {"name": name})["id"]
         version = self.call(
@@ -61,7 +61,7 @@ class Api:
                 "topology": topology,
                 "version": version["number"],
                 "target": "local",
-                "settings": {"create_topics": True},
+                "settings": {"create_topics": True, **settings},
             },
         )
         return int(made["id"])

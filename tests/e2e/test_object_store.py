@@ -1,0 +1,111 @@
+"""A deployment whose checkpoint is in S3, as `./millrace up` runs it with variables alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from tests.conftest import unused_port
+from tests.e2e.api import Api
+from tests.e2e.system import running_system
+from tests.e2e.test_recovery import DOCUMENT, SINK, SOURCE, TO_RUNNING
+from tests.e2e.topics import CountReader, Sentence, create_topic, words, write
+from tests.runtime import s3
+
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+
+PLACE = f"s3a://{s3.BUCKET}/deployments"
+
+
+def changed() -> dict[str, Any]:
+    """The document with a repartition before the store: its state moves."""
+    spread = {"id": "spread", "kind": "repartition", "params": {"partitions": 3}}
+    edges = [each for each in DOCUMENT["edges"] if each["source"] != "words"]
+    edges += [
+        {"source": "words", "target": "spread"},
+        {"source": "spread", "target": "count"},
+    ]
+    return {**DOCUMENT, "nodes": [*DOCUMENT["nodes"], spread], "edges": edges}
+
+
+def test_state_in_s3_outlives_a_kill_a_change_and_an_outage(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("stored")
+    with (
+        s3.server(folder / "s3") as store,
+        running_system(folder, unused_port(), {**os.environ, **store.environment}) as system,
+        Api(system.address, system.link) as api,
+    ):
+        for topic in (SOURCE, SINK):
+            create_topic(system.bootstrap_servers, topic, 2)
+        written: list[Sentence] = []
+        deployment = api.deploy("Stored", DOCUMENT, checkpoint=PLACE)
+        reader = CountReader(system.bootstrap_servers, SINK)
+
+        def counted(value: str) -> None:
+            some = [Sentence(0, 1_000, value)]
+            write(system.bootstrap_servers, SOURCE, some)
+            written.extend(some)
+            reader.until_counted(words(written), TO_RUNNING)
+
+        counted("one two")
+        first = api.until(deployment, "running", TO_RUNNING)
+        os.kill(first["run"]["pid"], signal.SIGKILL)
+        counted("two three")
+
+        body = {"document": changed(), "message": "next", "base_version": 1}
+        api.call("POST", f"/topologies/{first['topology']}/versions", body)
+        api.call("POST", f"/deployments/{deployment}/redeploy", {"version": 2})
+        counted("three")
+        second = running_version(api, deployment, 2)
+        counted("three four")
+        assert rows(api, deployment) == {"one": "1", "two": "2", "three": "3", "four": "1"}
+
+        with store.away():
+            outage = until_outage(api, deployment)
+            assert outage["code"] in ("checkpoint_lease_lost", "storage_unreachable")
+        counted("four")
+        third = api.until(deployment, "running", TO_RUNNING)
+        assert third["outage"] is None
+        assert third["run"]["pid"] != second["run"]["pid"]
+        reader.close()
+        api.call("POST", f"/deployments/{deployment}/stop")
+        api.until(deployment, "stopped", 90)
+
+
+def running_version(api: Api, deployment: int, version: int) -> dict[str, Any]:
+    deadline = time.monotonic() + TO_RUNNING
+    while True:
+        found = api.until(deployment, "running", TO_RUNNING)
+        if found["run"] and found["run"]["version"] == version:
+            return found
+        assert time.monotonic() < deadline, found
+        time.sleep(0.3)
+
+
+def until_outage(api: Api, deployment: int) -> dict[str, Any]:
+    deadline = time.monotonic() + TO_RUNNING
+    while True:
+        found = api.call("GET", f"/deployments/{deployment}")
+        assert found["observed"] != "failed", found
+        if found["outage"]:
+            return dict(found["outage"])
+        assert time.monotonic() < deadline, found
+        time.sleep(0.3)
+
+
+def rows(api: Api, deployment: int) -> dict[str, str]:
+    """Keys and values of the store, once its reader has started."""
+    deadline = time.monotonic() + TO_RUNNING
+    while True:
+        found = api.call("GET", f"/deployments/{deployment}/stores/counts")
+        if found["state"] == "done":
+            listed = found["page"]["rows"]
+            return {each["key"]["text"]: each["value"]["text"] for each in listed}
+        assert time.monotonic() < deadline, found
+        time.sleep(0.5)
