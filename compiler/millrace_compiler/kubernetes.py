@@ -158,7 +158,7 @@ def _rights(profile: Profile) -> list[Manifest]:
             "metadata": _metadata(profile),
             "rules": [
                 {"apiGroups": [""], "resources": [each], "verbs": verbs}
-                for each in ("pods", "configmaps")
+                for each in ("pods", "configmaps", "persistentvolumeclaims")
             ],
         },
         {
@@ -363,7 +363,8 @@ def spark_settings(profile: Profile) -> dict[str, str]:
     found = {
         "spark.driver.memory": f"{profile.driver_memory_mb}m",
         "spark.driver.host": f"{profile.name}.{profile.namespace}.svc",
-        "spark.driver.bindAddress": "0.0.0.0",  # noqa: S104 - a pod's own address
+        # Spark's executors on Kubernetes connect to the address that the driver is bound to.
+        "spark.driver.bindAddress": "$(SPARK_LOCAL_IP)",
         "spark.driver.port": str(DRIVER_PORT),
         "spark.driver.blockManager.port": str(BLOCKS_PORT),
         "spark.executor.instances": str(profile.executors),

@@ -48,7 +48,7 @@ def test_state_in_s3_outlives_a_kill_a_change_and_an_outage(
         reader = CountReader(system.bootstrap_servers, SINK)
 
         def counted(value: str) -> None:
-            some = [Sentence(0, 1_000, value)]
+            some = [Sentence(0, 1_000, value, "key")]
             write(system.bootstrap_servers, SOURCE, some)
             written.extend(some)
             reader.until_counted(words(written), TO_RUNNING)

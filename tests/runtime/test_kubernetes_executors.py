@@ -59,6 +59,7 @@ def settings(folder: Path) -> list[str]:
     }
     found |= {
         "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
         "spark.kubernetes.driver.pod.name": "driver-0",
         "spark.kubernetes.executor.podTemplateFile": str(template),
         # Without a watch, what became of pods is asked.
@@ -80,7 +81,7 @@ def test_executors_are_pods_and_one_that_is_lost_is_replaced(
 
     def counted(number: int) -> None:
         topics.produce(broker.address, source, [{"value": "word", "timestamp": number}])
-        found = topics.consume(broker.address, target, number, seconds=180)
+        found = topics.consume(broker.address, target, number, seconds=300)
         counts = [int.from_bytes(record.value(), "big") for record in found]
         said = "" if counts[-1:] == [number] else kill(driver)[-3000:] + kubelet.logs()
         assert counts[-1:] == [number], said
@@ -90,11 +91,16 @@ def test_executors_are_pods_and_one_that_is_lost_is_replaced(
         assert kubelet.invalid == []
         # Only what the manifests' role allows.
         assert {path for _, path in kubelet.asked} <= {
-            f"/api/v1/namespaces/default/{kind}" for kind in ("pods", "configmaps")
+            f"/api/v1/namespaces/default/{kind}"
+            for kind in ("pods", "configmaps", "persistentvolumeclaims")
         }
         pods = [pod for name, pod in kubelet.pods.items() if name != "driver-0"]
         container = pods[0]["spec"]["containers"][0]
         assert container["image"] == "word-count:latest"
+        assert pods[0]["metadata"]["name"].startswith("word-count-")
+        address = {"name": "SPARK_DRIVER_URL"}.items()
+        [driver_url] = [each["value"] for each in container["env"] if address <= each.items()]
+        assert driver_url.startswith("spark://CoarseGrainedScheduler@127.0.0.1:")
         assert container["resources"]["requests"]["cpu"] == "1"
         assert container["resources"]["limits"]["memory"] == "896Mi"
         assert container["securityContext"]["allowPrivilegeEscalation"] is False
