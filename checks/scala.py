@@ -16,7 +16,7 @@ from launcher import jars, java, places
 from launcher.console import Problem
 
 CONFIGURATION = places.REPOSITORY / ".scalafmt.conf"
-FOLDERS = (places.RUNTIME / "scala",)
+FOLDERS = (places.RUNTIME / "scala", places.REPOSITORY / "oracle")
 
 
 def main(arguments: list[str]) -> int:

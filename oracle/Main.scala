@@ -29,7 +29,10 @@ object Main {
       case Some("describe") => Describe.main(rest)
       case Some("app") => App.main(rest)
       case Some("bench") => Bench.main(rest)
-      case _ => System.err.println("usage: run scenarios DIR [--only A,B] [--write] [--out DIR] | simulate DOC IN.jsonl | serve | describe DOC | app DOC … | bench …"); 2
+      case _ =>
+        System.err.println(
+          "usage: run scenarios DIR [--only A,B] [--write] [--out DIR] | simulate DOC IN.jsonl | serve | describe DOC | app DOC … | bench …"
+        ); 2
     }
     System.out.flush()
     Runtime.getRuntime.halt(code)
@@ -39,7 +42,9 @@ object Main {
     val pos = mutable.ArrayBuffer[String](); val opt = mutable.Map[String, String]()
     var i = 0
     while (i < args.length) {
-      if (args(i).startsWith("--")) { val k = args(i).drop(2); if (flags(k)) opt(k) = "yes" else { i += 1; opt(k) = args(i) } } else pos += args(i)
+      if (args(i).startsWith("--")) {
+        val k = args(i).drop(2); if (flags(k)) opt(k) = "yes" else { i += 1; opt(k) = args(i) }
+      } else pos += args(i)
       i += 1
     }
     (pos.toSeq, opt.toMap)
@@ -55,14 +60,17 @@ object Main {
     val only = opt.get("only").map(_.split(",").toSet)
     val dir = Paths.get(pos.head)
     var failed = 0
-    val files = Files.list(dir).iterator.asScala.filter(_.toString.endsWith(".json")).toSeq.sortBy(_.getFileName.toString)
+    val files =
+      Files.list(dir).iterator.asScala.filter(_.toString.endsWith(".json")).toSeq.sortBy(_.getFileName.toString)
     files.foreach { f =>
       val j = mapper.readTree(f.toFile).asInstanceOf[ObjectNode]
       val id = j.path("id").asText(f.getFileName.toString.stripSuffix(".json"))
       if (only.forall(_(id))) {
         try {
           val doc = new Doc(j.get("topology"), builtins(j))
-          val expected = if (j.path("compare").asText == "describe") Describe.expected(doc) else run(doc, j.path("inputs").elements.asScala.toSeq, s => System.err.println(s"$id: $s"))
+          val expected =
+            if (j.path("compare").asText == "describe") Describe.expected(doc)
+            else run(doc, j.path("inputs").elements.asScala.toSeq, s => System.err.println(s"$id: $s"))
           if (opt.contains("write")) { j.set[JsonNode]("expected", expected); write(f, j) }
           else if (opt.contains("out")) {
             Files.createDirectories(Paths.get(opt("out")))
@@ -73,7 +81,10 @@ object Main {
           case e: Throwable =>
             failed += 1
             if (Build.debug) e.printStackTrace()
-            System.err.println(s"$id: ORACLE ERROR ${e.getClass.getSimpleName}: ${e.getMessage} ${if (e.isInstanceOf[Unsupported]) "" else e.getStackTrace.take(3).mkString(" < ")}")
+            System.err.println(
+              s"$id: ORACLE ERROR ${e.getClass.getSimpleName}: ${e.getMessage} ${if (e.isInstanceOf[Unsupported]) ""
+                else e.getStackTrace.take(3).mkString(" < ")}"
+            )
         }
       }
     }
@@ -94,7 +105,8 @@ object Main {
           if (j.path("compare").asText == "describe") Describe.expected(doc)
           else run(doc, j.path("inputs").elements.asScala.toSeq, _ => (), j.path("stores_after_each").asBoolean)
         } catch {
-          case e: Throwable => mapper.createObjectNode().put("oracle_error", s"${e.getClass.getSimpleName}: ${e.getMessage}")
+          case e: Throwable =>
+            mapper.createObjectNode().put("oracle_error", s"${e.getClass.getSimpleName}: ${e.getMessage}")
         }
       out.println(mapper.writeValueAsString(answer))
     }
@@ -105,9 +117,19 @@ object Main {
     val (pos, _) = options(args)
     val j = mapper.readTree(Paths.get(pos.head).toFile)
     val doc = if (j.has("topology")) new Doc(j.get("topology"), builtins(j)) else new Doc(j, Map.empty)
-    val r = run(doc, Files.readAllLines(Paths.get(pos(1))).asScala.filter(_.trim.nonEmpty).map(l => mapper.readTree(l): JsonNode).toSeq, System.err.println(_))
+    val r = run(
+      doc,
+      Files
+        .readAllLines(Paths.get(pos(1)))
+        .asScala
+        .filter(_.trim.nonEmpty)
+        .map(l => mapper.readTree(l): JsonNode)
+        .toSeq,
+      System.err.println(_)
+    )
     r.get("outputs").elements.asScala.foreach(println)
-    if (!r.get("error").isNull) { System.err.println(r.get("error")); 2 } else { System.err.println(s"dropped ${r.get("dropped")}"); 0 }
+    if (!r.get("error").isNull) { System.err.println(r.get("error")); 2 }
+    else { System.err.println(s"dropped ${r.get("dropped")}"); 0 }
   }
 
   // ---- one document on the driver ---------------------------------------------------------------------------------
@@ -124,13 +146,16 @@ object Main {
     SinkSerializer.shown = shown
     try {
       val (build, topology) =
-        try { val b = new Build(doc); (b, b.topology()) } catch {
+        try { val b = new Build(doc); (b, b.topology()) }
+        catch {
           case e: Refused => note(s"refused: ${e.getMessage}"); refuse(result); return result
-          case e @ (_: org.apache.kafka.streams.errors.TopologyException | _: IllegalArgumentException) => note(s"refused: $e"); refuse(result); return result
+          case e @ (_: org.apache.kafka.streams.errors.TopologyException | _: IllegalArgumentException) =>
+            note(s"refused: $e"); refuse(result); return result
         }
       CoPartition.check(build, topology).foreach { m => note(s"refused: $m"); refuse(result); return result }
       val parts =
-        try build.doc.parts().zipWithIndex.map { case (d, i) => new Part(d, state.resolve(i.toString)) } catch {
+        try build.doc.parts().zipWithIndex.map { case (d, i) => new Part(d, state.resolve(i.toString)) }
+        catch {
           case e: org.apache.kafka.streams.errors.StreamsException => // a processor's init
             note(s"stopped before the first input: ${root(e)}")
             result.putObject("error").put("kind", "stopped").put("after", 0)
@@ -140,7 +165,8 @@ object Main {
         var stopped = false
         inputs.zipWithIndex.foreach { case (line, i) =>
           if (!stopped) try {
-            if (line.has("advance_wall_clock")) parts.foreach(_.driver.advanceWallClockTime(Duration.ofMillis(line.get("advance_wall_clock").asLong)))
+            if (line.has("advance_wall_clock"))
+              parts.foreach(_.driver.advanceWallClockTime(Duration.ofMillis(line.get("advance_wall_clock").asLong)))
             else if (!line.has("restart")) {
               val topic = line.get("topic").asText
               parts.find(_.build.formats(topic).isDefined) match {
@@ -157,42 +183,83 @@ object Main {
           }
           if (!stopped) {
             parts.foreach(p => p.log.take().foreach(r => output(outputs, r, i + 1, shown, build)))
-            storesAfter.foreach { all => val now = all.addObject(); parts.foreach(p => stores(now, p.build, p.driver, inputs)) }
+            storesAfter.foreach { all =>
+              val now = all.addObject(); parts.foreach(p => stores(now, p.build, p.driver, inputs))
+            }
           }
         }
         if (!stopped) {
-          val dropped = parts.flatMap(_.driver.metrics.asScala.collect { case (n, m) if n.name == "dropped-records-total" => m.metricValue.asInstanceOf[Double] }).sum
+          val dropped = parts
+            .flatMap(_.driver.metrics.asScala.collect {
+              case (n, m) if n.name == "dropped-records-total" => m.metricValue.asInstanceOf[Double]
+            })
+            .sum
           result.put("dropped", dropped.toLong)
           parts.foreach(p => stores(result.get("stores").asInstanceOf[ObjectNode], p.build, p.driver, inputs))
         }
-      } finally parts.foreach(p => try p.driver.close() catch { case e: Exception => if (Build.debug) e.printStackTrace() })
+      } finally
+        parts.foreach(p =>
+          try p.driver.close()
+          catch { case e: Exception => if (Build.debug) e.printStackTrace() }
+        )
       result
     } finally { SinkSerializer.shown = null; delete(state) }
   }
 
   private def refuse(r: ObjectNode): Unit = r.putObject("error").put("kind", "refused")
-  private def root(e: Throwable): String = { var x = e; while (x.getCause != null) x = x.getCause; s"${x.getClass.getSimpleName}: ${String.valueOf(x.getMessage).linesIterator.nextOption().getOrElse("")}" }
-  def delete(p: Path): Unit = if (Files.exists(p)) Files.walk(p).sorted(java.util.Comparator.reverseOrder[Path]()).forEach(x => Files.deleteIfExists(x))
+  private def root(e: Throwable): String = {
+    var x = e; while (x.getCause != null) x = x.getCause;
+    s"${x.getClass.getSimpleName}: ${String.valueOf(x.getMessage).linesIterator.nextOption().getOrElse("")}"
+  }
+  def delete(p: Path): Unit = if (Files.exists(p))
+    Files.walk(p).sorted(java.util.Comparator.reverseOrder[Path]()).forEach(x => Files.deleteIfExists(x))
 
   private def pipe(build: Build, driver: TopologyTestDriver, line: JsonNode): Unit = {
     val topic = line.get("topic").asText
     val (kf, vf) = build.formats(topic).get
     val headers = new RecordHeaders()
-    Option(line.get("headers")).foreach(_.properties.asScala.foreach(e => headers.add(e.getKey, if (e.getValue.isNull) null else e.getValue.asText.getBytes(UTF_8))))
-    def bytes(name: String, f: Format) = if (line.has(name + "_bytes")) Base64.getDecoder.decode(line.get(name + "_bytes").asText) else f.fromLine(line.get(name))
-    driver.createInputTopic(topic, new ByteArraySerializer, new ByteArraySerializer)
-      .pipeInput(new TestRecord(bytes("key", kf), bytes("value", vf), headers, java.lang.Long.valueOf(line.path("timestamp").asLong(0))))
+    Option(line.get("headers")).foreach(
+      _.properties.asScala.foreach(e =>
+        headers.add(e.getKey, if (e.getValue.isNull) null else e.getValue.asText.getBytes(UTF_8))
+      )
+    )
+    def bytes(name: String, f: Format) = if (line.has(name + "_bytes"))
+      Base64.getDecoder.decode(line.get(name + "_bytes").asText)
+    else f.fromLine(line.get(name))
+    driver
+      .createInputTopic(topic, new ByteArraySerializer, new ByteArraySerializer)
+      .pipeInput(
+        new TestRecord(
+          bytes("key", kf),
+          bytes("value", vf),
+          headers,
+          java.lang.Long.valueOf(line.path("timestamp").asLong(0))
+        )
+      )
   }
 
-  /** What is connected runs in one driver. The driver gives all it runs one task and one clock, so unconnected parts get drivers of their own. */
+  /**
+   * What is connected runs in one driver. The driver gives all it runs one task and one clock, so unconnected parts get
+   * drivers of their own.
+   */
   private class Part(doc: Doc, state: Path) {
     val build = new Build(doc)
     private val topology = build.topology()
-    val driver = new TopologyTestDriver(topology, build.props(StreamsConfig.STATE_DIR_CONFIG -> state.toString), Instant.ofEpochMilli(0))
+    val driver = new TopologyTestDriver(
+      topology,
+      build.props(StreamsConfig.STATE_DIR_CONFIG -> state.toString),
+      Instant.ofEpochMilli(0)
+    )
     val log = new Recorder(driver)
   }
 
-  private def output(to: ArrayNode, r: ProducerRecord[Array[Byte], Array[Byte]], after: Int, shown: java.util.IdentityHashMap[Array[Byte], JsonNode], build: Build): Unit =
+  private def output(
+      to: ArrayNode,
+      r: ProducerRecord[Array[Byte], Array[Byte]],
+      after: Int,
+      shown: java.util.IdentityHashMap[Array[Byte], JsonNode],
+      build: Build
+  ): Unit =
     if (!build.internal(r.topic)) {
       val o = to.addObject()
       o.put("after", after); o.put("topic", r.topic)
@@ -203,11 +270,16 @@ object Main {
         else shown.get(b)
       o.set[JsonNode]("key", show(r.key)); o.set[JsonNode]("value", show(r.value)); o.put("timestamp", r.timestamp)
       val hs = r.headers.toArray.filterNot(_.key.startsWith("__streams.errors."))
-      if (hs.nonEmpty) { val h = o.putObject("headers"); hs.foreach(x => if (x.value == null) h.putNull(x.key) else h.put(x.key, text(x.value))) }
+      if (hs.nonEmpty) {
+        val h = o.putObject("headers");
+        hs.foreach(x => if (x.value == null) h.putNull(x.key) else h.put(x.key, text(x.value)))
+      }
     }
+
   /** A header: text if it is UTF-8, else base64. */
   private def text(b: Array[Byte]): String =
-    try UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString catch { case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b) }
+    try UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString
+    catch { case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b) }
 
   private def stores(to: ObjectNode, build: Build, driver: TopologyTestDriver, inputs: Seq[JsonNode]): Unit =
     build.storeTypes.toSeq.sortBy(_._1).foreach { case (name, (kt, vt)) =>
@@ -219,25 +291,37 @@ object Main {
         rows += key.toString -> o
       }
       def windowed(k: Any) = Json.node(KeyType.see(k), kt.seen)
-      def each[K, V](it: KeyValueIterator[K, V])(f: (K, V) => Unit): Unit = try it.forEachRemaining(kv => f(kv.key, kv.value)) finally it.close()
+      def each[K, V](it: KeyValueIterator[K, V])(f: (K, V) => Unit): Unit = try
+        it.forEachRemaining(kv => f(kv.key, kv.value))
+      finally it.close()
       driver.getAllStateStores.get(name) match {
-        case s: TimestampedKeyValueStore[Any, Any] @unchecked => each(s.all())((k, v) => add(windowed(k), v.value, Some(v.timestamp)))
-        case s: KeyValueStore[Any, Any] @unchecked => each(s.all())((k, v) => v match {
-          case x: ValueAndTimestamp[_] => add(windowed(k), x.value, Some(x.timestamp))
-          case _ => add(windowed(k), v, None)
-        })
-        case s: TimestampedWindowStore[Any, Any] @unchecked => each(s.all())((k, v) => add(windowed(k), v.value, Some(v.timestamp)))
-        case s: WindowStore[Any, Any] @unchecked => each(s.all())((k, v) => v match {
-          case x: ValueAndTimestamp[_] => add(windowed(k), x.value, Some(x.timestamp))
-          case _ => add(windowed(k), v, None)
-        })
+        case s: TimestampedKeyValueStore[Any, Any] @unchecked =>
+          each(s.all())((k, v) => add(windowed(k), v.value, Some(v.timestamp)))
+        case s: KeyValueStore[Any, Any] @unchecked =>
+          each(s.all())((k, v) =>
+            v match {
+              case x: ValueAndTimestamp[_] => add(windowed(k), x.value, Some(x.timestamp))
+              case _ => add(windowed(k), v, None)
+            }
+          )
+        case s: TimestampedWindowStore[Any, Any] @unchecked =>
+          each(s.all())((k, v) => add(windowed(k), v.value, Some(v.timestamp)))
+        case s: WindowStore[Any, Any] @unchecked =>
+          each(s.all())((k, v) =>
+            v match {
+              case x: ValueAndTimestamp[_] => add(windowed(k), x.value, Some(x.timestamp))
+              case _ => add(windowed(k), v, None)
+            }
+          )
         case s: SessionStore[Any, Any] @unchecked =>
           // a session store has no all(): ask for every key of the inputs
           each(s.fetch(null, null))((k, v) => add(windowed(k), v, None))
         case s: VersionedKeyValueStore[Any, Any] @unchecked =>
           val keys = inputs.flatMap(l => Option(l.get("key"))).filterNot(_.isNull).distinct
           keys.foreach { k =>
-            val key = try Json.parse(k.toString.getBytes(UTF_8), kt.seen) catch { case _: Exception => null }
+            val key =
+              try Json.parse(k.toString.getBytes(UTF_8), kt.seen)
+              catch { case _: Exception => null }
             if (key != null) Option(s.get(key)).foreach(r => add(k, r.value, Some(r.timestamp)))
           }
         case null =>
@@ -251,7 +335,10 @@ object Main {
 
   def write(f: Path, j: ObjectNode): Unit = Files.write(f, pretty(j, 0).concat("\n").getBytes(UTF_8))
   private def spaced(j: JsonNode): String = j match {
-    case o: ObjectNode => o.properties.iterator.asScala.map(e => s"${mapper.writeValueAsString(e.getKey)}: ${spaced(e.getValue)}").mkString("{", ", ", "}")
+    case o: ObjectNode =>
+      o.properties.iterator.asScala
+        .map(e => s"${mapper.writeValueAsString(e.getKey)}: ${spaced(e.getValue)}")
+        .mkString("{", ", ", "}")
     case a: ArrayNode => a.elements.asScala.map(spaced).mkString("[", ", ", "]")
     case x => mapper.writeValueAsString(x)
   }
@@ -259,11 +346,16 @@ object Main {
     val flat = spaced(j)
     val pad = "  " * (depth + 1)
     if (flat.length + 2 * depth <= 150 && depth > 0) flat
-    else j match {
-      case o: ObjectNode if !o.isEmpty => o.properties.iterator.asScala.map(e => s"$pad${mapper.writeValueAsString(e.getKey)}: ${pretty(e.getValue, depth + 1)}").mkString("{\n", ",\n", "\n" + "  " * depth + "}")
-      case a: ArrayNode if !a.isEmpty => a.elements.asScala.map(e => pad + pretty(e, depth + 1)).mkString("[\n", ",\n", "\n" + "  " * depth + "]")
-      case _ => flat
-    }
+    else
+      j match {
+        case o: ObjectNode if !o.isEmpty =>
+          o.properties.iterator.asScala
+            .map(e => s"$pad${mapper.writeValueAsString(e.getKey)}: ${pretty(e.getValue, depth + 1)}")
+            .mkString("{\n", ",\n", "\n" + "  " * depth + "}")
+        case a: ArrayNode if !a.isEmpty =>
+          a.elements.asScala.map(e => pad + pretty(e, depth + 1)).mkString("[\n", ",\n", "\n" + "  " * depth + "]")
+        case _ => flat
+      }
   }
 }
 
@@ -272,8 +364,14 @@ class Recorder(driver: TopologyTestDriver) {
   private type R = ProducerRecord[Array[Byte], Array[Byte]]
   private val log = mutable.ArrayBuffer[R]()
   private val map = new java.util.HashMap[String, java.util.Queue[R]] {
-    override def computeIfAbsent(k: String, f: java.util.function.Function[_ >: String, _ <: java.util.Queue[R]]): java.util.Queue[R] =
-      super.computeIfAbsent(k, (_: String) => new LinkedList[R] { override def add(r: R): Boolean = { log += r; true } })
+    override def computeIfAbsent(
+        k: String,
+        f: java.util.function.Function[_ >: String, _ <: java.util.Queue[R]]
+    ): java.util.Queue[R] =
+      super.computeIfAbsent(
+        k,
+        (_: String) => new LinkedList[R] { override def add(r: R): Boolean = { log += r; true } }
+      )
   }
   private val field = classOf[TopologyTestDriver].getDeclaredField("outputRecordsByTopic")
   field.setAccessible(true)

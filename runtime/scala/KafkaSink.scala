@@ -84,7 +84,7 @@ object KafkaSink {
         realTime,
         nodes,
         plain,
-        Graph.settings(j.path("graph")),
+        TaskGraph.settings(j.path("graph")),
         statistics,
         RecordHandlers.parse(j.path("record_handlers")),
         SinkEnds.of(j.path("outputs"), client)

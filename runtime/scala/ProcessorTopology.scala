@@ -45,7 +45,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
           mirrorsOf(s).map("out" -> _) ++
             edges
               .filter(e => e.keeps && e.toLevel != level.level && (e.derived || edges.length > 1))
-              .map(e => wired(e, e.dest | Graph.keep)) ++
+              .map(e => wired(e, e.dest | TaskGraph.keep)) ++
             edges.filter(e => e.reads && e.toLevel != level.level).map(e => wired(e, e.dest))
       val links = (copies ++ edges.filter(e => e.toLevel == level.level || !e.reads).map { e =>
         if (e.toLevel == level.level) e.port -> new Link(nodes.get(e.to), e.input, e.unwrap) else wired(e, e.dest)
@@ -66,7 +66,8 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
     level.edges.filter(e => e.toLevel == level.level && (e.hop || e.fromLevel != level.level)).foreach { e =>
       task.inputs.add(e.dest, internal(nodes.get(e.to), e.input, portOf(e.from, e.port), e.unwrap, e))
       if (e.keeps)
-        task.inputs.add(e.dest | Graph.keep, new KeepingQueue(nodes.get(e.to), e.input, portOf(e.from, e.port), task))
+        task.inputs
+          .add(e.dest | TaskGraph.keep, new KeepingQueue(nodes.get(e.to), e.input, portOf(e.from, e.port), task))
     }
   }
   private def internal(node: Node, input: Int, port: Port, unwrap: Boolean, edge: Edge): InternalQueue =
@@ -84,7 +85,7 @@ private[millrace] final class ProcessorTopology(level: LevelSpec, task: StreamTa
     if (s.derived) visit(s) else if (s.ports.exists(_._2.isInstanceOf[TablePort])) below(s)
     found.asScala.toArray.filter { case t: TableSpec => t.answers; case _ => false }.flatMap { t =>
       level.edges.filter(e => e.from == t.id && e.toLevel != level.level && (e.keeps || e.reads)).map { e =>
-        val wire = new WireNode(t, if (e.keeps) e.dest | Graph.keep else e.dest, portOf(e.from, e.port), task)
+        val wire = new WireNode(t, if (e.keeps) e.dest | TaskGraph.keep else e.dest, portOf(e.from, e.port), task)
         new Link(new MirrorNode(t, nodes.get(t.id).asInstanceOf[TableView], wire), 0)
       }
     }

@@ -139,7 +139,7 @@ object Simulation {
       def codec(p: String) = Codec.parse(e.getValue.get(p), Some(StringType))
       of(run).sinks.put(e.getKey.toInt, new Shown(codec("key"), codec("value")))
     }
-    of(run).sink = new SimulationSink(run, Graph.settings(j), Reports.of(spark, run))
+    of(run).sink = new SimulationSink(run, TaskGraph.settings(j), Reports.of(spark, run))
   }
   private[millrace] def sinkOf(run: String): SimulationSink = of(run).sink
 

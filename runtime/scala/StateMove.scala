@@ -44,7 +44,7 @@ object StateMove {
     val counted = spark.sparkContext.longAccumulator
     rowsWritten = counted
     val j = Json.mapper.readTree(moveJson)
-    val graph = Graph.parse(spark, graphJson)
+    val graph = TaskGraph.parse(spark, graphJson)
     val from = new OldState(spark, j.get("from").asText, j.get("batch").asLong, j.get("old"))
     val placement = new Placement(
       graph,
@@ -106,7 +106,7 @@ object StateMove {
   /** Reads the new checkpoint back: it has as many rows of each store as were written. */
   private def read(
       spark: classic.SparkSession,
-      graph: Graph,
+      graph: TaskGraph,
       to: String,
       written: Seq[(Int, classic.Dataset[Row])]
   ): String = {

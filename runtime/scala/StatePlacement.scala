@@ -20,7 +20,7 @@ import org.apache.spark.sql.types._
  * are left out.
  */
 private[millrace] final class Placement(
-    graph: Graph,
+    graph: TaskGraph,
     json: JsonNode,
     from: OldState,
     val partitions: Int,

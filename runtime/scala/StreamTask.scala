@@ -214,12 +214,12 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   def say(node: Node, level: String, message: String): Unit = metrics.say(node, taskId(node.spec.sub), level, message)
 
   /** The Python process of this task's processors; a new one if the last was lost. */
-  def worker: Worker = {
-    if (python == null || !python.alive) python = new Worker(options.workers)
+  def worker: PythonWorker = {
+    if (python == null || !python.alive) python = new PythonWorker(options.workers)
     python
   }
-  def livingWorker: Worker = if (python != null && python.alive) python else null
-  private var python: Worker = _
+  def livingWorker: PythonWorker = if (python != null && python.alive) python else null
+  private var python: PythonWorker = _
 
   // ---- failures ----
 

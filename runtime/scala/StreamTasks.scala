@@ -17,9 +17,9 @@ import org.apache.spark.sql.types._
 
 /**
  * The entry point for Python (py4j): attach(df, graph, options) the whole chain of levels over envelope rows; gives
- * envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL. graph: the task graph (Graph.scala). Entries with
- * "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types) tells what its
- * receivers get. `into` has the params `key` and `value` (types). options: {"run": name, "shuffle_partitions": n,
+ * envelope rows: sinks (dest >= 0), STOP, DUMP, DEAD_LETTER, CONTROL. graph: the task graph (TaskGraph.scala). Entries
+ * with "plain": true are a DataFrame's; of these a `repartition` with the params `key` and `value` (types) tells what
+ * its receivers get. `into` has the params `key` and `value` (types). options: {"run": name, "shuffle_partitions": n,
  * "simulation": bool, "processing_handler", "deserialization_handler", "dead_letter_topic" (default: the graph's
  * settings), "direct_tasks": t, "python": path of the interpreter of process nodes, "python_path": its PYTHONPATH,
  * "python_timeout_ms": 60000: what one call may take, "python_memory_mb": 2048: what the data of its process may take}
@@ -37,7 +37,7 @@ object StreamTasks {
     val source = df.asInstanceOf[classic.Dataset[Row]]
     val spark = source.sparkSession
     val j = Json.mapper.readTree(optionsJson)
-    val graph = Graph.parse(spark, graphJson)
+    val graph = TaskGraph.parse(spark, graphJson)
     val n = j.get("shuffle_partitions").asInt
     val run = j.path("run").asText("run")
     val python = WorkerOptions(
@@ -94,7 +94,7 @@ object StreamTasks {
     rows
   }
 
-  def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = Graph.parse(spark, graphJson)
+  def check(spark: org.apache.spark.sql.SparkSession, graphJson: String): Unit = TaskGraph.parse(spark, graphJson)
 
   def release(run: String): Unit = {
     Reports.say(run, releaseHere(run))

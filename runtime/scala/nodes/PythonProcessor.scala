@@ -76,7 +76,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
   override def dumps: Seq[StoreDump] = spec.stores.filter(_.spec.named).map(s => stores(s.name).dump)
 
   /** Starts the processor in the worker; again after the worker was lost. */
-  private def ready(): Worker = {
+  private def ready(): PythonWorker = {
     val w = task.worker
     if (generation != w.generation) {
       schedules.values.forEach(_.cancel())

@@ -49,7 +49,7 @@ private[millrace] abstract class StreamAggregationSpec(b: Build) extends NodeSpe
 private object StreamAggregationSpec {
 
   /** An input of a cogroup: its aggregator's text, alone or in an object. */
-  def versioned(g: Graph, id: String): Boolean = g.spec(id) match {
+  def versioned(g: TaskGraph, id: String): Boolean = g.spec(id) match {
     case t: TableSpec => t.outputVersioned
     case other => other.parents.nonEmpty && other.parents.forall(p => versioned(g, p._1))
   }

@@ -203,7 +203,7 @@ object Partitioner {
 trait Family { def factories: Map[String, Build => NodeSpec] }
 
 /** One node while it is built: parameters, inputs, and the means to compile. */
-final class Build private[millrace] (val graph: Graph, val json: JsonNode, val index: Int) extends Serializable {
+final class Build private[millrace] (val graph: TaskGraph, val json: JsonNode, val index: Int) extends Serializable {
 
   /** A spec whose constructor parameter became a field takes nothing of the driver along: in the task it is null. */
   private def writeReplace(): AnyRef = null
@@ -326,22 +326,23 @@ final case class Settings(processing: String, deserialization: String, deadLette
 }
 
 /** The graph on the driver: every node built, in order. */
-final class Graph private (val spark: SparkSession, root: JsonNode) {
+final class TaskGraph private (val spark: SparkSession, root: JsonNode) {
   private val byId = mutable.LinkedHashMap[String, NodeSpec]()
-  val settings: Settings = Graph.settings(root)
+  val settings: Settings = TaskGraph.settings(root)
   val tasks: Int = root.path("tasks").asInt(1)
   private val unwrapped = mutable.Map[String, Set[Int]]()
   private var offsets = false
 
   private val jsons = root.get("nodes").elements.asScala.toIndexedSeq
-  private def plain(j: JsonNode): Boolean = j.path("plain").asBoolean(false) || Graph.dataFrameOps(j.get("op").asText)
+  private def plain(j: JsonNode): Boolean =
+    j.path("plain").asBoolean(false) || TaskGraph.dataFrameOps(j.get("op").asText)
   jsons.zipWithIndex
     .filter { case (j, _) => !plain(j) || (j.get("op").asText == "repartition" && j.path("params").has("key")) }
     .foreach { case (j, i) =>
       val b = new Build(this, j, i)
       if (byId.contains(b.id)) b.fail("id", "duplicate", s"the physical id ${b.id} is used twice")
-      val name = Graph.extended(b)
-      val make = Graph.factories.getOrElse(name, b.fail("op", "unknown", s"no operator is called $name"))
+      val name = TaskGraph.extended(b)
+      val make = TaskGraph.factories.getOrElse(name, b.fail("op", "unknown", s"no operator is called $name"))
       byId(b.id) = make(b)
       unwrapped(b.id) = b.unwrapped.toSet
     }
@@ -359,7 +360,7 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
     case h: HopSpec =>
       h.receivers = specs
         .sortBy(c => rank(h.id, c.id))
-        .flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => Graph.dest(c.index, input) })
+        .flatMap(c => c.parents.zipWithIndex.collect { case ((h.id, _), input) => TaskGraph.dest(c.index, input) })
         .toArray
     case _ =>
   }
@@ -399,7 +400,7 @@ final class Graph private (val spark: SparkSession, root: JsonNode) {
             input,
             spec(p).level,
             s.level,
-            Graph.dest(s.index, input),
+            TaskGraph.dest(s.index, input),
             unwrapped(s.id)(input),
             s.reads(input),
             s.keeps(input),
@@ -459,10 +460,10 @@ private[millrace] final class LevelSpec(
     val countsOffsets: Boolean
 ) extends Serializable
 
-object Graph {
+object TaskGraph {
   private lazy val factories: Map[String, Build => NodeSpec] = Families.all.flatMap(_.factories).toMap
 
-  def parse(spark: SparkSession, json: String): Graph = new Graph(spark, Json.mapper.readTree(json))
+  def parse(spark: SparkSession, json: String): TaskGraph = new TaskGraph(spark, Json.mapper.readTree(json))
 
   private[millrace] def settings(root: JsonNode): Settings = {
     val s = root.path("settings")

@@ -20,9 +20,9 @@ import org.apache.spark.unsafe.types.UTF8String
  * "punctuate" | "close", ...} or {"answer": ...} to us: [[message, ...], null] and waiting for the last message's
  * answer, or [[message, ...], {"done": true} | {"error": {...}, "lost": whether the process must go}]
  */
-private[millrace] final class Worker(options: WorkerOptions) {
-  val generation: Long = Worker.generations.incrementAndGet()
-  private val process: Process = Worker.start(options)
+private[millrace] final class PythonWorker(options: WorkerOptions) {
+  val generation: Long = PythonWorker.generations.incrementAndGet()
+  private val process: Process = PythonWorker.start(options)
   private val in = new DataInputStream(new BufferedInputStream(process.getInputStream, 1 << 16))
   private val out = new DataOutputStream(new BufferedOutputStream(process.getOutputStream, 1 << 16))
   @volatile private var overdue = Long.MaxValue
@@ -31,7 +31,7 @@ private[millrace] final class Worker(options: WorkerOptions) {
   private var started = false
   @volatile private var timedOut = false
   @volatile private var lost = false
-  Worker.watched.put(this, this)
+  PythonWorker.watched.put(this, this)
 
   def alive: Boolean = !lost && process.isAlive
 
@@ -45,7 +45,7 @@ private[millrace] final class Worker(options: WorkerOptions) {
 
   /** The last call of a processor, which the end of a run waits for. */
   def farewell(node: PythonNode, m: ObjectNode): Unit = {
-    val limit = Math.min(options.timeoutMs, Worker.farewellMs)
+    val limit = Math.min(options.timeoutMs, PythonWorker.farewellMs)
     call(node, m.put("limit_ms", limit), limit)
   }
   private def call(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
@@ -59,7 +59,8 @@ private[millrace] final class Worker(options: WorkerOptions) {
   def busy: Boolean = calling != null && calling != Thread.currentThread
 
   private def converse(node: PythonNode, m: ObjectNode, limitMs: Long): Unit = {
-    var left = TimeUnit.MILLISECONDS.toNanos(limitMs + Worker.graceMs + (if (started) 0L else Worker.startingMs))
+    var left =
+      TimeUnit.MILLISECONDS.toNanos(limitMs + PythonWorker.graceMs + (if (started) 0L else PythonWorker.startingMs))
     limit = limitMs
     started = true
     write(m)
@@ -135,7 +136,7 @@ private[millrace] final class Worker(options: WorkerOptions) {
 
   def stop(): Unit = {
     lost = true
-    Worker.watched.remove(this)
+    PythonWorker.watched.remove(this)
     process.destroyForcibly()
     process.waitFor(2, TimeUnit.SECONDS)
   }
@@ -145,14 +146,14 @@ private[millrace] final class Worker(options: WorkerOptions) {
     try { out.close(); if (!process.waitFor(5, TimeUnit.SECONDS)) process.destroyForcibly() }
     catch { case _: Exception => process.destroyForcibly() }
     lost = true
-    Worker.watched.remove(this)
+    PythonWorker.watched.remove(this)
   }
 
   private def check(now: Long): Unit =
     if (overdue != Long.MaxValue && now - overdue > 0) { timedOut = true; process.destroyForcibly() }
 }
 
-private[millrace] object Worker {
+private[millrace] object PythonWorker {
   private val generations = new AtomicLong()
   private val graceMs = 2000L
   private val startingMs = 30000L
@@ -168,7 +169,7 @@ private[millrace] object Worker {
       "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy")
       .split(' ')
       .toSet
-  private val watched = new ConcurrentHashMap[Worker, Worker]()
+  private val watched = new ConcurrentHashMap[PythonWorker, PythonWorker]()
   private val watchdog = new Thread(
     () => while (true) { Thread.sleep(50); val now = System.nanoTime(); watched.keySet.forEach(_.check(now)) },
     "millrace-python-watchdog"
@@ -190,7 +191,7 @@ private[millrace] object Worker {
     val command = o.python +: "-u" +: file.map(f => Seq(f.getPath)).getOrElse(Seq("-m", "millrace_runtime.worker"))
     val b = new ProcessBuilder((command ++ Seq(o.timeoutMs.toString, o.memoryMb.toString)): _*)
       .redirectError(ProcessBuilder.Redirect.INHERIT)
-    b.environment().keySet.removeIf(name => !Worker.environment(name) && !name.startsWith("LC_"))
+    b.environment().keySet.removeIf(name => !PythonWorker.environment(name) && !name.startsWith("LC_"))
     if (o.path.nonEmpty) b.environment().put("PYTHONPATH", o.path)
     b.environment().put("PYTHONHASHSEED", "0")
     try b.start()

@@ -1,0 +1,112 @@
+package oracle
+
+import org.apache.kafka.streams._
+import org.apache.kafka.streams.kstream._
+import org.apache.kafka.streams.processor.StateStore
+import org.apache.kafka.streams.processor.api.{ProcessorContext => _, _}
+import org.apache.kafka.streams.state.{StoreBuilder, Stores}
+import org.apache.spark.sql.types._
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+/** Nodes of the processor API and the stores that they use. */
+trait ProcessorNodes extends BuildContext {
+  protected def process(n: Node): Unit = {
+    val builtin =
+      doc.builtins.getOrElse(n.id, throw new Unsupported(s"process node ${n.id} has no entry in oracle_processors"))
+    val all = ins(n).map { case s: S => s; case _ => n.fail("in", "must be a stream") }
+    all.foreach(o =>
+      if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the inputs differ")
+    )
+    val i =
+      if (all.size == 1) all.head
+      else
+        typed(all.head.copy(stream = all.tail.zipWithIndex.foldLeft(all.head.stream) { case (a, (b, j)) =>
+          a.merge(b.stream, named(s"${n.id}-merge-$j"))
+        }))
+    val out = n.opt("output").map(o => Node(n.id, n.kind, o)).getOrElse(n.fail("output", "is missing"))
+    val key = out.textOpt("key").map(t => KeyType(Sql.parseType(t, n, "output"))).getOrElse(i.key)
+    val value = out.textOpt("value").map(Sql.parseType(_, n, "output")).getOrElse(i.value)
+    val stores = doc.stores(n)
+    stores.foreach(addStore)
+    val names = stores.map(_.text("name"))
+    val ports = n.opt("outputs").map(_.elements.asScala.map(_.asText).toSeq).getOrElse(Seq("out"))
+    val edges = doc.outgoing(n)
+    val direct = ports == Seq("out")
+    /* With several output ports every outgoing edge gets a pass-through child, so that a record can be sent to one
+     * port's children. */
+    def children(port: String): Seq[String] =
+      edges.filter(_.sourcePort == port).map(e => s"${n.id}-${e.sourcePort}-${e.index}")
+    val ctx = new ProcessorSpec(n, key.dataType, value, names, port => if (direct) Nil else children(port))
+    val fixed = n.kind == "process_values"
+    val s: KStream[Any, Any] =
+      if (fixed)
+        i.stream.processValues[Any](
+          (() => Processors.fixed(builtin, ctx)): FixedKeyProcessorSupplier[Any, Any, Any],
+          named(n.id),
+          names: _*
+        )
+      else
+        i.stream.process[Any, Any](
+          (() => Processors.make(builtin, ctx)): ProcessorSupplier[Any, Any, Any, Any],
+          named(n.id),
+          names: _*
+        )
+    val k = if (fixed) i.key else key
+    if (direct) done(n, S(s, k, value))
+    else
+      edges.foreach(e =>
+        done(
+          n,
+          S(s.peek((_: Any, _: Any) => (), named(s"${n.id}-${e.sourcePort}-${e.index}")), k, value),
+          s"${e.sourcePort}#${e.index}"
+        )
+      )
+  }
+
+  protected val added = mutable.Set[(StreamsBuilder, String)]()
+  protected def addStore(s: Node): Unit = if (added.add((builder, s.text("name")))) {
+    val name = s.text("name")
+    def t(p: String) = Sql.parseType(s.text(p), s, p)
+    val (kt, vt) = (t("key_type"), t("value_type"))
+    val (ks, vs) = (KeyType(kt).serde, valueSerde(vt))
+    val persistent = s.bool("persistent", true)
+    def d(p: String) = ms(s.duration(p).getOrElse(s.fail(p, "is missing")))
+    val b: StoreBuilder[_ <: StateStore] = s.kind match {
+      case "store.key_value" =>
+        storeTypes(name) = (KeyType(kt), vt)
+        Stores.keyValueStoreBuilder(
+          if (persistent) Stores.persistentKeyValueStore(name) else Stores.inMemoryKeyValueStore(name),
+          ks,
+          vs
+        )
+      case "store.window" =>
+        storeTypes(name) = (KeyType(kt, Some(WindowSpec("time", d("window_size").toMillis, 0))), vt)
+        val dup = s.bool("retain_duplicates", false)
+        Stores.windowStoreBuilder(
+          if (persistent) Stores.persistentWindowStore(name, d("retention"), d("window_size"), dup)
+          else Stores.inMemoryWindowStore(name, d("retention"), d("window_size"), dup),
+          ks,
+          vs
+        )
+      case "store.session" =>
+        storeTypes(name) = (KeyType(kt, Some(WindowSpec("session", 0, 0))), vt)
+        Stores.sessionStoreBuilder(
+          if (persistent) Stores.persistentSessionStore(name, d("retention"))
+          else Stores.inMemorySessionStore(name, d("retention")),
+          ks,
+          vs
+        )
+      case "store.versioned" =>
+        storeTypes(name) = (KeyType(kt), vt)
+        Stores.versionedKeyValueStoreBuilder(
+          Stores.persistentVersionedKeyValueStore(name, d("history_retention")),
+          ks,
+          vs
+        )
+    }
+    if (s.bool("logging", true)) b.withLoggingEnabled(config(s)) else b.withLoggingDisabled()
+    if (s.bool("caching", false)) b.withCachingEnabled()
+    builder.addStateStore(b)
+  }
+}

@@ -1,0 +1,162 @@
+package oracle
+
+import java.util.{Collections, Optional}
+import org.apache.kafka.clients.consumer.ConsumerRecord
+import org.apache.kafka.streams._
+import org.apache.kafka.streams.errors.StreamsException
+import org.apache.kafka.streams.kstream._
+import org.apache.kafka.streams.processor.{RecordContext, TimestampExtractor, TopicNameExtractor}
+import org.apache.kafka.streams.processor.api.{ProcessorContext => _, _}
+import org.apache.spark.sql.types._
+import org.apache.spark.unsafe.types.UTF8String
+import scala.jdk.CollectionConverters._
+
+/** Sources and sinks. */
+trait SourceNodes extends BuildContext {
+  protected def source(n: Node): Unit = {
+    val (kf, vf) = (Format.parse(n, "key"), Format.parse(n, "value"))
+    val key = KeyType(kf.dataType)
+    val shape = S(null, key, vf.dataType)
+    val invalid = n.oneOf("invalid_timestamp", "fail", "fail", "skip", "partition_time")
+    val expr = n.textOpt("timestamp").map { t =>
+      val f = Sql.compile(t, record(shape), n, "timestamp")
+      f.dataType match {
+        case TimestampType => (f, 1000L)
+        case LongType => (f, 1L)
+        case IntegerType => (Sql.compile(t, record(shape), n, "timestamp", Some(LongType)), 1L)
+        case other => n.fail("timestamp", s"gives ${other.catalogString}, needs TIMESTAMP or BIGINT")
+      }
+    }
+    val extractor: TimestampExtractor = (r: ConsumerRecord[Object, Object], partitionTime: Long) => {
+      val ts: Long = expr match {
+        case None => r.timestamp
+        case Some((f, unit)) =>
+          val cols = Array[Any](
+            KeyType.see(r.key),
+            r.value,
+            r.timestamp * 1000L,
+            Meta.headers(r.headers),
+            UTF8String.fromString(r.topic),
+            r.partition,
+            r.offset
+          )
+          f.row(cols) match { case null => -1L; case x => Math.floorDiv(x.asInstanceOf[Long], unit) }
+      }
+      if (ts >= 0) ts
+      else
+        invalid match {
+          case "skip" => -1L
+          case "partition_time" if partitionTime >= 0 => partitionTime
+          case _ => throw new StreamsException(s"invalid timestamp $ts in ${r.topic}")
+        }
+    }
+    val consumed = Consumed
+      .`with`[Any, Any](kf.serde, vf.serde)
+      .withName(n.id)
+      .withTimestampExtractor(extractor)
+      .withOffsetResetPolicy(
+        if (n.oneOf("start", "earliest", "earliest", "latest") == "latest") AutoOffsetReset.latest()
+        else AutoOffsetReset.earliest()
+      )
+    n.kind match {
+      case "source.stream" =>
+        val topics = n.opt("topics").map(_.elements.asScala.map(_.asText).toSeq)
+        val s = (topics, n.textOpt("topic_pattern")) match {
+          case (Some(ts), None) if ts.nonEmpty =>
+            ts.foreach(t => sourceFormats(t) = (kf, vf))
+            builder.stream[Any, Any](ts.asJava, consumed)
+          case (None, Some(p)) =>
+            val pattern = java.util.regex.Pattern.compile(p)
+            patterns += pattern -> (kf, vf)
+            builder.stream[Any, Any](pattern, consumed)
+          case _ => n.fail("topics", "topics or topic_pattern is needed")
+        }
+        done(n, S(s, key, vf.dataType))
+      case "source.table" =>
+        sourceFormats(n.text("topic")) = (kf, vf)
+        val t =
+          if (doc.stores(n).isEmpty) builder.table[Any, Any](n.text("topic"), consumed)
+          else builder.table[Any, Any](n.text("topic"), consumed, materialized(n, key, vf.dataType))
+        done(n, T(t, key, vf.dataType))
+      case "source.global_table" =>
+        sourceFormats(n.text("topic")) = (kf, vf)
+        val g =
+          if (doc.stores(n).isEmpty) builder.globalTable[Any, Any](n.text("topic"), consumed)
+          else
+            builder.globalTable[Any, Any](
+              n.text("topic"),
+              consumed,
+              materialized(n, key, vf.dataType, versioned = false)
+            )
+        done(n, G(g, key, vf.dataType))
+    }
+  }
+
+  protected def sink(n: Node): Unit = {
+    val all = ins(n)
+    all.foreach(i => if (i.isInstanceOf[G]) n.fail("in", "must be a stream or a table"))
+    all.foreach { i =>
+      val s = i match {
+        case S(s, _, _) => s
+        case T(t, _, _) =>
+          t.toStream(Named.as(s"${n.id}-to-stream${if (all.size > 1) all.indexOf(i).toString else ""}"))
+        case _ => null
+      }
+      val name = if (all.size > 1) s"${n.id}-${all.indexOf(i)}" else n.id
+      if (n.kind == "sink.print") s.foreach((_: Any, _: Any) => (), Named.as(name))
+      else {
+        def format(p: String, t: DataType) = n
+          .opt(p)
+          .map { _ =>
+            val f = Format.parse(n, p, Some(t))
+            if (f.name != "json" && f.dataType != t) n.fail(p, s"format ${f.name} does not fit ${t.catalogString}")
+            if (f.name == "json") new Format("json", t) else f
+          }
+          .getOrElse(Format.of(t))
+        var produced = Produced
+          .`with`[Any, Any](new SinkSerde(format("key", i.key.seen)), new SinkSerde(format("value", i.value)))
+          .withName(name)
+        val partition = n.textOpt("partition").map(_ => fn(n, "partition", record(i), Some(IntegerType)))
+        partition.foreach(f =>
+          produced = produced.withStreamPartitioner((_: String, k: Any, v: Any, _: Int) =>
+            Optional.of(Collections.singleton(f.row(row(f, k, v)).asInstanceOf[Integer]))
+          )
+        )
+        if (partition.isEmpty && i.key.window.isDefined) {
+          val inner = Format.of(i.key.dataType)
+          produced = produced.withStreamPartitioner((_: String, k: Any, _: Any, count: Int) =>
+            Optional.of(
+              Collections.singleton[Integer](
+                org.apache.kafka.clients.producer.internals.BuiltInPartitioner
+                  .partitionForKey(inner.encode(k.asInstanceOf[Windowed[Any]].key), count)
+              )
+            )
+          )
+        }
+        (n.textOpt("topic"), n.textOpt("topic_expression")) match {
+          case (Some(t), None) => s.to(t, produced)
+          case (None, Some(_)) =>
+            val f = fn(n, "topic_expression", record(i), Some(StringType))
+            s.to(
+              (
+                  (k: Any, v: Any, c: RecordContext) =>
+                    f.row(
+                      Array[Any](
+                        KeyType.see(k),
+                        v,
+                        c.timestamp * 1000L,
+                        Meta.headers(c.headers),
+                        UTF8String.fromString(c.topic),
+                        c.partition,
+                        c.offset
+                      )
+                    ).toString
+              ): TopicNameExtractor[Any, Any],
+              produced
+            )
+          case _ => n.fail("topic", "topic or topic_expression is needed")
+        }
+      }
+    }
+  }
+}
