@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 
 import structlog
-from celery import Celery
-from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import KombuError
 from live.events import publish
+from millrace_backend import queue
 from millrace_backend.redis import client, run_snapshot, run_stream
 from redis.exceptions import RedisError
 
@@ -68,17 +67,7 @@ def _publish(deployment: int) -> None:
 
 def _wake(deployment: int) -> None:
     try:
-        _celery().send_task(RECONCILE_TASK, args=[deployment], retry=False, expires=30)
+        queue.send(RECONCILE_TASK, deployment, expires=30)
     except (KombuError, RedisError, OSError) as error:
         # The reconciler's own tick finds the deployment as soon as the broker is back.
         log.warning("reconciler not woken", deployment=deployment, reason=str(error))
-
-
-@cache
-def _celery() -> Celery:
-    return Celery(
-        "millrace",
-        broker=settings.REDIS_URL,
-        set_as_current=False,
-        broker_transport_options={"socket_timeout": 1, "socket_connect_timeout": 1},
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -205,8 +204,3 @@ def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 1024 // 1024
         return respond(413, "too_large", f"The body is larger than {limit} MB.", "Send less.")
     return respond(400, "bad_request", "The request cannot be understood.", str(exception)[:200])
-
-
-def as_text(content: Mapping[str, Any]) -> str:
-    """An envelope as JSON text."""
-    return json.dumps(content, ensure_ascii=False)

@@ -10,14 +10,11 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, Protocol
 
 from accounts.models import User, Workspace
-from celery import Celery
-from django.conf import settings
 from kombu.exceptions import KombuError
-from millrace_backend import redis
+from millrace_backend import queue, redis
 from millrace_backend.errors import ApiError, NotFound, TooMany, Unavailable
 from redis.exceptions import RedisError
 
@@ -91,7 +88,7 @@ def begin(
         redis.client().set(f"{_key(name)}:request", json.dumps(request), ex=KEPT_SECONDS)
         _keep(begun)
         redis.client().sadd(_running(workspace.pk), name)
-        _celery().send_task(TASK, args=[name], retry=False, expires=KEPT_SECONDS)
+        queue.send(TASK, name, expires=KEPT_SECONDS)
     except (RedisError, KombuError, OSError) as error:
         raise Unavailable(
             "redis_unreachable",
@@ -225,13 +222,3 @@ def _key(name: str) -> str:
 
 def _running(workspace: int) -> str:
     return f"millrace:verifications:{workspace}"
-
-
-@cache
-def _celery() -> Celery:
-    return Celery(
-        "millrace",
-        broker=settings.REDIS_URL,
-        set_as_current=False,
-        broker_transport_options={"socket_timeout": 1, "socket_connect_timeout": 1},
-    )

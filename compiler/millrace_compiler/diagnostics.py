@@ -165,7 +165,3 @@ class Diagnostics:
     def failed(self) -> bool:
         """Whether there is an error among the findings."""
         return any(d.severity == "error" for d in self)
-
-    def nodes_in_error(self) -> frozenset[str]:
-        """Ids of the nodes that have an error of their own."""
-        return frozenset(d.node for d in self if d.node and d.severity == "error")

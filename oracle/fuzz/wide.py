@@ -93,7 +93,7 @@ class Wide(Scenario):
             self.settings["dead_letter_topic"] = "dead"
         if rng.random() < 0.05:
             self.settings["processing_guarantee"] = "exactly_once"
-        self.clocks, self.twins, self.patterned, self.loops = set(), {}, {}, 0
+        self.clocks, self.twins, self.loops = set(), {}, 0
         # Stream time is that of a task. The oracle has one task where Kafka Streams has one for
         # each sub-topology, so schedules by it are drawn where nothing crosses a topic.
         self.ticks = rng.random() < 0.15

@@ -19,7 +19,6 @@ import contextlib
 import json
 import os
 import signal
-import socketserver
 import sys
 import threading
 import time
@@ -29,8 +28,8 @@ from typing import Any
 
 from millrace_runtime import columns, session
 from millrace_runtime.jars import connector_jars
+from millrace_runtime.line_server import LineServer
 
-LONGEST_REQUEST = 16 * 1024 * 1024
 #: milliseconds that an expression may go on past its deadline, and the exit code after that
 PATIENCE_MS, HUNG = 4_000, 70
 
@@ -75,38 +74,17 @@ def analyzer_session() -> Any:
     )
 
 
-class _Connection(socketserver.StreamRequestHandler):
-    server: Server
+def analyzer_server(port: int, analyzer: SparkAnalyzer) -> LineServer:
+    """Serves the analyzer; requests of different connections are answered side by side."""
 
-    def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):
-            while line := self.rfile.readline(LONGEST_REQUEST):
-                self.wfile.write(json.dumps(self._answer(line)).encode() + b"\n")
-                self.wfile.flush()
-
-    def _answer(self, line: bytes) -> dict[str, Any]:
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
         try:
-            request = json.loads(line)
-        except ValueError as error:
-            return {"id": None, "error": f"the request is not JSON: {error}"}
-        if not isinstance(request, dict):
-            return {"id": None, "error": "the request must be a JSON object"}
-        try:
-            return self.server.analyzer.answer(request)
+            return analyzer.answer(request)
         except Exception as error:  # noqa: BLE001 - one bad request must not end the server
             first = next(iter(str(error).splitlines()), type(error).__name__)
             return {"id": request.get("id"), "error": first}
 
-
-class Server(socketserver.ThreadingTCPServer):
-    """One thread per connection; requests of different connections are answered side by side."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-
-    def __init__(self, port: int, analyzer: SparkAnalyzer) -> None:
-        self.analyzer = analyzer
-        super().__init__(("127.0.0.1", port), _Connection)
+    return LineServer(port, answer, lambda message: {"id": None, "error": message})
 
 
 def end_when_hung(analyzer: SparkAnalyzer) -> None:
@@ -182,7 +160,7 @@ def main(argv: list[str] | None = None) -> int:
         analyzer = SparkAnalyzer(spark)
         analyzer.answer(_WARM_UP)
         try:
-            server = Server(arguments.port, analyzer)
+            server = analyzer_server(arguments.port, analyzer)
         except OSError as error:
             print(
                 f"Port {arguments.port} cannot be used ({error.strerror}). Choose another with "

@@ -38,11 +38,6 @@ class Beginning:
     time: int | None = None
     offsets: Places = dataclasses.field(default_factory=dict)
 
-    @property
-    def moves_positions(self) -> bool:
-        """Whether records are read that otherwise were not, or the other way round."""
-        return self.at != "stopped"
-
 
 def beginning_of(text: str | None) -> Beginning | None:
     """A request from its JSON: `{"id", "reset", "from", "time", "offsets"}`; all may be left out.

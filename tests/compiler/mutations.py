@@ -182,28 +182,6 @@ def mutated(documents: list[dict[str, Any]], seed: int, number: int) -> dict[str
     return document
 
 
-def mutated_lines(lines: list[dict[str, Any]], draw: random.Random) -> list[Any]:
-    """Input lines of a scenario, some of them wrong."""
-    made: list[Any] = copy.deepcopy(lines)
-    for _ in range(draw.choice((0, 0, 1))):
-        if made:
-            at = draw.randrange(len(made))
-            if draw.random() < 0.15 or not isinstance(made[at], dict):
-                made[at] = junk(draw)
-                continue
-            names = [
-                *made[at],
-                "partition",
-                "headers",
-                "key_bytes",
-                "value_bytes",
-                "timestamp",
-                "topic",
-            ]
-            made[at][draw.choice(names)] = junk(draw)
-    return made
-
-
 def _places(value: Any, path: Path_ = ()) -> Iterator[Path_]:
     """The paths of all that a document holds, itself left out."""
     items: Iterator[tuple[str | int, Any]] = iter(())
