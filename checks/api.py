@@ -13,7 +13,7 @@ def main(arguments: list[str]) -> int:
     commands.parser("api").parse_args(arguments[1:])
     node.ensure_packages()
     steps = [
-        Step("catalogue", [sys.executable, "-m", "millrace_compiler.catalogue"]),
+        Step("catalogue", [sys.executable, "-m", "millrace_compiler.generate"]),
         Step("openapi.json", [sys.executable, "backend/manage.py", "millrace_api"]),
         Step("schema.d.ts", ["npm", "run", "--silent", "generate", "--workspace", "codegen"]),
     ]

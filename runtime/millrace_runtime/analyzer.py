@@ -96,7 +96,7 @@ def end_when_hung(analyzer: SparkAnalyzer) -> None:
         except Exception as error:  # noqa: BLE001 - whatever it is, the JVM does not answer
             reason = f"the JVM does not answer ({type(error).__name__})"
         else:
-            reason = f"an expression has been analysed for {overdue / 1000:.0f} s past its deadline"
+            reason = f"an expression has been analyzed for {overdue / 1000:.0f} s past its deadline"
             if overdue < PATIENCE_MS:
                 continue
         print(f"The analyzer ends, to be started again: {reason}.", file=sys.stderr, flush=True)

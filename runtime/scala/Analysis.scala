@@ -104,7 +104,7 @@ object Analysis {
         case _: TimeoutException if task.overdue > 0 =>
           late.add(task)
           throw new Expressions.Invalid(
-            s"takes more than ${processorMs / 1000} s of processor time to analyse",
+            s"takes more than ${processorMs / 1000} s of processor time to analyze",
             "DEADLINE"
           )
         case _: TimeoutException =>

@@ -71,7 +71,7 @@ private[millrace] object Bounds {
       throw new Expressions.Invalid(s"can make a type of more than $parts parts", "TOO_LARGE")
   }
 
-  /** Functions of constants that cost no more than reading them. Others are not computed while a text is analysed. */
+  /** Functions of constants that cost no more than reading them. Others are not computed while a text is analyzed. */
   private val cheap =
     ("abs array boolean bigint binary cast coalesce date decimal double float if int interval length lower " +
       "ltrim make_date make_dt_interval make_interval make_ym_interval map map_from_arrays named_struct negative " +
@@ -143,7 +143,7 @@ private[millrace] case class Opaque(child: Expression) extends UnaryExpression w
   override def toString: String = child.toString
   override def prettyName: String = child.prettyName
   override def eval(input: InternalRow): Any = throw new UnsupportedOperationException(
-    "an expression is analysed, not computed"
+    "an expression is analyzed, not computed"
   )
   override protected def withNewChildInternal(c: Expression): Expression = copy(c)
 }

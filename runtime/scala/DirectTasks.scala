@@ -15,7 +15,7 @@ import org.apache.spark.sql.execution.datasources.v2.{MicroBatchScanExec, RealTi
 /* Tasks without a shuffle. Where all rows of a level come from one Kafka source, and the task of a row is its
  * partition's number modulo the number of tasks, then a task can read its topic-partitions itself: Kafka gives each of
  * them in the order of its offsets, `merge` only grows in it, so merging them by the rows' places gives the very order
- * that a shuffle and a sort would give [PL1]. Nothing is serialised, written, read back or sorted on the way.
+ * that a shuffle and a sort would give [PL1]. Nothing is serialized, written, read back or sorted on the way.
  *
  * It leans on Spark's scan nodes and on the connector's input partitions, whose topic-partition has no public API.
  * Everything else goes by Internals.ordered. */

@@ -128,10 +128,10 @@ final class Expr(
     }
 }
 
-/** The leaf below an expression's projection while it is analysed. */
+/** The leaf below an expression's projection while it is analyzed. */
 private[millrace] case class RecordColumns(output: Seq[Attribute]) extends LeafNode
 
-/** Spark SQL texts become bound expressions: analysed (ANSI, UTC), typed, optimised. Driver side only. */
+/** Spark SQL texts become bound expressions: analyzed (ANSI, UTC), typed, optimized. Driver side only. */
 object Expressions {
   private final case class Compiled(bound: Expression, dataType: DataType, used: Array[Int])
   private val cache = java.util.Collections.synchronizedMap(
@@ -196,7 +196,7 @@ object Expressions {
     val key = (text, layout, expected)
     val found = cache.get(key)
     if (found != null) found
-    else { val c = optimised(spark, text, layout, expected); cache.put(key, c); c }
+    else { val c = optimized(spark, text, layout, expected); cache.put(key, c); c }
   }
 
   /**
@@ -209,14 +209,14 @@ object Expressions {
       expected: Option[DataType]
   ): (DataType, Seq[Int]) =
     under(spark, text) { _ =>
-      val (plan, _) = analysed(spark, text, layout, expected, Bounds.opaque)
+      val (plan, _) = analyzed(spark, text, layout, expected, Bounds.opaque)
       val e = inline(plan).head
       (nullable(e.dataType), usedBy(e, layout))
     }
 
-  private def optimised(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled =
+  private def optimized(spark: SparkSession, text: String, layout: Layout, expected: Option[DataType]): Compiled =
     under(spark, text) { conf =>
-      val (plan, attributes) = analysed(spark, text, layout, expected, identity)
+      val (plan, attributes) = analyzed(spark, text, layout, expected, identity)
       val used = usedBy(inline(plan).head, layout)
       val optimizer = classicOf(spark).sessionState.optimizer
       val found =
@@ -244,9 +244,9 @@ object Expressions {
   }
 
   /**
-   * The analysed projection of a text over the columns. `prepared` changes the parsed expression before it is analysed.
+   * The analyzed projection of a text over the columns. `prepared` changes the parsed expression before it is analyzed.
    */
-  private def analysed(
+  private def analyzed(
       spark: SparkSession,
       text: String,
       layout: Layout,
@@ -256,7 +256,7 @@ object Expressions {
     Bounds.checkText(text)
     val attributes = layout.columns.map { case (name, t) => AttributeReference(name, t, nullable = true)() }
     val state = classicOf(spark).sessionState
-    def analyse(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(
+    def analyze(e: Expression): LogicalPlan = state.analyzer.executeAndCheck(
       Project(Seq(Alias(e, "result")()), RecordColumns(attributes)),
       new QueryPlanningTracker
     )
@@ -264,13 +264,13 @@ object Expressions {
     read.foreach(refuseUnresolved)
     Bounds.check(read, layout)
     val parsed = prepared(read)
-    val first = analyse(parsed)
+    val first = analyze(parsed)
     if (first.output.size != 1) throw new Invalid("must give one value", "ONE_VALUE")
     val plainType = nullable(first.output.head.dataType)
     val plan = expected match {
       case Some(t) if plainType != t =>
         if (!widens(plainType, t)) throw new Invalid(s"gives ${plainType.sql}, needs ${t.sql}", "TYPE")
-        analyse(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
+        analyze(Cast(parsed, t, Some("UTC"), EvalMode.ANSI))
       case _ => first
     }
     plan.foreach(_.expressions.foreach(_.foreach(refuse)))

@@ -153,7 +153,7 @@ object Registry {
     if (json == null || json.isBlank) Map.empty
     else Json.mapper.readTree(json).properties.asScala.map(e => e.getKey.stripSuffix("/") -> e.getValue.asText).toMap
 
-  /** The first bytes of a record, to be recognised by. */
+  /** The first bytes of a record, to be recognized by. */
   private[millrace] def start(b: Array[Byte]): String =
     if (b.isEmpty) "there are no bytes" else b.take(5).map(x => f"$x%02x").mkString("it begins with ", " ", "")
 

@@ -250,7 +250,7 @@ private[millrace] final class LevelProcessor(
 }
 
 /**
- * Serialised once by the driver, and read only where a task begins: Spark serialises what an operator refers to several
+ * Serialized once by the driver, and read only where a task begins: Spark serializes what an operator refers to several
  * times a micro-batch and reads it in every task, which for a large graph of nodes costs more than the records do.
  */
 private[millrace] final class Shipped[T <: java.io.Serializable](value: T) extends Serializable {

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.DataType
  * records in the order of this list.
  *
  * A family (an object in nodes/) maps op names to factories: Build => NodeSpec. On the driver the factory reads its
- * parameters, compiles its expressions and infers the types of its output ports. The NodeSpec is serialised; in the
+ * parameters, compiles its expressions and infers the types of its output ports. The NodeSpec is serialized; in the
  * task `create()` makes the Node.
  *
  * object Tables extends Family { override def factories = Map("to_table" -> (new ToTableSpec(_)), ...) } final class
@@ -444,7 +444,7 @@ private[millrace] final class Edge(
 }
 
 /**
- * What one level's tasks need: serialised into the operator. A node of the document may be several physical ones:
+ * What one level's tasks need: serialized into the operator. A node of the document may be several physical ones:
  * `continued` get their records from one of the same node, `continues` send theirs to one; neither counts as the node's
  * own in or out. `countsOffsets`: something asks for offsets in internal topics.
  */

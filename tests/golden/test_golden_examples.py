@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from millrace_compiler.catalogue import main as write_pages
+from millrace_compiler.generate import main as write_pages
 from millrace_compiler.examples import FOLDER, example_text
 from millrace_compiler.operator import registry
 

@@ -29,8 +29,8 @@ message Order {
   string name = 2;
   repeated int32 numbers = 3;
   optional int32 seen = 8;
-  enum Colour { RED = 0; GREEN = 1; }
-  Colour colour = 6;
+  enum Color { RED = 0; GREEN = 1; }
+  Color color = 6;
 }
 """
 
@@ -134,7 +134,7 @@ def test_protobuf_is_read_as_it_was_written(spark: Any) -> None:
     data, back = one(
         spark,
         "named_struct('id', 150L, 'name', 'testing', 'numbers', array(3, 270, 86942), "
-        "'seen', 0, 'colour', 'GREEN')",
+        "'seen', 0, 'color', 'GREEN')",
         format,
     )
     assert data.hex() == "0896011207" + b"testing".hex() + "1a06038e029ea7054000" + "3001"

@@ -77,7 +77,7 @@ class Lines:
             self.lines.append("")
 
     def spans(self, path: str) -> list[Span]:
-        """Neighbouring lines of one node as one span, in their order."""
+        """Neighboring lines of one node as one span, in their order."""
         found: list[Span] = []
         open_: dict[str, int] = {}
         for number in sorted(self.owners):

@@ -105,7 +105,7 @@ function ZoomLevel() {
   );
 }
 
-function miniColour(node: FlowNode): string {
+function miniColor(node: FlowNode): string {
   const { catalogue } = useDesigner.getState();
   return catalogue === null
     ? "var(--m-ghost)"
@@ -165,7 +165,7 @@ export function Tools() {
           position="bottom-right"
           pannable
           zoomable
-          nodeColor={miniColour}
+          nodeColor={miniColor}
           nodeBorderRadius={6}
           nodeStrokeWidth={0}
           style={{ width: 148, height: 92 }}

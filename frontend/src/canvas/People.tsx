@@ -1,5 +1,5 @@
 import { useStore, ViewportPortal } from "@xyflow/react";
-import { colourOf, initialsOf, type Person, usePresence } from "../designer/presence";
+import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
 import { t } from "../ui/i18n";
 
 /** A ring around a node that another person edits, with their name at its corner. */
@@ -22,7 +22,7 @@ function Mark({ people }: { people: readonly Person[] }) {
         transform: `translate(${x}px, ${y}px)`,
         width,
         height,
-        ...{ "--person": colourOf(first.id) },
+        ...{ "--person": colorOf(first.id) },
       }}
       role="img"
       aria-label={t("{names} {n|is|are} editing this node", { names, n: people.length })}

@@ -9,7 +9,7 @@ import { t } from "../ui/i18n";
 import { wirePath } from "./wire";
 
 const MARGIN = 16;
-const COLOURS = 6;
+const COLORS = 6;
 
 interface Area {
   readonly id: number;
@@ -72,7 +72,7 @@ export function PlanAreas() {
         {areas.map((area) => (
           <g
             key={area.id}
-            style={{ color: `var(--m-area-${area.id % COLOURS})` }}
+            style={{ color: `var(--m-area-${area.id % COLORS})` }}
             className="plan-area"
           >
             {area.links.map((link) => (
@@ -101,7 +101,7 @@ export function PlanAreas() {
             className="plan-label m-figures"
             style={{
               transform: `translate(${top.x - MARGIN}px, ${top.y - MARGIN - 22}px)`,
-              color: `var(--m-area-${area.id % COLOURS})`,
+              color: `var(--m-area-${area.id % COLORS})`,
             }}
           >
             {t("Sub-topology {id} · {n} {n|task|tasks}", { id: area.id, n: area.tasks })}

@@ -158,7 +158,7 @@ export const RecordEdge = memo(function RecordEdge(props: EdgeProps<FlowEdge>) {
   ];
   const { middle, path } = wirePath(from, to);
   const { x: labelX, y: labelY } = middle;
-  // Between two neighbours there is no room for the name of a topic until the pointer is over it.
+  // Between two neighbors there is no room for the name of a topic until the pointer is over it.
   const long = targetX < sourceX || targetX - sourceX > 160;
   const wide = long || targetX - sourceX > TOTAL_ROOM;
   const pointed = hovered && !runtime;

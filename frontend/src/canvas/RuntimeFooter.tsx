@@ -73,7 +73,7 @@ function drawDots(element: HTMLElement, figures: NodeFigures | null) {
   }
 }
 
-/** A dot per task in the colour of its state. Written straight into the page: React draws nothing. */
+/** A dot per task in the color of its state. Written straight into the page: React draws nothing. */
 export function TaskDots({ node }: { node: string }) {
   const box = useRef<HTMLSpanElement>(null);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** A read-only CodeMirror in the page's colours, with lines that can be lit and clicked. */
+/** A read-only CodeMirror in the page's colors, with lines that can be lit and clicked. */
 
 import { json } from "@codemirror/lang-json";
 import { python } from "@codemirror/lang-python";
@@ -13,7 +13,7 @@ import {
 import { Decoration, type DecorationSet, EditorView, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
-const colours = HighlightStyle.define([
+const colors = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: "var(--m-code-string)" },
   { tag: [tags.number, tags.bool, tags.null], color: "var(--m-code-number)" },
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: "var(--m-code-keyword)" },
@@ -109,7 +109,7 @@ export function reading(path: string): Extension {
   return [
     lineNumbers(),
     EditorState.readOnly.of(true),
-    syntaxHighlighting(colours),
+    syntaxHighlighting(colors),
     languageOf(path),
     look,
   ];

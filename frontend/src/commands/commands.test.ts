@@ -146,7 +146,7 @@ describe("undo", () => {
 });
 
 describe("deleting", () => {
-  test("delete and reconnect joins the neighbours", async () => {
+  test("delete and reconnect joins the neighbors", async () => {
     edit.drop("source.stream");
     edit.drop("filter");
     edit.drop("sink.topic");

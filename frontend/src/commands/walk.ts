@@ -1,8 +1,8 @@
-import { type Direction, neighbour } from "../graph/walk";
+import { type Direction, neighbor } from "../graph/walk";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import type { Command } from "./command";
 
-/** One command for each arrow: from the selected node to its neighbour, or to the first node. */
+/** One command for each arrow: from the selected node to its neighbor, or to the first node. */
 function walk(direction: Direction, title: Phrase, key: string): Command {
   return {
     id: `walk-${direction}`,
@@ -16,7 +16,7 @@ function walk(direction: Direction, title: Phrase, key: string): Command {
       const to =
         from === undefined
           ? designer.document.nodes[0]?.id
-          : neighbour(designer.document, designer.catalogue, from, direction);
+          : neighbor(designer.document, designer.catalogue, from, direction);
       if (to === null || to === undefined) return;
       designer.select({ nodes: [to] });
       canvas?.reveal(to);

@@ -22,8 +22,8 @@ export const usePresence = create<Presence>()((set, get) => ({
   },
 }));
 
-/** A colour that stays with a person, dark enough for white letters, light enough for a dark page. */
-export function colourOf(person: number): string {
+/** A color that stays with a person, dark enough for white letters, light enough for a dark page. */
+export function colorOf(person: number): string {
   return `oklch(0.55 0.15 ${(person * 137) % 360})`;
 }
 

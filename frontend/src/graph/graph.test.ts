@@ -461,7 +461,7 @@ test("partitions of a topic are set and taken away", () => {
   expect(setPartitions(set, "orders", undefined).topics).toEqual({});
 });
 
-test("no colour is named outside the tokens", () => {
+test("no color is named outside the tokens", () => {
   for (const file of [
     "canvas/canvas.css",
     "canvas/nodes.css",

@@ -1,4 +1,4 @@
-/** Where an arrow key leads from a node: along edges to the sides, to the nearest neighbour up and down. */
+/** Where an arrow key leads from a node: along edges to the sides, to the nearest neighbor up and down. */
 
 import type { Catalogue } from "./catalogue";
 import { type DocumentNode, findNode, isStoreKind, type TopologyDocument } from "./document";
@@ -30,7 +30,7 @@ export function reachable(
   return [...found];
 }
 
-export function neighbour(
+export function neighbor(
   document: TopologyDocument,
   catalogue: Catalogue,
   from: string,

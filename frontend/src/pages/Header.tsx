@@ -12,7 +12,7 @@ import { commandContext } from "../commands/command";
 import { commandById } from "../commands/registry";
 import { DeployButton } from "../deployments/DeployButton";
 import { DeploymentPill } from "../deployments/DeploymentPill";
-import { colourOf, initialsOf, type Person, usePresence } from "../designer/presence";
+import { colorOf, initialsOf, type Person, usePresence } from "../designer/presence";
 import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Chip, Tip } from "../ui";
@@ -166,7 +166,7 @@ function Present() {
             size={26}
             radius="xl"
             className={classes.person}
-            style={{ "--person": colourOf(person.id) }}
+            style={{ "--person": colorOf(person.id) }}
             aria-label={whereabouts(person)}
             onClick={() => {
               if (person.node !== null) useDesigner.getState().goTo(person.node);

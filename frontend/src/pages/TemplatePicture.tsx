@@ -24,7 +24,7 @@ function placed(node: DocumentNode) {
   return { node, store, x, y, width, height, middle: { x: x + width / 2, y: y + height / 2 } };
 }
 
-/** The graph of a template, small: boxes in the colours of their families, and their edges. */
+/** The graph of a template, small: boxes in the colors of their families, and their edges. */
 export function TemplatePicture({ template }: { template: Template }) {
   const catalogue = useQuery({
     queryKey: ["catalogue"],

@@ -5,7 +5,7 @@ import type { Figures } from "../api/types";
 import { LINES, tick, times, written } from "./charts";
 import classes from "./charts.module.css";
 
-function colour(token: string): string {
+function color(token: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 }
 
@@ -15,12 +15,12 @@ function options(
   height: number,
   onPoint: (index: number | null) => void,
 ): UPlot.Options {
-  const font = `12px ${colour("--m-font")}`;
+  const font = `12px ${color("--m-font")}`;
   const axis = {
-    stroke: colour("--m-muted"),
+    stroke: color("--m-muted"),
     font,
-    grid: { stroke: colour("--m-line"), width: 1 },
-    ticks: { stroke: colour("--m-line"), width: 1, size: 4 },
+    grid: { stroke: color("--m-line"), width: 1 },
+    ticks: { stroke: color("--m-line"), width: 1, size: 4 },
   };
   return {
     width,
@@ -50,7 +50,7 @@ function options(
       {},
       ...found.series.map((each, index) => ({
         label: each.name,
-        stroke: colour(LINES[index % LINES.length] ?? LINES[0]),
+        stroke: color(LINES[index % LINES.length] ?? LINES[0]),
         width: 1.5,
         // A lone value between two gaps is a line of no length.
         points: { show: lonely(each.values), size: 4 },
@@ -73,7 +73,7 @@ export function Chart(props: {
 }) {
   const { found, label, onPoint, theme } = props;
   const place = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours are those of the theme
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colors are those of the theme
   useEffect(() => {
     const element = place.current;
     if (element === null) return;

@@ -116,7 +116,7 @@ test("no figures, a failure and a topology that was never deployed have their ow
   expect(await screen.findAllByText("Never deployed")).toBeTruthy();
 });
 
-test("every figure has a title, every line a colour, every value a unit", () => {
+test("every figure has a title, every line a color, every value a unit", () => {
   const names = GROUPS.flatMap(([, figures]) => figures.map(([name]) => name));
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(LINES).size).toBe(12);

@@ -78,7 +78,7 @@ export function written(unit: Unit, value: number | null | undefined): string {
   return value === null || value === undefined ? "–" : WRITTEN[unit](value);
 }
 
-/** The colours of lines, in their order: names of tokens. */
+/** The colors of lines, in their order: names of tokens. */
 export const LINES = [
   "--m-area-0",
   "--m-area-1",

@@ -5,15 +5,15 @@ import { expect, test } from "vitest";
 const text = readFileSync(join(import.meta.dirname, "tokens.css"), "utf8");
 const [light = "", dark = ""] = text.split(':root[data-mantine-color-scheme="dark"] {');
 
-function colours(part: string): Record<string, string> {
+function colors(part: string): Record<string, string> {
   return Object.fromEntries(
     [...part.matchAll(/--m-([\w-]+): (#[0-9a-f]{6});/g)].map((match) => [match[1], match[2]]),
   );
 }
 
-function luminance(colour: string): number {
+function luminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -37,8 +37,8 @@ const CODE = ["code-string", "code-number", "code-keyword", "code-function", "co
 const GROUNDS = ["panel", "sunken", "canvas", "hover", "raised"];
 
 test.each([
-  ["light", colours(light)],
-  ["dark", { ...colours(light), ...colours(dark) }],
+  ["light", colors(light)],
+  ["dark", { ...colors(light), ...colors(dark) }],
 ])("every text can be read on every ground in the %s theme", (_name, theme) => {
   const pairs = [
     ...TEXTS.flatMap((name) => GROUNDS.map((ground) => [name, ground] as const)),
@@ -56,7 +56,7 @@ test.each([
 });
 
 test("the hues of families and areas stand out from the panel in both themes", () => {
-  for (const theme of [colours(light), { ...colours(light), ...colours(dark) }]) {
+  for (const theme of [colors(light), { ...colors(light), ...colors(dark) }]) {
     const hues = Object.keys(theme).filter((name) => /^(hue|area)-/.test(name));
     expect(hues).toHaveLength(14);
     expect(hues.filter((name) => contrast(theme[name] ?? "", theme.panel ?? "") < 3)).toEqual([]);

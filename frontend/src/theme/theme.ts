@@ -1,4 +1,4 @@
-/** Mantine in the clothes of `tokens.css`: sizes, radius and colours all come from the tokens. */
+/** Mantine in the clothes of `tokens.css`: sizes, radius and colors all come from the tokens. */
 
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from "@mantine/core";
 
@@ -52,7 +52,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's own variables, read from the tokens, the same in both colour schemes. */
+/** Mantine's own variables, read from the tokens, the same in both color schemes. */
 const shared: Record<string, string> = {
   "--mantine-color-body": "var(--m-panel)",
   "--mantine-color-text": "var(--m-text)",

@@ -25,7 +25,7 @@ export function Chip(props: {
   );
 }
 
-/** State as a shape and a colour; name the state beside it or in `label`. */
+/** State as a shape and a color; name the state beside it or in `label`. */
 export function StateDot(props: { state: DotState; label?: string }) {
   return props.label === undefined ? (
     <span className="ui-dot" data-state={props.state} aria-hidden="true" />

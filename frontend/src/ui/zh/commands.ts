@@ -22,7 +22,7 @@ export const commands = {
   "Commands…": "命令…",
   Paste: "粘贴",
   "Delete {n} {n|node|nodes}": "删除 {n} 个节点",
-  "Delete and reconnect neighbours": "删除并重新连接相邻节点",
+  "Delete and reconnect neighbors": "删除并重新连接相邻节点",
   "Rename the node": "重命名节点",
   "Find in the topology…": "在拓扑中查找…",
   "Search the palette": "搜索组件",

@@ -1,4 +1,4 @@
-"""``python -m millrace_compiler.catalogue``: writes what is generated from the declarations.
+"""``python -m millrace_compiler.generate``: writes what is generated from the declarations.
 
 The catalogue (``catalog.json`` beside this file) and the operators' pages (``docs/operators``).
 """
