@@ -1,4 +1,6 @@
 export const app = {
+  "Delete “{name}”": "删除 “{name}”",
+  "Type its name to confirm": "输入名称以确认",
   Light: "浅色",
   "Something went wrong on this page.": "此页面出错了。",
   "Your draft is saved on the server. Reload the page to continue.":

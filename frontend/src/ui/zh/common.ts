@@ -85,8 +85,6 @@ export const common = {
   Start: "起点",
   Create: "创建",
   "“{name}” was deleted.": "“{name}” 已删除。",
-  "Delete “{name}”": "删除 “{name}”",
-  "Type its name to confirm": "输入名称以确认",
   Nodes: "节点",
   Records: "记录",
   "Records in": "输入记录",
