@@ -6,6 +6,7 @@ import errno
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from millrace_workers.doubles import Bench
 from millrace_workers.jobs import Jobs
 from millrace_workers.model import Failure
@@ -42,11 +43,16 @@ def test_a_cluster_that_refuses_is_no_outage(bench: Bench) -> None:
     assert bench.deployment.failure["code"] == "kafka_refused"
 
 
-def test_a_broker_that_goes_away_under_a_driver_is_no_crash_however_often(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "code", ["broker_unreachable", "storage_unreachable", "checkpoint_lease_lost"]
+)
+def test_a_part_that_goes_away_under_a_driver_is_no_crash_however_often(
+    bench: Bench, code: str
+) -> None:
     running(bench)
     began = bench.now
     for _ in range(3 * LIMIT):
-        bench.say("failed", Failure("broker_unreachable", "The broker does not answer."))
+        bench.say("failed", Failure(code, "It does not respond."))
         bench.launcher.lose(driver(bench), 1)
         assert bench.tick() == "restarting"
         bench.now += 61
