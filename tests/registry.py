@@ -143,8 +143,8 @@ class Registry(ThreadingHTTPServer):
         if not 1 <= place <= len(versions):
             raise RegistryError(404, 40402, f"Version {version} not found.")
         kept = self.schemas[versions[place - 1]]
-        told = {"subject": subject, "version": place, "id": kept.number}
-        return {**told, **kept.body(serialized=serialized)}
+        reported = {"subject": subject, "version": place, "id": kept.number}
+        return {**reported, **kept.body(serialized=serialized)}
 
     def _subject(self, method: str, subject: str, versions: bool, body: Any) -> Any:
         if method == "POST":

@@ -104,7 +104,7 @@ class Beginner:
     """Finds the offsets at which a job begins. `client`: Kafka client settings.
 
     `stopped`: where the job before stopped; `whole`: topics of global tables; `start`: where topics
-    begin that nothing else is said about, in place of what their sources say.
+    begin that have no offset, instead of the start of their sources.
     """
 
     session: Any

@@ -111,7 +111,7 @@ _READING = {
 class Simulators(Pool):
     """Warm processes that simulate: started by the first request, ended when idle."""
 
-    #: what a process runs, and what is said where a limit was exceeded
+    #: what a process runs, and the messages where a limit was exceeded
     module = "millrace_runtime.simulating"
     messages = _MESSAGES
     environment: tuple[str, ...] = ENVIRONMENT

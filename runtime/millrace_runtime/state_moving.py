@@ -1,9 +1,9 @@
 """A new checkpoint written from the old one, where a job's levels, tasks or sources are others.
 
-The old folder is only read. The new one stands beside it, named with the time; which of them is
-the job's is said by the notes (`checkpoint.NOTES`), and these change when the new job's first batch
-is done. Until then the notes of the move wait in a file of their own: the same job goes on with
-what is moved already, another version begins where the old one stopped.
+The old folder is only read. The new folder is next to it, and its name has the time. The notes
+(`checkpoint.NOTES`) name the folder that the job uses, and change after the new job's first batch.
+Until then, the notes of the move are in a file of their own: the same job continues with what was
+moved, and another version begins where the old one stopped.
 """
 
 from __future__ import annotations

@@ -30,8 +30,12 @@ class _Posted(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        said = {"path": self.path, "type": self.headers["Content-Type"], "body": json.loads(body)}
-        self.server.received.append(said)
+        received = {
+            "path": self.path,
+            "type": self.headers["Content-Type"],
+            "body": json.loads(body),
+        }
+        self.server.received.append(received)
         statuses = self.server.statuses
         status = statuses.pop(0) if len(statuses) > 1 else statuses[0]
         if self.server.slow:

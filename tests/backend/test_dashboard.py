@@ -44,7 +44,7 @@ def names_in(expression: str) -> set[str]:
 
 
 @pytest.fixture
-def told(deployment: Deployment, people: People, client_of: Client) -> dict[str, set[str]]:
+def reported(deployment: Deployment, people: People, client_of: Client) -> dict[str, set[str]]:
     """The labels of each metric in the real text."""
     reconciling.begin_run(deployment.pk, 1, "here", "boot/1", 1)
     now = int(time.time() * 1000)
@@ -58,29 +58,31 @@ def told(deployment: Deployment, people: People, client_of: Client) -> dict[str,
 
 
 def test_every_name_in_an_expression_is_a_metric_or_one_of_its_labels(
-    told: dict[str, set[str]],
+    reported: dict[str, set[str]],
 ) -> None:
     for expression in expressions():
         names = names_in(expression)
-        metrics = names & set(told)
+        metrics = names & set(reported)
         assert metrics, expression
-        labels = set().union(*(told[metric] for metric in metrics))
+        labels = set().union(*(reported[metric] for metric in metrics))
         assert names - metrics <= labels, (expression, names - metrics - labels)
 
 
-def test_the_dashboard_shows_every_metric(told: dict[str, set[str]]) -> None:
+def test_the_dashboard_shows_every_metric(reported: dict[str, set[str]]) -> None:
     shown = set().union(*(names_in(each) for each in expressions()))
-    assert {name for name in told if not name.endswith("_created")} <= shown
+    assert {name for name in reported if not name.endswith("_created")} <= shown
 
 
-def test_legends_name_labels_that_their_expressions_keep(told: dict[str, set[str]]) -> None:
+def test_legends_name_labels_that_their_expressions_keep(reported: dict[str, set[str]]) -> None:
     for panel in DASHBOARD["panels"]:
         for target in panel["targets"]:
             kept = re.search(r"by \(([^)]*)\)", target["expr"])
             labels = (
                 set(kept.group(1).split(", "))
                 if kept
-                else set().union(*(told[name] for name in names_in(target["expr"]) & set(told)))
+                else set().union(
+                    *(reported[name] for name in names_in(target["expr"]) & set(reported))
+                )
             )
             assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= labels
 

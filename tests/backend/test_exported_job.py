@@ -97,9 +97,9 @@ def shell(tmp_path: Path, wheels: Path) -> Any:
             timeout=400,
             check=False,
         )
-        said = done.stdout + done.stderr
-        assert done.returncode == 0, said[-4000:]
-        return said
+        printed = done.stdout + done.stderr
+        assert done.returncode == 0, printed[-4000:]
+        return printed
 
     return run
 
@@ -155,7 +155,7 @@ def test_what_the_readme_shows_runs_as_it_is_written(
             },
         )
         # A job runs until it is stopped; this option ends it when all is read.
-        said = shell(f"{alone.rstrip()} --available-now", folder)
+        printed = shell(f"{alone.rstrip()} --available-now", folder)
         assert values(broker, 1) == [b"first"]
         topics.produce(broker.address, "exported-in", [{"key": "k", "value": "second"}])
         more = shell(f"{submitted.rstrip()} --available-now", folder)
@@ -165,7 +165,7 @@ def test_what_the_readme_shows_runs_as_it_is_written(
         assert "FAILED tests/test_topology.py::test_topology[it-fails]" in tested
         assert "exported-out[0]: expected " in tested
         assert "1 failed, 1 passed" in tested
-    for each in (said, more):
+    for each in (printed, more):
         assert "starting Spark; a first start also fetches the Kafka connector" in each
         assert "starting the plan and the query" in each
 

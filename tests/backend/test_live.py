@@ -315,12 +315,12 @@ async def test_people_see_who_else_is_there_and_which_node_they_edit(
         assert await other.next() == "snapshot"
         names = ["Editor", "Viewer"]
         await page.until(lambda state: [u["display_name"] for u in state["presence"]] == names)
-        said = await client.put(
+        printed = await client.put(
             f"/api/topologies/{driver.topology.pk}/presence",
             {"node": "a"},
             content_type="application/json",
         )
-        assert said.status_code == 204
+        assert printed.status_code == 204
         await page.until(lambda state: state["presence"][0]["node"] == "a")
         other.reader.cancel()
         await page.until(lambda state: [u["display_name"] for u in state["presence"]] == ["Viewer"])

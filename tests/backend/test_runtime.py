@@ -314,11 +314,11 @@ def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
         "2026-11-21T11:30:01Z WARN first\n11:30:02 ERROR no day\n2026-11-21T11:30:05Z WARN last\n"
     )
 
-    def said(second: int, message: str) -> dict[str, Any]:
+    def printed(second: int, message: str) -> dict[str, Any]:
         at = 1_795_260_600_000 + 1000 * second
         return {"event": "log", "at": at, "level": "INFO", "node": "words", "message": message}
 
-    report(f"{deployment.pk}-1", said(3, "peek: a"), progress(1, 1), said(9, "peek: b"))
+    report(f"{deployment.pk}-1", printed(3, "peek: a"), progress(1, 1), printed(9, "peek: b"))
     page = client.get(path).json()
     assert [(line["level"], line["node"], line["message"]) for line in page["lines"]] == [
         ("warn", None, "first"),
@@ -327,7 +327,7 @@ def test_what_the_driver_reports_at_a_node_stands_among_the_lines_of_its_log(
         ("warn", None, "last"),
         ("info", "words", "peek: b"),
     ]
-    report(f"{deployment.pk}-1", said(10, "peek: c"))
+    report(f"{deployment.pk}-1", printed(10, "peek: c"))
     more = client.get(path, {"after": page["next"], "node": "words"}).json()
     assert [line["message"] for line in more["lines"]] == ["peek: c"]
     assert client.get(path, {"after": more["next"]}).json()["lines"] == []

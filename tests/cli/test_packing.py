@@ -42,8 +42,8 @@ def test_results_are_distinguished_by_names_and_places() -> None:
         {"topic": "c0-out", "key": "a", "value": 1, "timestamp": 5, "after": 4},
         {"topic": "c1-out", "key": "b", "value": 2, "timestamp": 6, "after": 5},
     ]
-    told = Result(outputs, 3, {"c0-x": 2, "c1-x": 1}, {"c1-rows": [{"key": "b"}]})
-    first, second = Pack([scenario(0), scenario(1)]).results(told)
+    reported = Result(outputs, 3, {"c0-x": 2, "c1-x": 1}, {"c1-rows": [{"key": "b"}]})
+    first, second = Pack([scenario(0), scenario(1)]).results(reported)
     assert first["outputs"] == [{**outputs[0], "topic": "out", "after": 3}]
     assert second["outputs"] == [{**outputs[1], "topic": "out", "after": 3}]
     assert (first["dropped"], second["dropped"]) == (2, 1)

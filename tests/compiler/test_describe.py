@@ -113,11 +113,11 @@ def test_every_node_is_described_with_how_it_runs_and_what_it_promises() -> None
     nodes = found.to_json(guarantees=True)["nodes"]
     assert isinstance(nodes, dict)
     assert set(nodes) == {each["id"] for each in raw["nodes"]}
-    for told in nodes.values():
-        assert told["runs_as"] == "stream_task"
-        assert told["guarantee"].endswith(".")
-        assert told["why"].endswith(".")
-        assert told["guarantee"] in found.promises
+    for reported in nodes.values():
+        assert reported["runs_as"] == "stream_task"
+        assert reported["guarantee"].endswith(".")
+        assert reported["why"].endswith(".")
+        assert reported["guarantee"] in found.promises
 
 
 def stores_of(raw: dict[str, Any]) -> list[str]:

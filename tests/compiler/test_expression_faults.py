@@ -104,11 +104,11 @@ def test_a_faulty_expression_is_explained_at_its_place(
     assert found.code == code
     if place is not None:
         assert marked(text, found) == place
-    told = f"{found.message} {found.hint}"
+    reported = f"{found.message} {found.hint}"
     at = 0
     for word in words.split():
-        assert word in told[at:], told
-        at = told.index(word, at)
+        assert word in reported[at:], reported
+        at = reported.index(word, at)
 
 
 @pytest.mark.parametrize(

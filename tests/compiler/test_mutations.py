@@ -56,13 +56,13 @@ def check(document: dict[str, Any]) -> bool:
 
 
 def check_diagnostic(found: Diagnostic, document: dict[str, Any]) -> None:
-    told = found.to_text()
-    told.encode()
+    reported = found.to_text()
+    reported.encode()
     assert found.message.strip()
     assert found.hint.strip()
-    assert len(told) < 2000
+    assert len(reported) < 2000
     # A document's own text may hold any words; what is not quoted from it is ours.
-    assert not RAW_WORDS.search(found.message) or RAW_WORDS.search(json.dumps(document)), told
+    assert not RAW_WORDS.search(found.message) or RAW_WORDS.search(json.dumps(document)), reported
     nodes = document.get("nodes")
     items = nodes if isinstance(nodes, list) else []
     listed = [each.get("id") for each in items if isinstance(each, dict)]

@@ -404,8 +404,8 @@ def test_names_settings_and_guarantee_are_no_change() -> None:
 
 
 def test_stores_are_sorted_by_id_and_accepted_shows_whether_all_rows_survive() -> None:
-    told = change(plain(), named()).to_json()
-    assert told == {
+    reported = change(plain(), named()).to_json()
+    assert reported == {
         "stores": [
             {"id": "rows", "kind": "key_value", "verdict": "new", "reasons": []},
             {"id": "sum", "kind": "key_value", "verdict": "lost", "reasons": []},

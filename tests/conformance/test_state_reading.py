@@ -320,8 +320,8 @@ def test_the_command_prints_stores_and_rows(kept: Kept, capsys: pytest.CaptureFi
     def printed(*options: str) -> tuple[str, str]:
         # `main` would end the session that the other tests use.
         show(kept.warm.spark, parser().parse_args(["state", str(folder), "count", *options]))
-        told = capsys.readouterr()
-        return told.out, told.err
+        reported = capsys.readouterr()
+        return reported.out, reported.err
 
     assert main(["state", str(folder)]) == 0
     assert capsys.readouterr().out == "count  key_value\n"

@@ -52,6 +52,6 @@ def run_job(zipped: Path, folder: Path, bootstrap_servers: str) -> str:
         timeout=420,
         check=False,
     )
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-4000:]
-    return said
+    printed = done.stdout + done.stderr
+    assert done.returncode == 0, printed[-4000:]
+    return printed

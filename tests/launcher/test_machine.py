@@ -96,13 +96,13 @@ def test_without_a_java_of_the_machine_the_one_of_the_lock_serves_through_a_shim
     home = java.home()
     shim = home / "bin" / "java"
     assert shim.stat().st_mode & stat.S_IXUSR
-    said = subprocess.run(
+    printed = subprocess.run(
         [str(shim), "--add-modules=jdk.incubator.vector", "-Xmx1g", "a b"],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
-    assert said == "-Xmx1g a b\n"
+    assert printed == "-Xmx1g a b\n"
 
 
 def test_without_a_node_of_the_machine_the_one_of_the_lock_builds_the_page(

@@ -87,14 +87,14 @@ class Changing:
         arguments = main.parser("changing").parse_args(
             [*options, *([] if until else ["--available-now"]), *more]
         )
-        stages, told = starter.Stages(), report or Silent()
+        stages, reported = starter.Stages(), report or Silent()
         job = starter.Starter(
-            self.spark, "changing", compilation.task_graph or {}, arguments, told, stages,
+            self.spark, "changing", compilation.task_graph or {}, arguments, reported, stages,
             state_schema(compilation),
         )  # fmt: skip
         try:
             driving = Following if arguments.follow else Driving
-            driving(job, arguments, until or threading.Event(), told, stages).run()
+            driving(job, arguments, until or threading.Event(), reported, stages).run()
         except Exception as error:
             raise explain(error) from error
         finally:

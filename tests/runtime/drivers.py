@@ -64,6 +64,6 @@ def _session_of(pid: int) -> int | None:
         return None
 
 
-def problems(said: str) -> list[str]:
+def problems(printed: str) -> list[str]:
     """Lines of a job's output that are not its progress."""
-    return [line for line in said.splitlines() if " INFO " not in line]
+    return [line for line in printed.splitlines() if " INFO " not in line]

@@ -101,8 +101,8 @@ class Running:
 
     def statistics(self) -> dict[str, Any]:
         """What the operator counted."""
-        told: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self.run))
-        return told
+        reported: dict[str, Any] = json.loads(columns.gateway().Reports.statistics(self.run))
+        return reported
 
     def check(self) -> None:
         """Raises what ended the query, if it has ended."""
@@ -237,9 +237,9 @@ def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str
         else line
         for line in scenario["inputs"]
     ]
-    told = {**scenario, "topology": document, "inputs": lines}
+    reported = {**scenario, "topology": document, "inputs": lines}
     with live.alone:  # one question at a time
-        expected = live.oracle.run(told)
+        expected = live.oracle.run(reported)
     dead = (document.get("settings") or {}).get("dead_letter_topic")
     targets = written_topics(document) | {record["topic"] for record in expected["outputs"]}
     widths = {
@@ -280,7 +280,7 @@ def play(live: Live, scenario: dict[str, Any]) -> tuple[dict[str, Any], dict[str
     finally:
         running.close()
         consumer.close()
-    return {**told, "expected": {**expected, "stores": {}}}, found
+    return {**reported, "expected": {**expected, "stores": {}}}, found
 
 
 def written_topics(document: dict[str, Any]) -> set[str]:

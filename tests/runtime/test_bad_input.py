@@ -59,10 +59,10 @@ def test_a_line_that_is_no_record_is_named_by_its_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, says: str
 ) -> None:
     assert simulate(tmp_path, f'{{"topic": "in"}}\n{line}\n'.encode()) == 2
-    said = capsys.readouterr().err
-    assert f"in.jsonl, line 2: {says}" in said
-    assert "Traceback" not in said
-    assert len(said) < 400
+    printed = capsys.readouterr().err
+    assert f"in.jsonl, line 2: {says}" in printed
+    assert "Traceback" not in printed
+    assert len(printed) < 400
 
 
 def test_binary_data_are_no_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,9 +103,9 @@ def test_an_output_that_cannot_be_written_is_reported_before_the_work(
     if place == ".":
         target = Path("/proc/nowhere.jsonl")
     assert simulate(tmp_path, b'{"topic": "in"}\n', "--output", str(target)) == 1
-    said = capsys.readouterr().err
-    assert str(target) in said
-    assert "No such file or directory" in said
+    printed = capsys.readouterr().err
+    assert str(target) in printed
+    assert "No such file or directory" in printed
 
 
 @pytest.mark.spark
@@ -120,9 +120,9 @@ def test_a_value_that_its_format_cannot_take_is_named_by_its_line(
     inputs = tmp_path / "in.jsonl"
     inputs.write_text('{"topic": "in", "value": "AAA="}\n{"topic": "in", "value": "@@"}\n')
     assert main(["simulate", str(document), "--inputs", str(inputs)]) == 2
-    said = capsys.readouterr().err
-    assert 'Input 2: the value must be base64, found "@@".' in said
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert 'Input 2: the value must be base64, found "@@".' in printed
+    assert "Traceback" not in printed
 
 
 @pytest.mark.spark
@@ -132,11 +132,11 @@ def test_records_of_a_topic_that_nothing_reads_are_named_and_passed_over(
 ) -> None:
     lines = b'{"topic": "in", "value": 1}\n{"topic": "inn", "value": 2}\n'
     assert simulate(tmp_path, lines) == 0
-    told = capsys.readouterr()
-    assert [json.loads(line)["value"] for line in told.out.splitlines()] == [1]
+    reported = capsys.readouterr()
+    assert [json.loads(line)["value"] for line in reported.out.splitlines()] == [1]
     assert (
         "warning: 1 input records are of the topic inn, which the topology does not read "
-        "(it reads in)." in told.err
+        "(it reads in)." in reported.err
     )
 
 

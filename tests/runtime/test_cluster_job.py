@@ -41,8 +41,8 @@ def test_processors_on_executors_are_closed_when_the_job_stops(
         assert json.loads(kept)["here"] is False
         assert json.loads(kept)["edges"] == {}
         running.terminate()
-        _, said = running.communicate(timeout=120)
-        assert running.returncode == 0, said
+        _, printed = running.communicate(timeout=120)
+        assert running.returncode == 0, printed
     finally:
         kill(running)
         client.close()

@@ -26,9 +26,9 @@ def test_a_text_that_is_no_json_gives_a_diagnostic(
     path = tmp_path / "broken.json"
     path.write_text('{"nodes": [')
     assert main(["compile", str(path), "-o", str(tmp_path / "out"), "--json"]) == 2
-    said = capsys.readouterr().err
-    assert json.loads(said)["diagnostics"][0]["message"]
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert json.loads(printed)["diagnostics"][0]["message"]
+    assert "Traceback" not in printed
     assert not (tmp_path / "out").exists()
 
 
@@ -51,9 +51,9 @@ def test_an_input_line_that_cannot_be_is_named_by_its_number(
     document = tmp_path / "doc.json"
     document.write_text('{"format": "millrace.topology/1", "name": "x", "nodes": [], "edges": []}')
     assert main(["simulate", str(document), "--inputs", str(inputs)]) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert "line 2" in said
+    printed = capsys.readouterr().err
+    assert says in printed
+    assert "line 2" in printed
 
 
 def test_empty_lines_are_no_input(tmp_path: Path) -> None:
@@ -120,9 +120,9 @@ def test_compare_state_reports_what_becomes_of_stores_and_which_document_is_refu
         "accepted": False,
     }  # fmt: skip
     assert main(["compare-state", old, new]) == 0
-    told = capsys.readouterr().out
-    assert "another type of value" in told
-    assert "A decision is needed for: sum." in told
+    reported = capsys.readouterr().out
+    assert "another type of value" in reported
+    assert "A decision is needed for: sum." in reported
     broken = _summing(tmp_path / "broken.json", "NONSENSE")
     assert main(["compare-state", old, broken, "--json"]) == 2
     [diagnostic] = [

@@ -90,8 +90,8 @@ def test_records_that_the_broker_deleted_before_they_were_read_are_reported_and_
     topics.delete_before(figures.address, source, 7)
     event = run.read_all()
     assert event["lost"] == [{"topic": source, "partition": 0, "records": 4}]
-    (said,) = event["said"]
-    assert said.startswith(f"4 records of {source}-0 lost: the broker had deleted them")
+    (printed,) = event["said"]
+    assert printed.startswith(f"4 records of {source}-0 lost: the broker had deleted them")
     (task,) = event["tasks"]
     (place,) = task["topic_partitions"]
     assert (place["end_offset"], place["lag"]) == (8, 0)

@@ -92,9 +92,9 @@ def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
         kill(first)
     topics.produce(words.address, words.lines, [{"value": "to to", "timestamp": 9_000}])
     second = job(words, tmp_path / "c", "--available-now")
-    _, said = second.communicate(timeout=240)
-    assert second.returncode == 0, said
-    assert problems(said) == []
+    _, printed = second.communicate(timeout=240)
+    assert second.returncode == 0, printed
+    assert problems(printed) == []
     updates = counts(topics.consume(words.address, words.counts, 10))
     assert without_repeats(updates["to"]) == [1, 2, 3, 4]
     assert without_repeats(updates["be"]) == [1, 2]
@@ -103,15 +103,15 @@ def test_words_are_counted_and_a_killed_job_goes_on_where_it_was(
 def test_a_record_that_fails_ends_the_job_with_its_place(words: Words, tmp_path: Path) -> None:
     topics.produce(words.address, words.lines, [{"value": None, "timestamp": 1, "partition": 2}])
     failing = job(words, tmp_path / "c", "--available-now")
-    _, said = failing.communicate(timeout=240)
+    _, printed = failing.communicate(timeout=240)
     assert failing.returncode == 3
-    last = json.loads(said.splitlines()[-1])
+    last = json.loads(printed.splitlines()[-1])
     error = last["error"]
     assert 0 <= time.time() * 1000 - last["at"] < 240_000
     assert (error["node"], error["parameter"]) == ("words", "values")
     assert error["record"]["topic"] == words.lines
     assert error["record"]["partition"] == 2
-    assert len(problems(said)) == 1
+    assert len(problems(printed)) == 1
 
 
 def test_what_came_before_a_failing_record_is_written_and_never_again(
@@ -144,18 +144,18 @@ def test_sigterm_ends_a_job_in_time_with_success(words: Words, tmp_path: Path) -
     running = job(words, tmp_path / "c", "--trigger", "1 second")
     assert topics.consume(words.address, words.counts, 1, seconds=180), ended(running)
     running.terminate()
-    _, said = running.communicate(timeout=120)
-    assert running.returncode == 0, said
+    _, printed = running.communicate(timeout=120)
+    assert running.returncode == 0, printed
 
 
 @pytest.mark.long
 def test_a_broker_that_does_not_answer_is_reported_in_a_sentence(tmp_path: Path) -> None:
     away = job(Words("127.0.0.1:1", "lines", "counts"), tmp_path / "c", "--available-now")
-    _, said = away.communicate(timeout=240)
+    _, printed = away.communicate(timeout=240)
     assert away.returncode == 1
-    error = json.loads(said.splitlines()[-1])["error"]
+    error = json.loads(printed.splitlines()[-1])["error"]
     assert error["code"] == "broker_unreachable"
-    assert "Traceback" not in said
+    assert "Traceback" not in printed
 
 
 def test_a_source_topic_that_is_not_there_is_named(broker: Any, tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_a_source_topic_that_is_not_there_is_named(broker: Any, tmp_path: Path) 
         "missing_topic_job.py", "--available-now", address=broker.address,
         checkpoint=tmp_path / "c",
     )  # fmt: skip
-    _, said = early.communicate(timeout=240)
+    _, printed = early.communicate(timeout=240)
     assert early.returncode == 1
-    error = json.loads(said.splitlines()[-1])["error"]
+    error = json.loads(printed.splitlines()[-1])["error"]
     assert error["code"] == "topic_missing"
     assert "nowhere-to-be-found" in error["message"]
     assert error["node"] == "lines"

@@ -113,8 +113,8 @@ def with_kills(run: Run, times: int) -> tuple[int, int]:
             kill(process)
         inside += run.unfinished()
     last = run.start("--available-now", batch=100_000)
-    _, said = last.communicate(timeout=600)
-    assert last.returncode == 0, said
+    _, printed = last.communicate(timeout=600)
+    assert last.returncode == 0, printed
     return kills, inside
 
 
@@ -165,11 +165,11 @@ def test_a_reader_sees_what_is_guaranteed_however_often_the_job_is_killed(
     for topic, by_key in wanted.items():
         raw = records_of(run.address, run.prefix + topic, sum(map(len, by_key.values())))
         found[topic] = {key: [text(value) for value in values] for key, values in raw.items()}
-    told = {
+    reported = {
         "guarantee": guarantee, "kills": kills, "inside a batch": inside,
         "expected": total(wanted), "arrived": total(found),
     }  # fmt: skip
-    print(json.dumps(told), file=sys.stderr, flush=True)
+    print(json.dumps(reported), file=sys.stderr, flush=True)
     assert kills == KILLS[guarantee]
     for topic, by_key in wanted.items():
         assert found[topic].keys() == by_key.keys()

@@ -83,8 +83,8 @@ def test_executors_are_pods_and_one_that_is_lost_is_replaced(
         topics.produce(broker.address, source, [{"value": "word", "timestamp": number}])
         found = topics.consume(broker.address, target, number, seconds=300)
         counts = [int.from_bytes(record.value(), "big") for record in found]
-        said = "" if counts[-1:] == [number] else kill(driver)[-3000:] + kubelet.logs()
-        assert counts[-1:] == [number], said
+        printed = "" if counts[-1:] == [number] else kill(driver)[-3000:] + kubelet.logs()
+        assert counts[-1:] == [number], printed
 
     try:
         counted(1)

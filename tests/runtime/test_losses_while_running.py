@@ -98,18 +98,18 @@ def test_a_job_that_retention_overtakes_stops_with_the_number_of_records_at_its_
 def test_a_job_that_retention_overtakes_goes_on_if_that_was_chosen_and_counts_what_it_lost(
     changing: Changing, pair: Pair, tmp_path: Path, choice: list[str], lost: int
 ) -> None:
-    told = Told()
-    with running(changing, summed(pair), tmp_path, *SLOW, *choice, report=told) as job:
+    reported = Told()
+    with running(changing, summed(pair), tmp_path, *SLOW, *choice, report=reported) as job:
         behind(pair)
-        eventually(lambda: bool(told.lost) or job.done())
+        eventually(lambda: bool(reported.lost) or job.done())
         send(pair, 500)
-        place, begin, records = told.lost[0]
+        place, begin, records = reported.lost[0]
         assert (place, begin) == ((pair.source, 0), 21 if choice is EARLIEST else 31)
         # Some were read before they were deleted.
         assert lost - 5 <= records <= lost
         total = 1 + 2 * (30 - records) + 500
         assert seen(pair, [("a", total)])
-        assert f"{records} records are not read" in told.logs[0]
+        assert f"{records} records are not read" in reported.logs[0]
 
 
 def test_a_job_whose_topic_is_created_again_stops_although_its_offset_is_there(
@@ -132,12 +132,12 @@ def test_a_job_whose_topic_is_created_again_reads_all_of_it_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driving, "TOPICS_SECONDS", 0.5)
-    told = Told()
-    with running(changing, summed(pair), tmp_path, *EARLIEST, report=told) as job:
+    reported = Told()
+    with running(changing, summed(pair), tmp_path, *EARLIEST, report=reported) as job:
         send(pair, 1, 2)
         assert seen(pair, [("a", 3)])
         recreate(pair)
-        eventually(lambda: bool(told.logs) or job.done())
+        eventually(lambda: bool(reported.logs) or job.done())
         send(pair, 4, 5, 6)
         assert seen(pair, [("a", 18)])
         assert not job.done()

@@ -125,11 +125,11 @@ def test_records_that_retention_deleted_are_refused_with_their_number_and_nothin
 def test_after_a_loss_it_continues_with_the_first_record_there_is_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    raw, told = deleted(changing, pair, tmp_path), Told()
-    changing.run(raw, tmp_path, more=EARLIEST, report=told)
+    raw, reported = deleted(changing, pair, tmp_path), Told()
+    changing.run(raw, tmp_path, more=EARLIEST, report=reported)
     assert sorted(pair.new()) == [("a", 5), ("a", 10), ("b", 30)]
-    assert told.lost == [((pair.source, 0), 3, 2)]
-    assert "2 records are not read" in told.logs[0]
+    assert reported.lost == [((pair.source, 0), 3, 2)]
+    assert "2 records are not read" in reported.logs[0]
     send(pair, 6)
     changing.run(raw, tmp_path)
     assert pair.new() == [("a", 16)]
@@ -138,11 +138,11 @@ def test_after_a_loss_it_continues_with_the_first_record_there_is_if_that_was_ch
 def test_after_a_loss_it_continues_at_the_end_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    raw, told = deleted(changing, pair, tmp_path), Told()
-    changing.run(raw, tmp_path, more=LATEST, report=told)
+    raw, reported = deleted(changing, pair, tmp_path), Told()
+    changing.run(raw, tmp_path, more=LATEST, report=reported)
     # Only the partition that lost records leaves out the rest.
     assert pair.new() == [("b", 30)]
-    assert told.lost == [((pair.source, 0), 5, 4)]
+    assert reported.lost == [((pair.source, 0), 5, 4)]
     send(pair, 6)
     changing.run(raw, tmp_path)
     assert pair.new() == [("a", 7)]
@@ -185,10 +185,10 @@ def test_a_topic_that_was_created_again_is_read_whole_if_that_was_chosen(
 def test_a_topic_that_was_created_again_is_skipped_if_that_was_chosen(
     changing: Changing, pair: Pair, tmp_path: Path
 ) -> None:
-    raw, told = recreated(changing, pair, tmp_path), Told()
-    changing.run(raw, tmp_path, more=LATEST, report=told)
+    raw, reported = recreated(changing, pair, tmp_path), Told()
+    changing.run(raw, tmp_path, more=LATEST, report=reported)
     assert pair.new() == []
-    assert sum(records for _, _, records in told.lost) == 4
+    assert sum(records for _, _, records in reported.lost) == 4
     send(pair, 8)
     changing.run(raw, tmp_path)
     assert pair.new() == [("a", 11)]
@@ -265,10 +265,10 @@ def test_a_checkpoint_that_is_gone_is_refused_for_a_deployment_that_has_run(
     error = refused(changing, raw, tmp_path, "--continues")
     assert error.code == "checkpoint_gone"
     assert "“earliest” reads the 4 records in the topics again, without 3" in error.message
-    told = Told()
-    changing.run(raw, tmp_path, more=["--continues", *EARLIEST], report=told)
+    reported = Told()
+    changing.run(raw, tmp_path, more=["--continues", *EARLIEST], report=reported)
     assert sorted(pair.new()) == [("a", 4), ("a", 9), ("b", 10), ("b", 30)]
-    assert "reads 4 records again; 3 that were deleted are lost" in told.logs[0]
+    assert "reads 4 records again; 3 that were deleted are lost" in reported.logs[0]
     changing.run(raw, tmp_path, more=["--continues"])
     assert pair.new() == []
 

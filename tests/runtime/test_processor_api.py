@@ -60,7 +60,7 @@ def run(warm: Any, kind: str, body: str, **params: Any) -> Any:
 
 
 def test_a_key_value_store_iterates_in_the_order_of_the_keys_bytes(warm: Any) -> None:
-    said = run(warm, "key_value", """
+    printed = run(warm, "key_value", """
 if record.value == "write":
     for key in (3, -1, 0, 256, 7): s.put(key, f"v{key}")
     return
@@ -75,7 +75,7 @@ say((s.delete(0), s.delete(0), s.approximate_num_entries()))
 s.put(3, None)
 say((s.get(3), [k for k, _ in s.all()]))
 """, key_type="INT", value_type="STRING")  # fmt: skip
-    assert said == [
+    assert printed == [
         "[0, 3, 7, 256, -1]",
         "[-1, 256, 7, 3, 0]",
         "[(0, 'v0'), (3, 'v3'), (7, 'v7')]",
@@ -89,18 +89,18 @@ say((s.get(3), [k for k, _ in s.all()]))
 
 
 def test_keys_of_text_are_found_by_their_prefix(warm: Any) -> None:
-    said = run(warm, "key_value", """
+    printed = run(warm, "key_value", """
 if record.value == "write":
     for key in ("b", "ab", "é", "a", "abc", "Z"): s.put(key, 1)
     return
 say([k for k, _ in s.prefix_scan("ab")])
 say([k for k, _ in s.all()])
 """, key_type="STRING", value_type="INT")  # fmt: skip
-    assert said == ["['ab', 'abc']", "['Z', 'a', 'ab', 'abc', 'b', 'é']"]
+    assert printed == ["['ab', 'abc']", "['Z', 'a', 'ab', 'abc', 'b', 'é']"]
 
 
 def test_an_iteration_of_many_rows_comes_in_pages_and_may_be_left(warm: Any) -> None:
-    said = run(warm, "key_value", """
+    printed = run(warm, "key_value", """
 if record.value == "write":
     for key in range(1700): s.put(key, key * 2)
     return
@@ -109,11 +109,11 @@ say(next(iter(s.all())))
 deleted = [s.delete(k) for k, _ in s.all() if k % 2]
 say((len(deleted), s.approximate_num_entries()))
 """, key_type="BIGINT", value_type="BIGINT")  # fmt: skip
-    assert said == [str(sum(2 * k for k in range(1700))), "(0, 0)", "(850, 850)"]
+    assert printed == [str(sum(2 * k for k in range(1700))), "(0, 0)", "(850, 850)"]
 
 
 def test_a_window_store_finds_windows_by_key_and_time(warm: Any) -> None:
-    said = run(warm, "window", """
+    printed = run(warm, "window", """
 if record.value == "write":
     for key, value, start in (("a", 1, 60), ("a", 2, 80), ("b", 3, 80), ("a", 4, 100)):
         s.put(key, value, start)
@@ -126,7 +126,7 @@ say([(k["key"], v) for k, v in s.fetch_all(80, 100)])
 s.put("a", None, 80)
 say(list(s.fetch("a", 0, 200)))
 """, key_type="STRING", value_type="INT", retention=1000, window_size=20)  # fmt: skip
-    assert said == [
+    assert printed == [
         "(2, None)",
         "[(60, 1), (80, 2)]",
         "[(100, 4), (80, 2), (60, 1)]",
@@ -137,7 +137,7 @@ say(list(s.fetch("a", 0, 200)))
 
 
 def test_a_session_store_finds_sessions_that_overlap(warm: Any) -> None:
-    said = run(warm, "session", """
+    printed = run(warm, "session", """
 def plain(found): return [(k["window"]["start"], k["window"]["end"], v) for k, v in found]
 if record.value == "write":
     s.put("a", 10, 20, 1)
@@ -152,7 +152,7 @@ say(plain(s.fetch("a")))
 s.remove("a", 40, 50)
 say((plain(s.fetch("a")), plain(s.fetch("b"))))
 """, key_type="STRING", value_type="INT", retention=1000)  # fmt: skip
-    assert said == [
+    assert printed == [
         "[(10, 20, 1), (40, 50, 2)]",
         "[(10, 20, 1)]",
         "[(40, 50, 2)]",
@@ -162,7 +162,7 @@ say((plain(s.fetch("a")), plain(s.fetch("b"))))
 
 
 def test_a_versioned_store_answers_as_of_a_time(warm: Any) -> None:
-    said = run(warm, "versioned", """
+    printed = run(warm, "versioned", """
 if record.value == "write":
     s.put("a", "old", 10)
     s.put("a", "new", 50)
@@ -173,7 +173,7 @@ say((s.delete("a", 40), s.get("a", 45), s.get("a")))
 s.put("a", None, 60)
 say((s.get("a"), s.get("a", 55)))
 """, key_type="STRING", value_type="STRING", history_retention=1000)  # fmt: skip
-    assert said == [
+    assert printed == [
         "(('new', 50), ('old', 10), ('old', 10), ('between', 30), None)",
         "('between', None, ('new', 50))",
         "(None, ('new', 50))",

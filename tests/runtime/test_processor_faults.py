@@ -205,8 +205,8 @@ def test_a_close_that_raises_stops_nothing_and_is_reported_at_its_node(
 
 def test_what_it_prints_is_reported_at_its_node_and_very_much_is_cut(warm: Any) -> None:
     result = run(warm, bad("for n in range(20_000): print(n)"))
-    said = [message for level, node, message in result.logs if (level, node) == ("info", "code")]
-    assert said[:3] == ["0", "1", "2"]
-    assert len(said) == 100
+    printed = [message for level, node, message in result.logs if (level, node) == ("info", "code")]
+    assert printed[:3] == ["0", "1", "2"]
+    assert len(printed) == 100
     assert ["warning", "code", "19900 more lines are left out"] in result.logs
     assert len(result.outputs) == 3

@@ -70,8 +70,8 @@ def played(live: Live) -> Iterator[Played]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_record_gives_what_kafka_streams_gives(played: Played, name: str) -> None:
-    told, found = played[name].result()
-    assert differences(told, found, "each") == []
+    reported, found = played[name].result()
+    assert differences(reported, found, "each") == []
 
 
 def document(nodes: list[dict[str, Any]], partitions: int = 1, **settings: Any) -> dict[str, Any]:
@@ -211,10 +211,10 @@ def test_figures_come_while_the_batch_goes_on(live: Live) -> None:
     try:
         topics.produce(live.address, source, [{"key": "a", "value": "b"}] * 7)
         running.until(lambda: running.taken({(source, 0): 6}), "the taking")
-        told = running.statistics()
-        assert told["nodes"]["count"]["in"] == 7
-        assert told["tasks"][0]["records"] == 7
-        assert told["tasks"][0]["thread"].startswith("stream-")
+        reported = running.statistics()
+        assert reported["nodes"]["count"]["in"] == 7
+        assert reported["tasks"][0]["records"] == 7
+        assert reported["tasks"][0]["thread"].startswith("stream-")
         assert running.batches() < 0
     finally:
         running.close()

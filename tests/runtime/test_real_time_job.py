@@ -30,9 +30,9 @@ def produce(words: Words, number: int) -> None:
 
 def refusal(process: subprocess.Popen[str]) -> dict[str, Any]:
     """What a job said that did not even begin."""
-    _, said = process.communicate(timeout=240)
-    assert process.returncode == 2, said
-    error: dict[str, Any] = json.loads(said.splitlines()[-1])["error"]
+    _, printed = process.communicate(timeout=240)
+    assert process.returncode == 2, printed
+    error: dict[str, Any] = json.loads(printed.splitlines()[-1])["error"]
     return error
 
 
@@ -65,16 +65,16 @@ def test_a_job_that_is_killed_in_a_batch_loses_nothing_and_counts_on(
         for word in ("to", "be"):
             assert without_repeats(updates[word]) == list(range(1, 161))
         second.terminate()
-        _, said = second.communicate(timeout=120)
-        assert second.returncode == 0, said
-        assert problems(said) == []
+        _, printed = second.communicate(timeout=120)
+        assert second.returncode == 0, printed
+        assert problems(printed) == []
     finally:
         kill(second)
     # A regular stop comes behind the end of a batch, and micro-batches go on with the checkpoint.
     produce(words, 160)
     third = job(words, tmp_path / "c", "--available-now")
-    _, said = third.communicate(timeout=240)
-    assert third.returncode == 0, said
+    _, printed = third.communicate(timeout=240)
+    assert third.returncode == 0, printed
     last = counts(topics.consume(words.address, words.counts, 322))
     assert last["to"][len(updates["to"]) :] == [161]
 
@@ -87,10 +87,11 @@ def test_too_few_slots_are_reported_in_words(words: Words, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("1 second", "at least 5 seconds"), ("soon", "not a duration"), ("99", "99")]
+    ("text", "printed"),
+    [("1 second", "at least 5 seconds"), ("soon", "not a duration"), ("99", "99")],
 )
-def test_a_batch_that_spark_cannot_make_is_reported_in_words(text: str, said: str) -> None:
-    with pytest.raises(MillraceError, match=said) as refused:
+def test_a_batch_that_spark_cannot_make_is_reported_in_words(text: str, printed: str) -> None:
+    with pytest.raises(MillraceError, match=printed) as refused:
         real_time.batch_ms(text)
     assert refused.value.code == "option_invalid"
 

@@ -458,8 +458,8 @@ def test_a_job_asks_a_listed_host_and_no_longer_name(
 def test_a_job_follows_no_redirect(warm: Any, registry: Registry) -> None:
     registry.register("orders-value", N)
     with redirecting(f"{registry.url}/subjects/orders-value/versions/latest") as address:
-        said = refusal(warm, {**format_of(registry), "registry": address})
-    assert "redirects (status 302), which is not followed" in said
+        printed = refusal(warm, {**format_of(registry), "registry": address})
+    assert "redirects (status 302), which is not followed" in printed
     assert registry.asked == []
 
 

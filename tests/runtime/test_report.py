@@ -71,8 +71,8 @@ def test_offsets_without_a_record_are_lost_only_where_the_broker_deleted_them() 
     offsets = Offsets(lambda places: dict.fromkeys(places, (earliest, 100)))
     assert looked(offsets, end=10, read=8) == []
     earliest = 15
-    (said,) = looked(offsets, end=20, read=12)
-    assert said.startswith("5 records of t-0 lost")
+    (printed,) = looked(offsets, end=20, read=12)
+    assert printed.startswith("5 records of t-0 lost")
     assert looked(offsets, end=30, read=22) == []
     assert offsets.lost == [{"topic": "t", "partition": 0, "records": 5}]
 
@@ -143,32 +143,32 @@ def test_with_no_page_open_little_is_reported_and_a_page_that_opens_has_every_ba
     stream = "millrace:run:quiet"
     with redis.Redis.from_url(redis_url) as client:
 
-        def told() -> list[int]:
+        def reported() -> list[int]:
             entries: Any = client.xrange(stream)
             return [json.loads(fields[b"event"])["at"] for _, fields in entries]
 
         def until(number: int) -> None:
             deadline = time.monotonic() + 60
-            while len(told()) < number:
-                assert time.monotonic() < deadline, told()
+            while len(reported()) < number:
+                assert time.monotonic() < deadline, reported()
                 time.sleep(0.05)
 
         report = RedisReporter(redis_url, "quiet")
         report._progress = cast("Any", Busy())
         until(3)
-        quiet = told()
+        quiet = reported()
         assert all(after - before >= 1_990 for before, after in itertools.pairwise(quiet))
         client.set(f"{stream}:open", 1)
         began = int(time.time() * 1000)
         until(len(quiet) + 20)
         # Quiet reports alone would have taken more than half a minute.
-        assert told()[len(quiet) + 19] - began < 30_000
+        assert reported()[len(quiet) + 19] - began < 30_000
         client.delete(f"{stream}:open")
         time.sleep(reports.OPEN_SECONDS + 1)
-        before = len(told())
+        before = len(reported())
         until(before + 2)
-        last = told()[before - 1 :]
+        last = reported()[before - 1 :]
         assert last[1] - last[0] >= 1_990
         report.detach()
         report.close()
-        assert len(told()) > before + 2, "the last report is not held back"
+        assert len(reported()) > before + 2, "the last report is not held back"

@@ -48,7 +48,7 @@ def in_a_terminal(
         "edges": [{"source": "in", "target": "out"}],
     }
     (folder / "copy.json").write_text(json.dumps(document))
-    with (folder / "said").open("wb") as said:
+    with (folder / "said").open("wb") as printed:
         command = subprocess.Popen(
             [
                 sys.executable, "-m", "launcher.main", "run", str(folder / "copy.json"),
@@ -57,8 +57,8 @@ def in_a_terminal(
             ],
             cwd=places.REPOSITORY,
             env={**environment(), "TMPDIR": str(folder)},
-            stdout=said,
-            stderr=said,
+            stdout=printed,
+            stderr=printed,
             start_new_session=True,
         )  # fmt: skip
     try:
@@ -74,10 +74,10 @@ def stopped_by_ctrl_c(command: subprocess.Popen[bytes], folder: Path) -> None:
     family = psutil.Process(command.pid).children(recursive=True)
     os.killpg(command.pid, signal.SIGINT)
     code = command.wait(90)
-    said = (folder / "said").read_text()
-    assert "Traceback" not in said, said
-    assert "Exception" not in said, said
-    assert code == 130, said
+    printed = (folder / "said").read_text()
+    assert "Traceback" not in printed, printed
+    assert "Exception" not in printed, printed
+    assert code == 130, printed
     deadline = time.monotonic() + 60
     # A Java that was just starting notices only then that nobody is there.
     while left := [each for each in family if lives(each)]:

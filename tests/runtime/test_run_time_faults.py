@@ -172,7 +172,7 @@ def run(warm: Any, raw: dict[str, Any], **settings: str) -> Any:
     return warm.simulate(raw, compiled, lines, Cut.parse("each")), len(lines)
 
 
-def told(result: Any, parameter: str, last: int) -> dict[str, Any]:
+def reported(result: Any, parameter: str, last: int) -> dict[str, Any]:
     error: dict[str, Any] = result.error
     assert error is not None
     assert (error["node"], error["parameter"], error["after"]) == ("step", parameter, last)
@@ -189,7 +189,7 @@ def test_a_stateless_step_reports_its_record(warm: Any, name: str, place: str) -
     node, parameter = STATELESS[name]
     result, last = run(warm, chain(node, task=place == "task"))
     assert len(result.outputs) == 1
-    error = told(result, parameter, last)
+    error = reported(result, parameter, last)
     if "60 div" in str(node):
         assert "Division by zero" in error["message"]
 
@@ -198,7 +198,7 @@ def test_a_stateless_step_reports_its_record(warm: Any, name: str, place: str) -
 def test_a_stateful_operator_reports_its_record(warm: Any, name: str) -> None:
     raw, parameter = STATEFUL[name]
     result, last = run(warm, raw)
-    assert "Division by zero" in told(result, parameter, last)["message"]
+    assert "Division by zero" in reported(result, parameter, last)["message"]
 
 
 @pytest.mark.parametrize("place", ["plain", "task"])
@@ -209,7 +209,7 @@ def test_where_a_record_cannot_be_sent_to_is_passed_over_by_no_handler(
     node, parameter = STATELESS[name]
     raw = chain(node, task=place == "task")
     result, last = run(warm, raw, processing_handler="continue")
-    assert told(result, parameter, last)["code"] == "production"
+    assert reported(result, parameter, last)["code"] == "production"
 
 
 def test_a_time_that_raises_stops_at_its_source(warm: Any) -> None:

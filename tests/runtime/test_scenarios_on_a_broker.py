@@ -216,8 +216,8 @@ def check(
         own = [
             (line, at) for line, at, *_ in placed if at == partition or line["topic"] in everywhere
         ]
-        told = {**scenario, "topology": document, "inputs": in_order(own, time)}
-        result = engines.oracle.run(told)
+        reported = {**scenario, "topology": document, "inputs": in_order(own, time)}
+        result = engines.oracle.run(reported)
         stopped = stopped or bool(result["error"])
         dropped += result["dropped"] or 0
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)

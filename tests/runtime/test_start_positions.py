@@ -40,8 +40,8 @@ def test_a_first_run_starts_from_latest_with_whole_global_tables_and_a_later_one
         first.terminate()
         kill(first)
     topics.produce(broker.address, orders, [{"key": "second", "value": "1"}])
-    _, said = run("--start", "earliest", "--available-now").communicate(timeout=240)
-    assert problems(said) == []
+    _, printed = run("--start", "earliest", "--available-now").communicate(timeout=240)
+    assert problems(printed) == []
     found = [(each.key(), each.value()) for each in topics.consume(broker.address, out, 2)]
     assert found[0] == (b"first", b"tea")
     assert found[-1] == (b"second", b"tea")

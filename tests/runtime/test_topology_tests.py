@@ -55,12 +55,12 @@ def test_what_differs_is_shown_and_what_a_test_leaves_out_is_not_compared(
         },
     )
     assert main(["test-topology", path, "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [each["id"] for each in told["tests"] if each["passed"]] == [
+    reported = json.loads(capsys.readouterr().out)
+    assert [each["id"] for each in reported["tests"] if each["passed"]] == [
         "a-as-recorded", "b-without-timestamps", "c-stores-only",
     ]  # fmt: skip
-    assert (told["passed"], told["failed"]) == (3, 3)
-    less, store, drops = (each["differences"] for each in told["tests"][3:])
+    assert (reported["passed"], reported["failed"]) == (3, 3)
+    less, store, drops = (each["differences"] for each in reported["tests"][3:])
     assert "expected nothing, got" in less[0]
     assert store[0].startswith(f"store {name}, key ")
     assert drops[0].startswith("dropped: expected")
@@ -95,9 +95,9 @@ def test_a_file_that_is_no_test_is_named_before_anything_runs(
     path = kept(tmp_path, {"good": test_of()})
     (tmp_path / "tests" / "bad.json").write_text(text, "utf-8")
     assert main(["test-topology", path]) == 2
-    told = capsys.readouterr().err
-    assert says in told
-    assert "bad.json" in told
+    reported = capsys.readouterr().err
+    assert says in reported
+    assert "bad.json" in reported
 
 
 def test_a_topology_without_tests_reports_where_they_are_looked_for(

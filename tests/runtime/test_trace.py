@@ -84,9 +84,9 @@ def test_every_record_is_followed_to_where_it_ends(warm: Any, batches: bool) -> 
 
 def test_the_drops_of_a_trace_are_those_that_are_counted(warm: Any) -> None:
     result = simulated(warm)
-    told = Counter(step["node"] for step in result.trace["steps"] if step["event"] == "drop")
-    assert told == {node: n for node, n in result.drops.items() if n}
-    assert sum(told.values()) == result.dropped
+    reported = Counter(step["node"] for step in result.trace["steps"] if step["event"] == "drop")
+    assert reported == {node: n for node, n in result.drops.items() if n}
+    assert sum(reported.values()) == result.dropped
 
 
 def test_the_writes_of_a_trace_lead_to_the_contents_of_the_store(warm: Any) -> None:

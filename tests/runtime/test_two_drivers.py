@@ -65,9 +65,9 @@ def count(broker: Any, tmp_path: Path) -> Iterator[Count]:
 
 
 def error_of(driver: subprocess.Popen[str]) -> dict[str, Any]:
-    _, said = driver.communicate(timeout=300)
-    assert driver.returncode == 1, said
-    lines = [line for line in said.splitlines() if line.startswith('{"at"')]
+    _, printed = driver.communicate(timeout=300)
+    assert driver.returncode == 1, printed
+    lines = [line for line in printed.splitlines() if line.startswith('{"at"')]
     error: dict[str, Any] = json.loads(lines[-1])["error"]
     return error
 

@@ -180,8 +180,8 @@ def test_what_a_processor_prints_are_lines_of_its_log(pipe: Pipe) -> None:
         "        print('careful', file=sys.stderr)\n"
     )
     pipe.start(code)
-    said = [["log", "info", "seen v"], ["log", "warning", "careful"], ["log", "info", "half"]]
-    assert pipe.record("v") == (said, {"done": True})
+    printed = [["log", "info", "seen v"], ["log", "warning", "careful"], ["log", "info", "half"]]
+    assert pipe.record("v") == (printed, {"done": True})
 
 
 def test_what_is_written_past_python_does_not_reach_the_pipe(pipe: Pipe) -> None:
