@@ -32,7 +32,7 @@ def changed() -> dict[str, Any]:
     return {**DOCUMENT, "nodes": [*DOCUMENT["nodes"], spread], "edges": edges}
 
 
-def test_state_in_s3_outlives_a_kill_a_change_and_an_outage(
+def test_state_in_s3_outlives_a_kill_and_a_change(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("stored")
@@ -62,17 +62,8 @@ def test_state_in_s3_outlives_a_kill_a_change_and_an_outage(
         api.call("POST", f"/topologies/{first['topology']}/versions", body)
         api.call("POST", f"/deployments/{deployment}/redeploy", {"version": 2})
         counted("three")
-        second = running_version(api, deployment, 2)
+        running_version(api, deployment, 2)
         counted("three four")
-        assert rows(api, deployment) == {"one": "1", "two": "2", "three": "3", "four": "1"}
-
-        with store.away():
-            outage = until_outage(api, deployment)
-            assert outage["code"] in ("checkpoint_lease_lost", "storage_unreachable")
-        counted("four")
-        third = api.until(deployment, "running", TO_RUNNING)
-        assert third["outage"] is None
-        assert third["run"]["pid"] != second["run"]["pid"]
         reader.close()
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 90)
@@ -86,26 +77,3 @@ def running_version(api: Api, deployment: int, version: int) -> dict[str, Any]:
             return found
         assert time.monotonic() < deadline, found
         time.sleep(0.3)
-
-
-def until_outage(api: Api, deployment: int) -> dict[str, Any]:
-    deadline = time.monotonic() + TO_RUNNING
-    while True:
-        found = api.call("GET", f"/deployments/{deployment}")
-        assert found["observed"] != "failed", found
-        if found["outage"]:
-            return dict(found["outage"])
-        assert time.monotonic() < deadline, found
-        time.sleep(0.3)
-
-
-def rows(api: Api, deployment: int) -> dict[str, str]:
-    """Keys and values of the store, once its reader has started."""
-    deadline = time.monotonic() + TO_RUNNING
-    while True:
-        found = api.call("GET", f"/deployments/{deployment}/stores/counts")
-        if found["state"] == "done":
-            listed = found["page"]["rows"]
-            return {each["key"]["text"]: each["value"]["text"] for each in listed}
-        assert time.monotonic() < deadline, found
-        time.sleep(0.5)
