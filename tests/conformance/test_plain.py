@@ -143,3 +143,17 @@ def test_verify_prints_what_differs_and_ends_with_0_if_it_was_announced(
     assert "t1" in written.out
     assert "different, as reported: " in written.err
     assert "plain_headers" in written.err
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_random_topologies_have_no_difference_that_is_not_reported(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cli.main import main
+
+    command = ["verify", "--random", "8", "--seed", "41", "--dialect", "plain", "--cut", "all"]
+    assert main([*command, "--keep", str(tmp_path)]) == 0
+    counted = capfd.readouterr().err
+    assert " 0 wrong" in counted
+    assert " 0 equal, 0 predicted" not in counted
