@@ -145,7 +145,7 @@ def test_what_the_readme_shows_runs_as_it_is_written(
             testing.keep_test(people.editor, made, name, [line], expected)
         folder = unpacked(client, made.pk, tmp_path / "unpacked")
         readme = (folder / "README.md").read_text("utf-8")
-        alone, submitted, tests = blocks_of(
+        alone, submitted, *_kubernetes, tests = blocks_of(
             readme,
             {
                 "localhost:9092": broker.address,

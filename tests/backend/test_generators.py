@@ -315,4 +315,5 @@ def test_the_formats_of_a_topic_are_known_from_the_topologies_that_use_it(
         "key": {"format": "string"},
         "value": {"format": "json", "schema": "item STRING, quantity INT, ordered_at BIGINT"},
         "time_field": "ordered_at",
+        "deployment": None,
     }
