@@ -6,6 +6,8 @@ Asking is looking: it sets a key that the driver reads every second, and that ex
 from __future__ import annotations
 
 import json
+import statistics
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +16,7 @@ from millrace_backend.errors import NotFound
 from topologies.topics import topic_failure
 
 from deployments.models import Deployment
+from deployments.runtime import read_runtime
 
 #: pages ask every two seconds; a hidden page stops asking
 WATCHED_SECONDS = 10
@@ -44,7 +47,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
         .first()
     )
     if run is None:
-        return {"sampling": "stopped", "at": None, "records": []}
+        return {"sampling": "stopped", "at": None, "records": [], "keys": None}
     document = run.version.document
     if edge not in edges_of(document):
         raise NotFound(
@@ -66,10 +69,39 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
     raw = sent.execute()[-1]
     # A driver that has not seen the request yet.
     if raw is None:
-        return {"sampling": "starting", "at": None, "records": []}
+        return {"sampling": "starting", "at": None, "records": [], "keys": None}
     found = json.loads(raw)
     return {
         "sampling": "on" if found["here"] else "elsewhere",
         "at": found["at"],
         "records": found["edges"].get(edge, [])[:MOST_RECORDS],
+        "keys": _keys(deployment, run.report_id, (found.get("keys") or {}).get(edge)),
     }
+
+
+def _keys(
+    deployment: Deployment, report_id: str, counted: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """The most frequent keys, and the records of all tasks that the edge leads to."""
+    if counted is None:
+        return None
+    tasks = dict(counted["tasks"])
+    report = read_runtime(deployment.pk, report_id, time.time() * 1000)
+    subs = {name.partition("_")[0] for name in tasks}
+    for each in report["tasks"] if report else []:
+        # A task that had no record over the edge is idle, which is what skew is about.
+        if each["task"].partition("_")[0] in subs:
+            tasks.setdefault(each["task"], 0)
+    median = statistics.median(tasks.values()) if tasks else 0
+    return {
+        "since": counted["since"],
+        "records": counted["records"],
+        "sampled": counted["sampled"],
+        "top": [{"key": key, "records": records} for key, records in counted["top"]],
+        "tasks": [{"task": task, "records": tasks[task]} for task in sorted(tasks, key=_place)],
+        "skew": round(max(tasks.values()) / median, 2) if median else None,
+    }
+
+
+def _place(task: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in task.split("_"))

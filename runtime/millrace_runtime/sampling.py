@@ -4,7 +4,12 @@ Who looks sets the key `millrace:run:<run>:watched`, which expires some seconds 
 look. While it is there, the operator keeps the last records of each edge (`Samples.scala`), and
 `millrace:run:<run>:records` holds them as JSON, newest first:
 
-    {"here": bool, "at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]}}
+    {"here": bool, "at": epoch ms, "edges": {"<source>.<port>><target>.<port>": [record, ...]},
+     "keys": {"<edge>": {"since": epoch ms, "records", "sampled", "top": [[key, records], ...],
+              "tasks": [[task, records], ...]}}}
+
+`keys`: what went over each edge since somebody began to look: the most frequent keys (JSON text),
+from a sample, and the records of each task.
 
 `here` is false where tasks run in other processes than the driver: no records are kept there.
 While no page shows them, the driver asks for one key a second, and its tasks do nothing.
@@ -14,6 +19,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,6 +35,8 @@ PAUSE_SECONDS = 5.0
 KEPT_SECONDS = 15
 #: records of an edge that are shown, as the operator keeps them
 PER_EDGE = 20
+#: keys of an edge that are shown, as the operator has them
+TOP_KEYS = 20
 
 
 class Ways:
@@ -43,16 +51,46 @@ class Ways:
         """The records of the edges that had some, newest first."""
         found: dict[str, list[dict[str, Any]]] = {}
         for way in ways:
-            origin, target = self._nodes.get(way["from"]), self._nodes.get(way["to"])
-            if target is None:
-                continue
-            index = self._edges.find(origin, way["port"], target, way["input"])
-            if index is not None and way["records"]:
-                found.setdefault(self._names[index], []).extend(way["records"])
+            edge = self._name(way)
+            if edge is not None and way["records"]:
+                found.setdefault(edge, []).extend(way["records"])
         for name, records in found.items():
             records.sort(key=lambda record: -record["number"])
             found[name] = records[:PER_EDGE]
         return found
+
+    def _name(self, way: Mapping[str, Any]) -> str | None:
+        origin, target = self._nodes.get(way["from"]), self._nodes.get(way["to"])
+        if target is None:
+            return None
+        index = self._edges.find(origin, way["port"], target, way["input"])
+        return None if index is None else self._names[index]
+
+    def keys(self, ways: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        """What was counted of the keys of each edge. Several ways of one edge are one."""
+        found: dict[str, dict[str, Any]] = {}
+        for way in ways:
+            name = self._name(way)
+            if name is None or "keys" not in way:
+                continue
+            own, known = way["keys"], found.get(name)
+            found[name] = own if known is None else _together(known, own)
+        return found
+
+
+def _together(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Two counts of keys as one."""
+
+    def added(name: str) -> Counter[str]:
+        return Counter(dict(one[name])) + Counter(dict(other[name]))
+
+    return {
+        "since": min(one["since"], other["since"]),
+        "records": one["records"] + other["records"],
+        "sampled": one["sampled"] + other["sampled"],
+        "top": [list(each) for each in added("top").most_common(TOP_KEYS)],
+        "tasks": [list(each) for each in sorted(added("tasks").items())],
+    }
 
 
 def edge_name(edge: Mapping[str, Any]) -> str:
@@ -106,8 +144,9 @@ class Sampling:
         here = bool(operator.watch(self._run))
         taken = operator.take(self._run) if here else None
         if taken is not None or not self._on:
-            edges = ways.by_edge(json.loads(taken or "[]"))
-            shown = {"here": here, "at": int(time.time() * 1000), "edges": edges}
+            raw = json.loads(taken or "[]")
+            edges, keys = ways.by_edge(raw), ways.keys(raw)
+            shown = {"here": here, "at": int(time.time() * 1000), "edges": edges, "keys": keys}
             self._last = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
         elif self._redis.expire(self._records, KEPT_SECONDS):
             return

@@ -19,7 +19,8 @@ import org.apache.spark.SparkContext
  * "timestamp", "headers": {name: text or null}, "topic", "partition", "offset"}]}] A key or value longer than
  * [[Samples.longestValue]] characters of JSON is the beginning of that text, with "key_cut" or "value_cut". The last
  * three are of the input record that caused it, null where there is none. Each call lets every task keep some more.
- * unwatch(run) false as long as tasks of real time have not stopped yet: call again
+ * "keys" of an edge: what [[HotKeys]] counted since `watch`. unwatch(run) false as long as tasks of real time have not
+ * stopped yet: call again
  */
 object Samples {
 
@@ -92,6 +93,7 @@ private[millrace] final class Sampler {
   private val numbers = new AtomicLong()
   private var taken = -1L
   private val rings = new ConcurrentHashMap[Way, Ring]()
+  private val keys = new ConcurrentHashMap[Way, HotKeys]()
 
   /** By level and index of the task. */
   private val tasks = new ConcurrentHashMap[(Int, Int), Of]()
@@ -123,15 +125,16 @@ private[millrace] final class Sampler {
           o.put("to", way.to)
           o.put("input", way.input)
           val head = Json.mapper.writeValueAsString(o)
-          s"""${head.dropRight(1)},"records":[${fitting.map(_.json).mkString(",")}]}"""
+          val hot = keys.get(way).json
+          s"""${head.dropRight(1)},"keys":$hot,"records":[${fitting.map(_.json).mkString(",")}]}"""
         }
         .mkString("[", ",", "]")
     }
   }
 
   /** Of a node's input, in one task. */
-  private final class Slot(val ring: Ring, val port: Port) { var turn = -1; var left = 0 }
-  private val nowhere = new Slot(null, null)
+  private final class Slot(val ring: Ring, val keys: HotKeys#Of, val port: Port) { var turn = -1; var left = 0 }
+  private val nowhere = new Slot(null, null, null)
 
   private final class Of(val task: StreamTask) extends Trace {
     private val slots = new java.util.IdentityHashMap[Node, Array[Slot]]()
@@ -142,7 +145,10 @@ private[millrace] final class Sampler {
       val s = slot(node, input)
       if (s ne nowhere) {
         val now = turn
-        if (s.turn != now) { s.turn = now; s.left = Samples.perEdge }
+        if (s.turn != now) { s.turn = now; s.left = Samples.perEdge; s.keys.next() }
+        if (s.keys.chooses())
+          try s.keys.add(Json.mapper.writeValueAsString(Json.node(r.key, s.port.key.seen)))
+          catch { case NonFatal(_) => () }
         if (s.left > 0) {
           s.left -= 1
           if (began != now) { began = now; room = Samples.mostOfTask }
@@ -186,8 +192,12 @@ private[millrace] final class Sampler {
         if (known(input) == null) known(input) = node.spec.parents.lift(input) match {
           // Between two steps of one node of the document there is no edge.
           case Some((from, port)) if node.parents.lift(input).forall(p => p == null || p.node != node.node) =>
+            val way = Way(from, port, node.id, input)
+            // A ring is found by `take` once its keys are there.
+            val hot = keys.computeIfAbsent(way, _ => new HotKeys)
             new Slot(
-              rings.computeIfAbsent(Way(from, port, node.id, input), _ => new Ring),
+              rings.computeIfAbsent(way, _ => new Ring),
+              hot.of(task.taskId(node.spec.sub)),
               node.spec.inputs.lift(input).getOrElse(node.spec.ports.head._2)
             )
           case _ => nowhere

@@ -43,9 +43,9 @@ def record(number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def keeps(edges: dict[str, Any], *, here: bool = True) -> None:
+def keeps(edges: dict[str, Any], *, here: bool = True, **more: Any) -> None:
     """What a driver that keeps records has written."""
-    kept = {"here": here, "at": 9, "edges": edges}
+    kept = {"here": here, "at": 9, "edges": edges, **more}
     redis.client().set(redis.run_records("7-1"), json.dumps(kept))
 
 
@@ -59,7 +59,7 @@ def test_a_request_for_records_reaches_the_driver_for_some_seconds(
     watched = redis.run_watched("7-1")
     assert not redis.client().exists(watched)
     answer = asked(client_of(people.viewer), running).json()
-    assert answer == {"sampling": "starting", "at": None, "records": []}
+    assert answer == {"sampling": "starting", "at": None, "records": [], "keys": None}
     assert 5 <= int(redis.client().ttl(watched)) <= 10
 
 
@@ -76,7 +76,32 @@ def test_records_come_as_the_driver_kept_them_and_never_more_than_twenty(
     numbers = [each["number"] for each in asked(client, running).json()["records"]]
     assert numbers == list(range(50, 30, -1))
     keeps({}, here=False)
-    assert asked(client, running).json() == {"sampling": "elsewhere", "at": 9, "records": []}
+    elsewhere = {"sampling": "elsewhere", "at": 9, "records": [], "keys": None}
+    assert asked(client, running).json() == elsewhere
+
+
+def test_the_hottest_keys_come_with_the_skew_of_all_tasks_behind_the_edge(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    counted = {
+        "since": 4, "records": 90, "sampled": 30,
+        "top": [['"a"', 60], ['"b"', 30]], "tasks": [["1_0", 20], ["1_10", 60], ["1_2", 10]],
+    }  # fmt: skip
+    keeps({EDGE: [record(1)]}, keys={EDGE: counted})
+    client = client_of(people.viewer)
+    found = asked(client, running).json()["keys"]
+    assert found["top"][0] == {"key": '"a"', "records": 60}
+    assert [each["task"] for each in found["tasks"]] == ["1_0", "1_2", "1_10"]
+    assert (found["records"], found["sampled"], found["skew"]) == (90, 30, 3.0)
+    # A task that has nothing to do is one of them; one of another sub-topology is not.
+    report = {
+        "event": "progress", "at": 1_000, "stores": [],
+        "tasks": [{"task": task, "topic_partitions": []} for task in ("1_3", "0_1")],
+    }  # fmt: skip
+    redis.client().xadd(redis.run_stream("7-1"), {"event": json.dumps(report)})
+    found = asked(client, running).json()["keys"]
+    assert {"task": "1_3", "records": 0} in found["tasks"]
+    assert (len(found["tasks"]), found["skew"]) == (4, 4.0)
 
 
 @pytest.mark.parametrize("edge", ["out.out>in.in", "in.late>out.in", "in", "x" * 999])
@@ -101,7 +126,7 @@ def test_a_deployment_without_a_driver_shows_that_it_is_stopped(
     keeps({EDGE: [record(1)]})
     running.runs.all().delete()
     answer = asked(client_of(people.viewer), running).json()
-    assert answer == {"sampling": "stopped", "at": None, "records": []}
+    assert answer == {"sampling": "stopped", "at": None, "records": [], "keys": None}
     assert not redis.client().exists(redis.run_watched("7-1"))
 
 

@@ -114,6 +114,29 @@ def test_records_are_kept_while_somebody_looks_decoded_and_bounded(redis_url: st
         seen = [each["value"]["quantity"] for each in person.sees(FIRST, PER_EDGE)]
         # Of a batch with many of them the first: so much a task may add between two looks.
         assert seen == list(range(PER_EDGE))[::-1]
+        # All of them are counted, by task and by key.
+        keys = person.kept()["keys"]
+        (task,) = keys[FIRST]["tasks"]
+        assert task == ["0_0", 2 + 3 * PER_EDGE]
+        assert (keys[FIRST]["records"], keys[FIRST]["sampled"]) == (62, 62)
+        assert keys[FIRST]["top"] == [['"customer"', 62]]
+        assert keys[FIRST]["since"] <= time.time() * 1000
+        # One of the orders has no item, one the quantity 0.
+        hottest, count = keys["total.out>rows.in"]["top"][0]
+        assert (json.loads(hottest)["key"], count) == ("tea", 60)
+
+        # Of a batch with very many records some keys are read, and counted for those that are not.
+        spread = [
+            order("rare" if n % 10 == 9 else "hot", n, key=f"k{n % 10}") for n in range(3_000)
+        ]
+        yield list(enumerate(spread, 10_000))
+        until(lambda: person.kept()["keys"][FIRST]["records"] == 3_062, person.sampling.look)
+        read = person.kept()["keys"][FIRST]
+        assert read["sampled"] < 1_200
+        of_tens = {key: count for key, count in read["top"] if key != '"customer"'}
+        assert len(of_tens) == 10
+        assert 2_000 < sum(of_tens.values()) < 4_000
+        assert all(100 < count < 700 for count in of_tens.values())
 
         yield [(200, order("é" * 5_000, 3))]
         cut = until(

@@ -153,6 +153,35 @@ class SampledRecordSerializer(serializers.Serializer[Any]):
     offset = serializers.IntegerField(allow_null=True)
 
 
+class FrequentKeySerializer(serializers.Serializer[Any]):
+    """A key, and about how many records had it."""
+
+    key = serializers.CharField(help_text="JSON text, cut after 200 characters.")
+    records = serializers.IntegerField(help_text="Extrapolated from the sample.")
+
+
+class TaskRecordsSerializer(serializers.Serializer[Any]):
+    """The records of a task."""
+
+    task = serializers.CharField()
+    records = serializers.IntegerField()
+
+
+class EdgeKeysSerializer(serializers.Serializer[Any]):
+    """What passed over an edge since somebody began to look."""
+
+    since = serializers.IntegerField(help_text="Epoch milliseconds.")
+    records = serializers.IntegerField()
+    sampled = serializers.IntegerField(help_text="Records whose key was read.")
+    top = FrequentKeySerializer(many=True, help_text="The most frequent keys, at most 20.")
+    tasks = TaskRecordsSerializer(many=True, help_text="Of all tasks that receive the edge.")
+    skew = serializers.FloatField(
+        allow_null=True,
+        help_text="Records of the task with the most, divided by the median of all tasks; null if "
+        "the median is 0.",
+    )
+
+
 class SamplesSerializer(serializers.Serializer[Any]):
     """The last records of an edge, newest first."""
 
@@ -165,6 +194,7 @@ class SamplesSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="When the driver last captured a record, in epoch milliseconds."
     )
     records = SampledRecordSerializer(many=True, help_text="At most 20.")
+    keys = EdgeKeysSerializer(allow_null=True, help_text="Null before the first record.")
 
 
 class SamplesQuerySerializer(serializers.Serializer[Any]):

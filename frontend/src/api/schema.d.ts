@@ -1945,6 +1945,23 @@ export interface components {
             target: string;
             target_port?: string;
         };
+        /** @description What passed over an edge since somebody began to look. */
+        EdgeKeys: {
+            records: number;
+            /** @description Records whose key was read. */
+            sampled: number;
+            /** @description Epoch milliseconds. */
+            since: number;
+            /**
+             * Format: double
+             * @description Records of the task with the most, divided by the median of all tasks; null if the median is 0.
+             */
+            skew: number | null;
+            /** @description Of all tasks that receive the edge. */
+            tasks: components["schemas"]["TaskRecords"][];
+            /** @description The most frequent keys, at most 20. */
+            top: components["schemas"]["FrequentKey"][];
+        };
         /** @description How an edge is executed; ``index`` is its 0-based position in the document. */
         EdgePlan: {
             index: number;
@@ -2284,6 +2301,13 @@ export interface components {
          * @enum {string}
          */
         FormatEnum: "string" | "json" | "integer" | "long" | "float" | "double" | "boolean" | "bytes";
+        /** @description A key, and about how many records had it. */
+        FrequentKey: {
+            /** @description JSON text, cut after 200 characters. */
+            key: string;
+            /** @description Extrapolated from the sample. */
+            records: number;
+        };
         /** @description A Spark SQL function. */
         Function: {
             description: string;
@@ -3276,6 +3300,8 @@ export interface components {
         Samples: {
             /** @description When the driver last captured a record, in epoch milliseconds. */
             at: number | null;
+            /** @description Null before the first record. */
+            keys: components["schemas"]["EdgeKeys"] | null;
             /** @description At most 20. */
             records: components["schemas"]["SampledRecord"][];
             /**
@@ -3887,6 +3913,11 @@ export interface components {
             /** @description Since the run started. */
             thread_changes: number;
             topic_partitions: components["schemas"]["TopicPartition"][];
+        };
+        /** @description The records of a task. */
+        TaskRecords: {
+            records: number;
+            task: string;
         };
         /** @description A topology to start from, with tests, sample records and generators. */
         Template: {

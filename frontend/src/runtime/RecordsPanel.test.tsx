@@ -46,7 +46,7 @@ let questions: string[];
 const text = () => document.body.textContent ?? "";
 
 function answers(content: Partial<EdgeRecords>): void {
-  answer = { status: 200, content: { sampling: "on", at: 5, records: [], ...content } };
+  answer = { status: 200, content: { sampling: "on", at: 5, records: [], keys: null, ...content } };
 }
 
 let close: () => Promise<void>;
@@ -187,4 +187,28 @@ test("records are copied as JSON, whole", async () => {
   expect(JSON.parse(copied.mock.calls[0]?.[0] ?? "")).toEqual([RECORD]);
   vi.unstubAllGlobals();
   vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+});
+
+test("the hottest keys and the skew among tasks are shown beside the records", async () => {
+  const top = [
+    { key: '"tea"', records: 75 },
+    { key: '"rice"', records: 25 },
+  ];
+  const tasks = [
+    { task: "1_0", records: 90 },
+    { task: "1_1", records: 30 },
+  ];
+  const keys = { since: Date.now(), records: 100, sampled: 40, top, tasks, skew: 1.5 };
+  answers({ records: [RECORD], keys });
+  await open(running());
+  await seen("orders-2");
+  const button = [...document.querySelectorAll("button")].find(
+    (each) => each.textContent === "Keys and tasks",
+  );
+  await act(async () => button?.click());
+  expect(text()).toContain("the keys of 40 were read");
+  expect(text()).toContain("Skew 1.5");
+  expect(text()).toContain('"tea"7575 %');
+  expect(text()).toContain("1_13033 %");
+  expect(text()).not.toContain("orders-2");
 });

@@ -23,9 +23,10 @@ import { follow } from "../simulate/follow";
 import { type RecordColumn, RecordTable } from "../simulate/RecordTable";
 import { useSimulation } from "../simulate/store";
 import { recordAddress } from "../topics/records";
-import { Empty, Note, Tip } from "../ui";
+import { Empty, Note, Segments, Tip } from "../ui";
 import { exact } from "../ui/format";
 import { t } from "../ui/i18n";
+import { EdgeKeys } from "./EdgeKeys";
 import { asJson, inputsOf, placeOf } from "./edges";
 import classes from "./runtime.module.css";
 import { useLive } from "./store";
@@ -86,6 +87,7 @@ interface Shown {
 function Records({ deployment, edge, topology, ws }: Shown) {
   const document = useDesigner((state) => state.document);
   const [paused, setPaused] = useState(false);
+  const [shape, setShape] = useState<"records" | "keys">("records");
   const found = useQuery({
     queryKey: ["edge-records", deployment, edgeId(edge)],
     queryFn: ({ signal }) => getEdgeRecords(deployment, edgeId(edge), signal),
@@ -120,6 +122,15 @@ function Records({ deployment, edge, topology, ws }: Shown) {
       data-sampling={found.data?.sampling}
     >
       <div className={classes.bar}>
+        <Segments<"records" | "keys">
+          label={t("View")}
+          value={shape}
+          onChange={setShape}
+          items={[
+            { id: "records", title: t("Records") },
+            { id: "keys", title: t("Keys and tasks") },
+          ]}
+        />
         <Title edge={edge} />
         <span className={classes.space} />
         <FollowButton topology={topology} ws={ws} />
@@ -170,7 +181,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
         <Note tone="degraded">{found.error.message}</Note>
       ) : null}
       {found.data === undefined ? null : (
-        <List ws={ws} edge={edge} found={found.data} follow={followOne} />
+        <List ws={ws} edge={edge} found={found.data} follow={followOne} keys={shape === "keys"} />
       )}
     </div>
   );
@@ -205,6 +216,8 @@ function List(props: {
   found: EdgeRecords;
   ws: string;
   follow: (record: EdgeRecord) => void;
+  /** The keys in place of the records. */
+  keys: boolean;
 }) {
   const { edge, follow, found, ws } = props;
   const total = useTotal(edge);
@@ -225,6 +238,7 @@ function List(props: {
   if (found.sampling === "starting") {
     return <Loading what={t("The driver is starting to sample records…")} />;
   }
+  if (props.keys && found.keys !== null) return <EdgeKeys keys={found.keys} />;
   if (found.records.length === 0) {
     return (
       <Empty title={t("No record yet")}>

@@ -1,0 +1,94 @@
+package org.apache.spark.sql.millrace
+
+import java.util.concurrent.{ConcurrentHashMap, ThreadLocalRandom}
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+/**
+ * How often keys go over an edge, since somebody began to look, and how many records each task had.
+ *
+ * Records are counted; of their keys a task reads some in each turn, spread over it: one of n records, where n follows
+ * from the records of the turn before. A key counts n times then. So many different keys are counted at once; another
+ * one takes the place of the rarest and its count (Metwally et al., Space-Saving), so frequent keys stay.
+ */
+private[millrace] final class HotKeys {
+  private val since = System.currentTimeMillis()
+  private val counts = mutable.HashMap[String, Long]()
+  private var sampled = 0L
+  private val tasks = new ConcurrentHashMap[String, Of]()
+
+  /** One task's records. Called from its thread; `count` is read by others. */
+  final class Of {
+    @volatile private[HotKeys] var count = 0L
+    private var every = 1L
+    private var gap = 1L
+    private var read = 0L
+    private var before = 0L
+
+    /** Another turn begins. */
+    def next(): Unit = {
+      every = math.max(1L, (count - before) / HotKeys.perTurn)
+      before = count
+      read = 0L
+    }
+
+    /** Counts a record; whether its key is one of those that are read. */
+    def chooses(): Boolean = {
+      count += 1
+      gap -= 1
+      gap <= 0
+    }
+
+    /** Adds the key of a chosen record. */
+    def add(key: String): Unit = {
+      read += 1
+      // A turn with many more records than the one before it, such as a large batch, reads fewer of them.
+      if (read % HotKeys.perTurn == 0) every *= 2
+      // Gaps of equal length would always find the same ones of keys that take turns.
+      gap = if (every == 1L) 1L else ThreadLocalRandom.current.nextLong(1L, 2 * every)
+      HotKeys.this.add(key, every)
+    }
+  }
+
+  def of(task: String): Of = tasks.computeIfAbsent(task, _ => new Of)
+
+  private def add(text: String, records: Long): Unit = synchronized {
+    val key = if (text.length <= HotKeys.longest) text else text.substring(0, HotKeys.longest) + "…"
+    sampled += 1
+    val known = counts.getOrElse(key, 0L)
+    if (known > 0 || counts.size < HotKeys.most) counts(key) = known + records
+    else {
+      val (rarest, count) = counts.minBy(_._2)
+      counts.remove(rarest)
+      counts(key) = count + records
+    }
+  }
+
+  /** {"since" (epoch ms), "records", "sampled", "top": [[key as JSON text, records]], "tasks": [[task, records]]} */
+  def json: String = synchronized {
+    val o = Json.mapper.createObjectNode()
+    o.put("since", since)
+    val own = tasks.asScala.toSeq.map { case (task, of) => task -> of.count }.sortBy(_._1)
+    o.put("records", own.map(_._2).sum)
+    o.put("sampled", sampled)
+    val top = o.putArray("top")
+    counts.toSeq.sortBy { case (key, n) => (-n, key) }.take(HotKeys.shown).foreach { case (key, n) =>
+      top.addArray().add(key).add(n)
+    }
+    val each = o.putArray("tasks")
+    own.foreach { case (task, n) => each.addArray().add(task).add(n) }
+    Json.mapper.writeValueAsString(o)
+  }
+}
+
+private object HotKeys {
+
+  /** Keys that a task reads of an edge between two calls of `take`. */
+  val perTurn = 200L
+
+  /** Keys that are counted at once, keys that are shown, and characters of one. */
+  val most = 400
+  val shown = 20
+  val longest = 200
+}
