@@ -90,6 +90,16 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         page.get_by_test_id("way-inputs").get_by_role("button").first.click()
         expect(way).to_contain_text("Filtered out: “value.n > 10” is not true for it.")
 
+        # Its topic by an expression over the formats of the topology's source.
+        page.goto(f"{system.address}/w/main/topics/{SOURCE}?reader={topology}:orders")
+        rows = page.locator('[data-testid="records"] tbody tr')
+        expect(rows).to_have_count(5)
+        page.get_by_test_id("where").fill("value.n > 25 AND partition = 0")
+        page.get_by_test_id("filter").click()
+        expect(rows).to_have_count(2)
+        expect(rows.first).to_contain_text('"n": 50')
+        expect(page.get_by_test_id("scanned")).to_contain_text("Scanned 5 records.")
+
         # From its page in the topic browser, with too few records before it.
         page.goto(
             f"{system.address}/w/main/topics/{SOURCE}?start=offset&partition=0&offset=2&record=0:2"
@@ -101,7 +111,7 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         page.get_by_role("radio", name="Text in it").click()
         page.get_by_test_id("follow-text").fill('"n":50')
         page.get_by_label("Records before it").fill("1")
-        page.get_by_text("Mask fields").click()
+        page.get_by_label("Mask fields").check(force=True)
         page.get_by_label("Mask of key").click()
         page.get_by_role("option", name="Hash").click()
         page.get_by_test_id("follow-start").click()
@@ -112,3 +122,24 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(2)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 60)
+
+
+def test_a_test_is_verified_on_kafka_streams_from_the_page(page: Page, system: System) -> None:
+    with Api.of(system.address, page) as api:
+        name = f"Verified {RUN}"
+        topology = api.call("POST", "/workspaces/main/topologies", {"name": name})["id"]
+        version = {"document": document(), "message": "", "base_version": None}
+        api.call("POST", f"/topologies/{topology}/versions", version)
+        inputs = [
+            {"topic": SOURCE, "key": f"order-{n}", "value": {"item": "tea", "n": n}, "timestamp": n}
+            for n in (5, 20, 30)
+        ]
+        kept = {"name": "Large orders of tea", "inputs": inputs, "expected": {"dropped": 0}}
+        api.call("POST", f"/topologies/{topology}/tests", kept)
+    page.goto(f"{system.address}/w/main/t/{topology}")
+    Designer(page).open_panel("Simulate")
+    page.get_by_role("radio", name="Tests").click()
+    page.get_by_test_id("verify").click()
+    verified = page.get_by_test_id("verified")
+    expect(verified).to_have_attribute("data-equal", "true", timeout=400_000)
+    expect(verified).to_contain_text("Kafka Streams gives the same.")
