@@ -66,6 +66,7 @@ class _Nodes:
             params = dict(step.params)
             if not first:
                 params.pop("store", None)
+                params["copy"] = True
             copies[step.id] = id_
             self._append(step, id_, level, sub, [], params)
         return copies

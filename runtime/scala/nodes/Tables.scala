@@ -198,6 +198,9 @@ private[millrace] final class TopicTable(s: TopicTableSpec) extends SourceNode(s
 private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
   override val skipsBadBytes: Boolean = true
   val store: StoreSettings = StoreSettings.of(b.store("key_value"))
+
+  /** Another sub-topology or level has the table as well, and reports its drops. */
+  val copy: Boolean = b.bool("copy", default = false)
   override def ports: Seq[(String, Port)] = Seq("out" -> GlobalPort(key, valueCodec.dataType, this))
   override private[millrace] def kept: Seq[KeptRows] = Seq(KeptRows.table(store, key))
   override def create(): Node = new GlobalTable(this)
@@ -205,9 +208,9 @@ private[millrace] final class GlobalTableSpec(b: Build) extends SourceSpec(b) {
 private[millrace] final class GlobalTable(s: GlobalTableSpec) extends SourceNode(s) with TableView {
   private val own = new OwnTable(this, s.key, s.valueCodec.dataType, s.store)
 
-  /** All tasks have the table; one of them reports its drops and contents. */
+  /** All tasks have the table; one of them reports its drops and contents, as Kafka Streams has it once. */
   private var reports = false
-  override def init(c: TaskContext): Unit = { own.init(c); reports = c.taskId(s.sub).endsWith("_0") }
+  override def init(c: TaskContext): Unit = { own.init(c); reports = !s.copy && c.taskId(s.sub).endsWith("_0") }
   override def process(r: Record, input: Int): Unit =
     if (r.key != null) own.put(r.key, r.value, r.timestamp) else if (reports) dropped("null_key")
   override def isVersioned: Boolean = false
