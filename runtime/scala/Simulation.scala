@@ -199,7 +199,7 @@ object Simulation {
     else {
       val codec = Columns.codec(format, Some(StringType))
       val bytes = codec.format match {
-        case "json" => value.getBytes(UTF_8)
+        case "json" => v.toString.getBytes(UTF_8)
         case "bytes" => Base64.getDecoder.decode(v.asText)
         case _ =>
           try codec.encode(Json.parse(value.getBytes(UTF_8), codec.dataType))
