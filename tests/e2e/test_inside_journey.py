@@ -93,7 +93,7 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         # Its topic by an expression over the formats of the topology's source.
         page.goto(f"{system.address}/w/main/topics/{SOURCE}?reader={topology}:orders")
         rows = page.locator('[data-testid="records"] tbody tr')
-        expect(rows).to_have_count(5)
+        expect(rows).to_have_count(5, timeout=30_000)
         page.get_by_test_id("where").fill("value.n > 25 AND partition = 0")
         page.get_by_test_id("filter").click()
         expect(rows).to_have_count(2)
