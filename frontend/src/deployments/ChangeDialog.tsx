@@ -58,7 +58,11 @@ export function ChangeDialog(props: Asked) {
         <HandoverNote plan={plan} />
         <div hidden={plan.reset && topics.length === 0} className={`${classes.list} m-scroll`}>
           {unchanged ? (
-            <div className={classes.row}>{t("All stores are kept, and nothing else changes.")}</div>
+            <div className={classes.row}>
+              <span className={classes.whole}>
+                {t("All stores are kept, and nothing else changes.")}
+              </span>
+            </div>
           ) : null}
           {(plan.reset ? [] : plan.stores).map((store) => (
             <Store

@@ -208,7 +208,7 @@ export const deployments = {
   "Run beside v{n}": "与 v{n} 并行运行",
   "It is being stopped and deleted.": "正在停止并删除。",
   "It has not reached the offsets of version {n} yet.": "尚未达到版本 {n} 的偏移量。",
-  "It reached the offsets of version {n} {time}.": "{time}达到版本 {n} 的偏移量。",
+  "It reached the offsets of version {n}: {time}.": "{time}达到版本 {n} 的偏移量。",
   "Its output topics end with {suffix}.": "其输出主题的名称以 {suffix} 结尾。",
   "{n} of {m} records read": "已读取 {n} / {m} 条记录",
   "Matching the records by key": "正在按键匹配记录",
