@@ -70,8 +70,13 @@ def changing(
 ) -> Iterator[Changing]:
     folder = tmp_path_factory.mktemp("storage")
     if request.param == "viewfs":
-        link = {f"spark.hadoop.fs.viewfs.mounttable.test.link./{s3.BUCKET}": folder.as_uri()}
-        made = Changing(broker.address, f"viewfs://test/{s3.BUCKET}", link)
+        settings = {
+            f"spark.hadoop.fs.viewfs.mounttable.test.link./{s3.BUCKET}": folder.as_uri(),
+            # A JVM that a simulation has started keeps the simulation's own.
+            storage.FILE_MANAGER: "org.apache.spark.sql.execution.streaming.checkpointing"
+            ".FileContextBasedCheckpointFileManager",
+        }
+        made = Changing(broker.address, f"viewfs://test/{s3.BUCKET}", settings)
         yield made
         made.close()
         return
