@@ -203,7 +203,7 @@ test("the hottest keys and the skew among tasks are shown beside the records", a
   await open(running());
   await seen("orders-2");
   const button = [...document.querySelectorAll("button")].find(
-    (each) => each.textContent === "Keys and tasks",
+    (each) => each.textContent === "Keys",
   );
   await act(async () => button?.click());
   expect(text()).toContain("the keys of 40 were read");

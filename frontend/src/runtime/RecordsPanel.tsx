@@ -128,7 +128,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
           onChange={setShape}
           items={[
             { id: "records", title: t("Records") },
-            { id: "keys", title: t("Keys and tasks") },
+            { id: "keys", title: t("Keys") },
           ]}
         />
         <Title edge={edge} />

@@ -142,7 +142,7 @@ export const runtime = {
   "Latency from its arrival": "自到达时起的延迟",
   "p50 and p99 of the last ten seconds": "最近十秒的 p50 和 p99",
   "Follow {place}": "跟踪 {place}",
-  "Keys and tasks": "键和任务",
+  Keys: "键",
   "{n} {n|record|records} since this was opened ({when}); the keys of {m} were read.":
     "自打开以来（{when}）共 {n} 条记录；读取了其中 {m} 条的键。",
   "At least half of the tasks had no record.": "至少一半的任务没有记录。",
