@@ -127,7 +127,7 @@ class NodeLowering:
         partitions: int | None = None,
         through: str = "in",
     ) -> Handle:
-        """Writes a stream to a repartition topic and reads it again [RP1][RP2]."""
+        """Writes a stream to a repartition topic and reads it again [RP1][RP2][RP5]."""
         topic = f"{name}-repartition"
         writer = self.step(
             "repartition",

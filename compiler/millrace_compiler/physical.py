@@ -31,7 +31,7 @@ def lower_graph(graph: Graph, ports: Ports) -> Physical:
     """Lowers all nodes whose inputs are there and fit; others, and what hangs on them, are left."""
     physical = Physical()
     ids = _Ids({node.id for node in graph.document.nodes})
-    relaxed = _relaxed(graph)
+    relaxed = keeping_null_keys(graph)
     for id_ in graph.order:
         operator = graph.operators[id_]
         if id_ in graph.merged and (graph.merged[id_], "out") in physical.handles:
@@ -76,8 +76,8 @@ def _inputs(
     return found
 
 
-def _relaxed(graph: Graph) -> set[str]:
-    """Nodes with a left or outer join at or after them: a null key is not dropped early there."""
+def keeping_null_keys(graph: Graph) -> set[str]:
+    """Nodes with a left or outer join at or after them: no repartition drops a null key there [RP5]."""
     below: dict[str, list[str]] = defaultdict(list)
     found = set()
     for id_, operator in graph.operators.items():

@@ -14,6 +14,7 @@ from millrace_compiler.operators.stateless.map import Map
 from millrace_compiler.operators.stateless.map_values import MapValues
 from millrace_compiler.operators.stateless.select_key import SelectKey
 from millrace_compiler.operators.stateless.split import Split
+from millrace_compiler.physical import keeping_null_keys
 from millrace_compiler.plain.between import through_topic
 from millrace_compiler.plain.program import Frame, Program
 from millrace_compiler.plain.text import Call, Chain, Columns, Name, call
@@ -131,6 +132,8 @@ def merge(program: Program, node: Operator) -> Made:
 
 
 def repartition(program: Program, node: Operator) -> Made:
-    """``repartition``: Spark shuffles where it needs to; null keys are dropped all the same."""
-    [made] = _then(program, node, call("where", "key IS NOT NULL")).values()
-    return {"out": replace(made, moved=True)}
+    """``repartition``: Spark shuffles where it needs to; null keys are dropped all the same [RP5]."""
+    made = replace(program.input(node), port=program.port(node), moved=True)
+    if node.id not in keeping_null_keys(program.graph):
+        made = replace(made, variable=program.step(node, made, call("where", "key IS NOT NULL")))
+    return {"out": made}

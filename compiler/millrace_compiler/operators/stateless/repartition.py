@@ -23,13 +23,13 @@ class Repartition(Operator):
     help = (
         "Sends the stream through a repartition topic, so that all records of a key are in one "
         "task. Groupings and joins repartition automatically where needed; use this node to set "
-        "the number of partitions. Records with a null key are dropped without being counted "
-        "[RP3]."
+        "the number of partitions [RP3]. Records with a null key are dropped without being "
+        "counted, unless a left or outer join of a stream follows anywhere [RP5]."
     )
     guarantee = "All records of a key go to the same task, in order [RP2]."
     why = "Spark's repartition does not keep the order, and its hash differs from Kafka's."
     synonyms = ("shuffle", "through", "partitions", "redistribute", "rebalance", "重分区")
-    rules = ("RP2", "RP3")
+    rules = ("RP2", "RP3", "RP5")
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
 
