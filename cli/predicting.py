@@ -26,7 +26,7 @@ RECORDS = frozenset(
         "plain_stream_time", "plain_first_update", "plain_fold_order",
     }
 )  # fmt: skip
-#: Of these, codes about the records of one micro-batch: where each line is one, the result is right.
+#: Of these, codes about several records of a micro-batch, and nothing where each is one.
 TOGETHER = frozenset({"plain_table_now"})
 #: Codes that say that only the last result of a key in a micro-batch is the same.
 LAST = frozenset({"plain_updates", "plain_sides"})

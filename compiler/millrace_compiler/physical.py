@@ -77,7 +77,7 @@ def _inputs(
 
 
 def keeping_null_keys(graph: Graph) -> set[str]:
-    """Nodes with a left or outer join at or after them: no repartition drops a null key there [RP5]."""
+    """Nodes with a left or outer join at or after them: null keys pass a repartition [RP5]."""
     below: dict[str, list[str]] = defaultdict(list)
     found = set()
     for id_, operator in graph.operators.items():

@@ -132,7 +132,7 @@ def merge(program: Program, node: Operator) -> Made:
 
 
 def repartition(program: Program, node: Operator) -> Made:
-    """``repartition``: Spark shuffles where it needs to; null keys are dropped all the same [RP5]."""
+    """``repartition``: Spark shuffles where it needs to; null keys are dropped anyway [RP5]."""
     made = replace(program.input(node), port=program.port(node), moved=True)
     if node.id not in keeping_null_keys(program.graph):
         made = replace(made, variable=program.step(node, made, call("where", "key IS NOT NULL")))
