@@ -72,6 +72,10 @@ def _write(program: Program, id_: str) -> None:
     node = program.graph.operators[id_]
     if isinstance(node, Store):
         return
+    same = program.graph.merged.get(id_)
+    if same is not None and (same, "out") in program.frames:
+        program.frames[id_, "out"] = program.frames[same, "out"]
+        return
     try:
         made = WRITERS[node.kind](program, node)
     except CannotSay:

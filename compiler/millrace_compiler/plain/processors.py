@@ -31,7 +31,7 @@ _COLUMNS = ("headers", *PLACE)
 def process(program: Program, node: ProcessorNode) -> Mapping[str, Frame]:
     """``process`` and ``process_values``: records by partition, in order, through the class."""
     _check(program, node)
-    frames = [in_tasks(program, node, frame) for frame in program.inputs(node)]
+    frames = [in_tasks(program, node, frame) for frame in program.merged(node)]
     if len(frames) > 1:
         program.differs("plain_order", node, what="the inputs")
     steps = [call("unionByName", Name(frame.variable)) for frame in frames[1:]]

@@ -100,6 +100,15 @@ class Program:
             found.append(frame)
         return found
 
+    def merged(self, node: Operator) -> list[Frame]:
+        """What ends at the input as one stream: a stream that is merged with itself comes once."""
+        frames, graph = self.inputs(node), self.graph
+        first, *second = (
+            (graph.merged.get(edge.source, edge.source), edge.source_port)
+            for edge in graph.inputs[node.id]["in"][:2]
+        )
+        return frames if [first] != second else [frames[0], *frames[2:]]
+
     def input(self, node: Operator, port: str = "in") -> Frame:
         """The one frame at a port."""
         return self.inputs(node, port)[0]
@@ -115,8 +124,9 @@ class Program:
         return parse_type(found.type or "BIGINT")
 
     def reaches(self, source: Operator, wanted: Callable[[Operator], bool]) -> bool:
-        """Whether records of a source reach such a node with their metadata."""
-        found, waiting = {source.id}, [source.id]
+        """Whether records of a source, or of one that is the same, reach such a node as they are."""
+        found = {source.id, *(id_ for id_, as_ in self.graph.merged.items() if as_ == source.id)}
+        waiting = list(found)
         while waiting:
             for edge in self.graph.outgoing[waiting.pop()]:
                 target = self.graph.operators[edge.target]

@@ -113,7 +113,7 @@ def peek(program: Program, node: Operator) -> Made:
 
 def merge(program: Program, node: Operator) -> Made:
     """``merge``: a union. Inputs with state come through topics: a query has room for one."""
-    frames = program.inputs(node)
+    frames = program.merged(node)
     if sum(frame.stateful for frame in frames) > 1:
         frames = [through_topic(program, node, frame) for frame in frames]
     first, *others = frames
