@@ -95,7 +95,8 @@ def _random(arguments: argparse.Namespace, cut: Cut) -> int:
     """Random scenarios; those that differ are kept, and those seen before are not run again."""
     folder = Path(arguments.keep or Path(".millrace") / "verify")
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"seed-{'W' if arguments.wide else ''}{arguments.seed}-{arguments.cut.replace(':', '-')}"
+    series = fuzz.series(arguments.seed, wide=arguments.wide)
+    name = f"seed-{series}-{arguments.cut.replace(':', '-')}"
     name += "-restart" if arguments.restart_each else ""
     name += "-unbatched" if arguments.unbatched else ""
     seen = _Seen(folder / f"{name}.jsonl")

@@ -184,6 +184,16 @@ abstract class BuildContext(val doc: Doc) {
   protected def table(n: Node, port: String = "in"): T = in(n, port) match {
     case t: T => t; case _ => n.fail(port, "must be a table")
   }
+
+  /** All inputs as streams: of a table, its updates. */
+  protected def updates(n: Node): Seq[S] = {
+    val all = ins(n)
+    all.zipWithIndex.map {
+      case (s: S, _)          => s
+      case (T(t, k, v), j) => S(t.toStream(named(s"${n.id}-to-stream${if (all.size > 1) s"-$j" else ""}")), k, v)
+      case _                  => n.fail("in", "must be a stream or a table")
+    }
+  }
   protected def sameKey(n: Node, a: Out, b: Out): Unit = if (a.key.seen != b.key.seen)
     n.fail("right", s"the keys differ: ${a.key.seen.catalogString}, ${b.key.seen.catalogString}")
   protected def done(n: Node, out: Out, port: String = "out"): Unit = outs((n.id, port)) = typed(out)

@@ -14,7 +14,7 @@ trait ProcessorNodes extends BuildContext {
   protected def process(n: Node): Unit = {
     val builtin =
       doc.builtins.getOrElse(n.id, throw new Unsupported(s"process node ${n.id} has no entry in oracle_processors"))
-    val all = ins(n).map { case s: S => s; case _ => n.fail("in", "must be a stream") }
+    val all = updates(n)
     all.foreach(o =>
       if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the inputs differ")
     )

@@ -93,16 +93,10 @@ trait SourceNodes extends BuildContext {
   }
 
   protected def sink(n: Node): Unit = {
-    val all = ins(n)
-    all.foreach(i => if (i.isInstanceOf[G]) n.fail("in", "must be a stream or a table"))
-    all.foreach { i =>
-      val s = i match {
-        case S(s, _, _) => s
-        case T(t, _, _) =>
-          t.toStream(Named.as(s"${n.id}-to-stream${if (all.size > 1) all.indexOf(i).toString else ""}"))
-        case _ => null
-      }
-      val name = if (all.size > 1) s"${n.id}-${all.indexOf(i)}" else n.id
+    val all = updates(n)
+    all.zipWithIndex.foreach { case (i, j) =>
+      val s = i.stream
+      val name = if (all.size > 1) s"${n.id}-$j" else n.id
       if (n.kind == "sink.print") s.foreach((_: Any, _: Any) => (), Named.as(name))
       else {
         def format(p: String, t: DataType) = n

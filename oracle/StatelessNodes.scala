@@ -107,13 +107,13 @@ trait StatelessNodes extends BuildContext {
         }
       done(n, S(i.stream.flatMapValues[Any](m, named(n.id)), i.key, t))
     case "peek" =>
-      val i = stream(n); val f = fn(n, "message", record(i), Some(StringType)); val g = mapper(f)
+      val i = updates(n).head; val f = fn(n, "message", record(i), Some(StringType)); val g = mapper(f)
       done(
         n,
         i.copy(stream = i.stream.peek(((k: Any, v: Any) => { g(k, v); () }): ForeachAction[Any, Any], named(n.id)))
       )
     case "merge" =>
-      val all = ins(n).map { case s: S => s; case _ => n.fail("in", "must be a stream") }
+      val all = updates(n)
       all.foreach(o =>
         if (o.key != all.head.key || o.value != all.head.value) n.fail("in", "the types of the merged streams differ")
       )
@@ -125,7 +125,7 @@ trait StatelessNodes extends BuildContext {
         all.head.copy(stream = if (all.size == 1) all.head.stream.peek((_: Any, _: Any) => (), named(n.id)) else merged)
       )
     case "split" =>
-      val i = stream(n)
+      val i = updates(n).head
       val branches = n.req("branches").elements.asScala.toSeq
       if (branches.isEmpty) n.fail("branches", "are missing")
       var split = i.stream.split(named(n.id + "-"))

@@ -16,14 +16,17 @@ class RandomTopology:
         name = name or self.id(kind)
         self.nodes.append({"id": name, "kind": kind, "params": params})
         for o, port in ins:
-            edge = {"source": o.node, "target": name}
-            if o.port != "out":
-                edge["source_port"] = o.port
-            if port != "in":
-                edge["target_port"] = port
-            self.edges.append(edge)
-            o.used += 1
+            self.connect(o, name, port)
         return name
+
+    def connect(self, o, target, port):
+        edge = {"source": o.node, "target": target}
+        if o.port != "out":
+            edge["source_port"] = o.port
+        if port != "in":
+            edge["target_port"] = port
+        self.edges.append(edge)
+        o.used += 1
 
     def store(self, kind, target, params=None, chance=0.3):
         if self.r.random() >= chance:

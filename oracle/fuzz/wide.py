@@ -4,8 +4,8 @@
 import json
 
 from oracle.fuzz.parts import KEYS, STRUCT, Out
-from oracle.fuzz.processors import TWINS
 from oracle.fuzz.scenario import Scenario
+from oracle.fuzz.several import Several
 
 FORMATS = {
     "STRING": {"format": "string"},
@@ -62,6 +62,10 @@ KINDS = [
     *[("process", None)] * 5,
     ("through", None),
 ]
+# Kinds that take the updates of a table as they take a stream.
+TAKES_UPDATES = {
+    "peek", "merge", "split", "process", "process_values", "sink.topic", "sink.print",
+}  # fmt: skip
 # What a step cannot do without, should it find nothing to work on.
 NEEDS = {
     "join_global": "global_table",
@@ -78,7 +82,7 @@ NEEDS = {
 }
 
 
-class Wide(Scenario):
+class Wide(Several, Scenario):
     """One random scenario of the wider generator."""
 
     def __init__(self, rng, name):
@@ -94,6 +98,7 @@ class Wide(Scenario):
         if rng.random() < 0.05:
             self.settings["processing_guarantee"] = "exactly_once"
         self.clocks, self.twins, self.loops = set(), {}, 0
+        self.implied, self.versions = [], {}
         # Stream time is that of a task. The oracle has one task where Kafka Streams has one for
         # each sub-topology, so schedules by it are drawn where nothing crosses a topic.
         self.ticks = rng.random() < 0.15
@@ -130,11 +135,12 @@ class Wide(Scenario):
 
     # ---- sources -------------------------------------------------------------------------------
 
-    def source(self, role):
+    def source(self, role, key=None, value=None):
         r = self.r
         topic = f"t{len(self.topics) + 1}"
-        value = r.choice(["STRING", "STRING", "BIGINT", "BIGINT", STRUCT, STRUCT, "DOUBLE", "BOOLEAN"])
-        key = "BIGINT" if r.random() < 0.1 else "STRING"
+        values = ["STRING", "STRING", "BIGINT", "BIGINT", STRUCT, STRUCT, "DOUBLE", "BOOLEAN"]
+        value = value or r.choice(values)
+        key = key or ("BIGINT" if r.random() < 0.1 else "STRING")
         formats = [FORMATS[key], FORMATS[value]]
         for place, type_ in enumerate((key, value)):
             if type_ in ("BIGINT", "DOUBLE", "BOOLEAN") and r.random() < 0.15:
@@ -183,7 +189,14 @@ class Wide(Scenario):
 
     def store(self, kind, target, params=None, chance=0.3):
         params = dict(params or {})
-        window = next(n for n in self.nodes if n["id"] == target)["params"].get("window")
+        owner = next(n for n in self.nodes if n["id"] == target)
+        window = owner["params"].get("window")
+        if (
+            kind == "store.key_value"
+            and not owner["kind"].startswith("source.")
+            and self.r.random() < 0.2
+        ):
+            kind, params = "store.versioned", {"history_retention": self.r.choice([20, 1000])}
         if window and self.r.random() < 0.4:
             size = {
                 "tumbling": lambda: window["size"],
@@ -198,9 +211,41 @@ class Wide(Scenario):
             params["logging"] = False
         if self.r.random() < 0.1 and kind != "store.versioned":
             params["caching"] = True
+        had = len(self.nodes)
         super().store(kind, target, params, chance)
+        if kind == "store.versioned" and len(self.nodes) > had:
+            self.versions[target] = params["history_retention"]
 
     # ---- the graph -----------------------------------------------------------------------------
+
+    def add(self, o):
+        if o.role == "table":
+            o.versioned = self.versions.get(o.node, o.versioned)
+        super().add(o)
+
+    def node(self, kind, params, ins, name=None):
+        if kind not in TAKES_UPDATES:
+            for o, _ in ins:
+                self.to_stream_before(o)
+        return super().node(kind, params, ins, name)
+
+    def to_stream(self):
+        """A table's updates, at times without a node: several kinds take them from the table."""
+        if self.r.random() < 0.5:
+            return super().to_stream()
+        o = self.choose(lambda o: o.role == "table")
+        if o:
+            updates = o.like(o.node, port=o.port, role="stream", versioned=0)
+            self.implied.append(updates)
+            self.add(updates)
+        return None
+
+    def to_stream_before(self, o):
+        """Puts a `to_stream` before a kind that does not take the updates of a table."""
+        if o in self.implied:
+            self.implied.remove(o)
+            table = o.like(o.node, port=o.port)
+            o.node, o.port = super().node("to_stream", {}, [(table, "in")]), "out"
 
     def build(self):
         r = self.r
@@ -208,6 +253,7 @@ class Wide(Scenario):
         for attempt in range(6):
             self.nodes, self.edges, self.outs, self.topics = [], [], [], {}
             self.serial, self.clocks, self.twins, self.loops = {}, set(), {}, 0
+            self.implied, self.versions = [], {}
             self.compare, self.each_only = "sequence", False
             if attempt == 5:
                 self.ticks = False
@@ -310,90 +356,10 @@ class Wide(Scenario):
         name = self.node("source.stream", params, [], f"from-{topic}")
         self.add(Out(name, "stream", o.key, o.value, topics=o.topics, hops=o.hops + 1))
 
-    def process(self):
-        o = self.choose(lambda o: o.role == "stream" and not o.window and not o.unordered)
-        if not o:
-            return
-        fit = [
-            t
-            for t in TWINS
-            if o.value in t.takes
-            and (self.ticks or t.clock != "stream")
-            and (o.key == "STRING" or not (t.stores or t.rekeys))
-        ]
-        if not fit:
-            return
-        sharing = [t for t in fit if t.stores and all(self.held(s, o) for s in t.stores)]
-        twin = self.r.choice(sharing if sharing and self.r.random() < 0.7 else fit)
-        kind = "process_values" if twin.fixed else "process"
-        name = self.id(kind)
-        stores = [self.shared(s, o) or f"{name}-state{n}" for n, s in enumerate(twin.stores)]
-        code = twin.code
-        for n, store in enumerate(stores):
-            code = code.replace(f"{{{n}}}", store)
-        value = twin.value or o.value
-        key = "STRING" if twin.rekeys else o.key
-        params = {"code": code, "class_name": twin.name, "output": {"key": key, "value": value}}
-        if twin.outputs:
-            params["outputs"] = list(twin.outputs)
-        into = [(o, "in")]
-        if self.r.random() < 0.2:
-            other = self.choose(
-                lambda x: (
-                    x is not o and x.role == "stream" and not x.window and not x.unordered
-                    and (x.key, x.value) == (o.key, o.value) and not self.race(o, x)
-                )
-            )  # fmt: skip
-            if other:
-                into.append((other, "in"))
-        self.node(kind, params, into, name)
-        self.twins[name] = twin.name
-        if twin.clock:
-            self.clocks.add(twin.clock)
-        for store, (store_kind, properties) in zip(stores, twin.stores, strict=True):
-            if store in {n["id"] for n in self.nodes}:  # another processor's as well
-                self.edges.append({"source": store, "target": name, "target_port": "store"})
-                continue
-            params = {"name": store, **properties}
-            if store_kind != "store.versioned" and self.r.random() < 0.3:
-                params["persistent"] = False
-            self.nodes.append({"id": store, "kind": store_kind, "params": params})
-            self.edges.append({"source": store, "target": name, "target_port": "store"})
-        topics = frozenset().union(*(x.topics for x, _ in into))
-        made = o.like(
-            name, key=key, value=value, topics=topics, hops=max(x.hops for x, _ in into),
-            rekeyed=any(x.rekeyed for x, _ in into) or not twin.fixed,
-        )  # fmt: skip
-        for port in twin.outputs or ["out"]:
-            self.add(made.like(name, port=port))
-
-    def shared(self, store, o):
-        """A store of another processor."""
-        fits = self.held(store, o)
-        return self.r.choice(fits) if fits and self.r.random() < 0.8 else None
-
-    def held(self, store, o):
-        """Such stores of processors that take, as this one, what comes straight from the topics."""
-        kind, properties = store
-        if o.hops or self.r.random() < 0.1:
-            return []
-        straight = {x.node for x in self.outs if not x.hops}
-        held = {
-            e["source"]
-            for e in self.edges
-            if e.get("target_port") == "store" and e["target"] in straight
-        }
-        return [
-            n["id"]
-            for n in self.nodes
-            if n["kind"] == kind and n["id"] in held and "-state" in n["id"]
-            and properties.items() <= n["params"].items()
-        ]  # fmt: skip
-
     def repartition(self):
         had = len(self.nodes)
         super().repartition()
-        for node in self.nodes[had:]:
+        for node in [n for n in self.nodes[had:] if n["kind"] == "repartition"]:
             if self.r.random() < 0.3:
                 node["params"]["name"] = f"by-{node['id']}"
             if self.r.random() < 0.2:
@@ -425,26 +391,6 @@ class Wide(Scenario):
         node = self.node("suppress", params, [(o, "in")])
         self.add(o.like(node, final=True, unordered=o.unordered))
 
-    def cogroup(self):
-        r, had = self.r, len(self.nodes)
-        super().cogroup()
-        made = self.nodes[had:]
-        if not made or r.random() > 0.3:
-            return
-        node = next(n for n in made if n["kind"] == "cogroup")
-        out = next(o for o in self.outs if o.node == node["id"])
-        into = {
-            (e["source"], e.get("source_port", "out"))
-            for e in self.edges
-            if e["target"] == node["id"] and e.get("target_port") != "store"
-        }
-        known = [o.topics for o in self.outs if (o.node, o.port) in into]
-        if out.key != "STRING" or sum(map(len, known)) != len(out.topics):
-            return  # behind two internal topics no input of the same record is the first
-        for part in node["params"]["inputs"]:  # by the first letter of the key
-            part["group_by"] = {"key": "substr(key, 1, 1)"}
-        out.hops += 1
-
     def join_fk(self):
         # Behind a repartition an update of the left table races with the answer to the one before
         # it; and of equal timestamps in several internal topics none is said to be first.
@@ -457,8 +403,9 @@ class Wide(Scenario):
         had = len(self.nodes)
         super().join_ss()
         for node in self.nodes[had:]:
-            for part in ("before", "after", "grace"):
-                node["params"][part] = self.length(node["params"][part])
+            if node["kind"] == "join.stream_stream":
+                for part in ("before", "after", "grace"):
+                    node["params"][part] = self.length(node["params"][part])
 
     # ---- inputs --------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from oracle import fuzz
 
 
 @pytest.mark.parametrize(
-    ("wide", "known"), [(False, "1a863c89c4055fd7"), (True, "70a4daa39e18205e")]
+    ("wide", "known"), [(False, "1a863c89c4055fd7"), (True, "f9c6f96f1fda0807")]
 )
 def test_a_seed_means_the_same_topologies_for_ever(wide: bool, known: str) -> None:
     """A generator that draws otherwise is another one, with a letter of its own."""
@@ -25,7 +25,7 @@ def test_a_seed_means_the_same_topologies_for_ever(wide: bool, known: str) -> No
 
 def test_a_wide_seed_gives_the_same_topology_again() -> None:
     assert fuzz.scenario(5, 7, wide=True) == fuzz.scenario(5, 7, wide=True)
-    assert fuzz.scenario(5, 7, wide=True)["id"] == "W5-0007"
+    assert fuzz.scenario(5, 7, wide=True)["id"] == "X5-0007"
 
 
 def test_the_wider_generator_draws_every_kind_of_node() -> None:
