@@ -130,6 +130,12 @@ class Operator:
     driving_ports: ClassVar[tuple[str, ...] | None] = None
     #: A left or outer join of this kind keeps records with a null key, so nodes before it do.
     keeps_null_keys: ClassVar[bool] = False
+    #: Each of its input records leads to one of its own.
+    forwards_all: ClassVar[bool] = False
+    #: Its results are new records, with the metadata of none of its inputs.
+    makes_records: ClassVar[bool] = False
+    #: Its rows start with the value of an initializer, not with the first record's.
+    initializes: ClassVar[bool] = False
     #: Runs the user's own Python.
     runs_python: ClassVar[bool] = False
     #: The parameters that name topics outside, which it reads or writes.
@@ -254,6 +260,16 @@ class Operator:
     def summary(self) -> str:
         """One sentence from the parameters, without the final stop."""
         return self.title.lower()
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether it computes expressions, or runs Python, for each record."""
+        expressions = (parameter.expression() for parameter in self.parameters.values())
+        return self.runs_python or any(each is not None for each in expressions)
+
+    def drives(self, port: str) -> bool:
+        """Whether the records of an input port lead to results, and not only to rows."""
+        return self.driving_ports is None or port in self.driving_ports
 
     @property
     def store(self) -> Store | None:

@@ -108,6 +108,10 @@ class Parameter(Generic[T]):
             return None if self.default is None else self.parse(self.default, faults)
         return self.parse(raw, faults)
 
+    def expression(self) -> dict[str, object] | None:
+        """What its expressions see and have to return; None if it has none."""
+        return None
+
     def to_json(self) -> dict[str, object]:
         """The parameter's entry in the catalogue."""
         depends = self.depends_on
@@ -120,7 +124,7 @@ class Parameter(Generic[T]):
             "choices": None,
             "help": self.help,
             "unit": self.unit,
-            "expression": None,
+            "expression": self.expression(),
             "depends_on": {"parameter": depends.parameter, "values": list(depends.values)}
             if depends
             else None,
@@ -366,9 +370,8 @@ class Expression(Parameter[str]):
     def neutral(self) -> str:
         return ""
 
-    def to_json(self) -> dict[str, object]:
-        expression = {"columns": self.columns, "expects": self.expects}
-        return super().to_json() | {"expression": expression}
+    def expression(self) -> dict[str, object]:
+        return {"columns": self.columns, "expects": self.expects}
 
 
 def read_expression(raw: object, faults: Faults, path: str | None) -> str:

@@ -70,9 +70,8 @@ class Branches(Parameter[tuple[Branch, ...]]):
                 branches.append(Branch(port, predicate))
         return tuple(branches)
 
-    def to_json(self) -> dict[str, object]:
-        expression = {"columns": "record", "expects": "BOOLEAN"}
-        return super().to_json() | {"expression": expression}
+    def expression(self) -> dict[str, object]:
+        return {"columns": "record", "expects": "BOOLEAN"}
 
 
 class PortNames(Parameter[tuple[str, ...]]):
@@ -124,9 +123,8 @@ class GroupBy(Parameter[Grouping]):
     def parse(self, raw: object, faults: Faults) -> Grouping:
         return read_grouping(raw, faults, "")
 
-    def to_json(self) -> dict[str, object]:
-        expression = {"columns": "record", "expects": None}
-        return super().to_json() | {"expression": expression}
+    def expression(self) -> dict[str, object]:
+        return {"columns": "record", "expects": None}
 
 
 def read_grouping(raw: object, faults: Faults, path: str) -> Grouping:
@@ -180,9 +178,8 @@ class CogroupInputs(Parameter[tuple[CogroupInput, ...]]):
                 inputs.append(CogroupInput(port, aggregator, by))
         return tuple(inputs)
 
-    def to_json(self) -> dict[str, object]:
-        expression = {"columns": "aggregate", "expects": None}
-        return super().to_json() | {"expression": expression}
+    def expression(self) -> dict[str, object]:
+        return {"columns": "aggregate", "expects": None}
 
 
 class TypeOf(Parameter[DataType | None]):

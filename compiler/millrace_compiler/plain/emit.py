@@ -76,22 +76,16 @@ def _write(program: Program, id_: str) -> None:
     if same is not None and (same, "out") in program.frames:
         program.frames[id_, "out"] = program.frames[same, "out"]
         return
+    before = len(program.statements)
     try:
         made = WRITERS[node.kind](program, node)
     except CannotSay:
         return
     for port, frame in made.items():
         program.frames[id_, port] = frame
-    if program.settings.get("processing_handler") == "continue" and node.kind in _FAILING:
+    computes = node.evaluates and node.family != "sources" and len(program.statements) > before
+    if computes and program.settings.get("processing_handler") == "continue":
         program.differs("plain_processing_handler", node)
-
-
-_FAILING = {
-    "filter", "filter_not", "map", "map_values", "select_key", "flat_map", "flat_map_values",
-    "split", "reduce", "aggregate", "cogroup", "count", "join.stream_stream", "join.stream_table",
-    "join.stream_global_table", "join.table_table", "join.foreign_key", "sink.topic", "process",
-    "process_values",
-}  # fmt: skip
 
 
 def _text(program: Program) -> Written:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from millrace_compiler.operator import Operator
 from millrace_compiler.operators.aggregations.base import Aggregation
-from millrace_compiler.operators.aggregations.reduce import Reduce
 from millrace_compiler.plain.between import through_topic
 from millrace_compiler.plain.formats import as_numbers
 from millrace_compiler.plain.keeping import (
@@ -65,6 +64,5 @@ def _starts_with_initializer(program: Program, node: Operator) -> bool:
     while True:
         edge = next(iter(program.graph.inputs[at.id].values()))[0]
         at = program.graph.operators[edge.source]
-        if at.family in ("aggregations", "sources", "joins") or at.kind == "to_table":
-            break
-    return at.family == "aggregations" and not isinstance(at, Reduce)
+        if at.stateful and not at.continues_table:
+            return at.initializes

@@ -82,6 +82,7 @@ def stream_table(program: Program, node: JoinStreamTable) -> Made:
         return looked_up_by_key(program, node)
     table = _table(program, node)
     frame = program.input(node, "left")
+    frame = replace(frame, moved=frame.moved or frame.port.key_changed)
     kept = "value IS NOT NULL" if node.type == "left" else "key IS NOT NULL AND value IS NOT NULL"
     renamed = Chain(Name(table), (call("withColumnRenamed", "value", "right"),))
     how = "inner" if node.type == "inner" else "left"
@@ -128,9 +129,7 @@ def _looked_up(
     variable = program.step(node, frame, *steps, *after)
     program.differs("plain_table_now", node)
     program.drops_nulls(node, "a null key or value")
-    by_key = node.kind == "join.stream_table" and frame.port.key_changed
-    moved = frame.moved or by_key
-    return {"out": replace(frame.to(variable, program.port(node)), moved=moved)}
+    return {"out": frame.to(variable, program.port(node))}
 
 
 def _table(program: Program, node: JoinStreamTable) -> str:
@@ -147,8 +146,7 @@ def _table(program: Program, node: JoinStreamTable) -> str:
         if isinstance(each, MapValues):
             step = call("withColumn", "value", call("F.expr", each.value))
         else:
-            text = each.predicate
-            step = call("where", text if each.kind == "filter" else f"NOT coalesce({text}, false)")
+            step = call("where", each.kept())
         if each.id not in program.tables:
             chain = Chain(Name(variable), (step,))
             program.tables[each.id] = program.assign(each, chain, "now")

@@ -8,7 +8,6 @@ from millrace_compiler.operator import Operator
 from millrace_compiler.operators.aggregations.base import Aggregation, Windowed
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.stateless.filter import Filter
-from millrace_compiler.operators.stateless.filter_not import FilterNot
 from millrace_compiler.operators.stateless.map_values import MapValues
 from millrace_compiler.plain.between import placed
 from millrace_compiler.plain.formats import as_numbers, has_time, to_numbers, to_times
@@ -31,13 +30,11 @@ def keeps_rows(program: Program, node: Operator) -> bool:
     return node.kind in ("join.table_table", "join.foreign_key")
 
 
-def topic_path(
-    program: Program, node: Operator
-) -> tuple[Source, list[Filter | FilterNot | MapValues]] | None:
+def topic_path(program: Program, node: Operator) -> tuple[Source, list[Filter | MapValues]] | None:
     """The topic of the table that a stream looks into, and the steps on it; None if computed."""
-    path: list[Filter | FilterNot | MapValues] = []
+    path: list[Filter | MapValues] = []
     at = program.graph.operators[program.graph.inputs[node.id]["right"][0].source]
-    while isinstance(at, Filter | FilterNot | MapValues):
+    while isinstance(at, Filter | MapValues):
         path.insert(0, at)
         at = program.graph.operators[program.graph.inputs[at.id]["in"][0].source]
     return (at, path) if isinstance(at, Source) else None

@@ -23,8 +23,6 @@ _TYPES = {
 #: Types of keys whose bytes are known, so that a store can be read in order.
 _ORDERED = {"STRING", "BINARY", "INT", "BIGINT"}
 _READS_IN_ORDER = {"all", "range", "reverse_all", "reverse_range", "prefix_scan"}
-#: Kinds that pass on every record.
-_PASSES = {"source.stream", "map", "map_values", "select_key", "peek", "merge"}
 _COLUMNS = ("headers", *PLACE)
 
 
@@ -215,7 +213,7 @@ def _misses_records(program: Program, node: ProcessorNode) -> bool:
     before, waiting = {node.id}, [node.id]
     while waiting:
         for edge in (edge for edges in graph.inputs[waiting.pop()].values() for edge in edges):
-            if graph.operators[edge.source].kind not in _PASSES:
+            if not graph.operators[edge.source].forwards_all:
                 return True
             if edge.source not in before:
                 before.add(edge.source)

@@ -13,7 +13,6 @@ from millrace_compiler.durations import show_duration
 from millrace_compiler.graph import Graph
 from millrace_compiler.names import Names
 from millrace_compiler.operator import Operator, Store
-from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.plain.text import Call, Chain, Expr, Name, names_in
 from millrace_compiler.ports import Port
 from millrace_compiler.types import DataType, parse_type
@@ -22,7 +21,6 @@ Mode = Literal["append", "update"]
 METADATA = ("headers", "topic", "partition", "offset")
 #: Where a record stands: its task, and its place in it.
 PLACE = ("offset", "partition", "topic")
-_REPLACING = {"join.stream_stream", "join.table_table", "join.foreign_key"}
 HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
@@ -124,7 +122,7 @@ class Program:
         return parse_type(found.type or "BIGINT")
 
     def reaches(self, source: Operator, wanted: Callable[[Operator], bool]) -> bool:
-        """Whether records of a source, or of one that is the same, reach such a node as they are."""
+        """Whether records of a source, or of the same, reach such a node with their metadata."""
         found = {source.id, *(id_ for id_, as_ in self.graph.merged.items() if as_ == source.id)}
         waiting = list(found)
         while waiting:
@@ -132,8 +130,8 @@ class Program:
                 target = self.graph.operators[edge.target]
                 if wanted(target):
                     return True
-                looked_up = target.family == "joins" and edge.target_port == "right"
-                if target.id not in found and not looked_up and not self.replaces(target):
+                passes = target.drives(edge.target_port) and not target.makes_records
+                if passes and target.id not in found:
                     found.add(target.id)
                     waiting.append(target.id)
         return False
@@ -145,19 +143,14 @@ class Program:
             for port, edges in self.graph.inputs[waiting.pop()].items():
                 for edge in edges:
                     before, after = (self.graph.operators[i] for i in (edge.source, edge.target))
-                    looked_up = port == "right" and after.family == "joins"
-                    if before.id in found or (looked_up and not self.replaces(after)):
+                    if before.id in found or not after.drives(port):
                         continue
-                    if self.replaces(before):
+                    if before.makes_records:
                         return True
                     found.add(before.id)
                     waiting.append(before.id)
                     sources += before.family == "sources"
         return sources > 1
-
-    def replaces(self, node: Operator) -> bool:
-        """Whether the results of a node have metadata of their own, or none."""
-        return node.family == "aggregations" or node.kind in _REPLACING
 
     def takes_table(self, node: Operator, port: str = "in") -> bool:
         """Whether what ends at a port is a table."""
@@ -218,7 +211,7 @@ def mentioned(graph: Graph) -> frozenset[str]:
     """Metadata columns that expressions of the topology name."""
     words: set[str] = set()
     for operator in graph.operators.values():
-        if not isinstance(operator, ProcessorNode | Store):
+        if not (operator.runs_python or isinstance(operator, Store)):
             for text in _texts(operator.node.params):
                 words.update(re.findall(r"[A-Za-z_]\w*", text))
     return frozenset(words & set(METADATA))

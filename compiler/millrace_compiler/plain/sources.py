@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from millrace_compiler.formats import Format
-from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source, TimedSource
 from millrace_compiler.operators.sources.global_table import SourceGlobalTable
 from millrace_compiler.operators.sources.stream import SourceStream
@@ -22,9 +21,9 @@ def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
     """``source.stream`` and ``source.table``: the records of topics, a table's as its changes."""
     _check(program, node)
     kept = set(program.metadata)
-    if program.reaches(node, lambda other: other.kind == "sink.topic"):
+    if program.reaches(node, lambda other: bool(other.topic_parameters)):
         kept.add("headers")
-    if program.reaches(node, lambda other: isinstance(other, ProcessorNode)):
+    if program.reaches(node, lambda other: other.runs_python):
         kept |= {"headers", *PLACE}
     if program.reaches(node, lambda other: keeps_rows(program, other)):
         kept |= set(PLACE)
@@ -35,10 +34,10 @@ def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
         *_readable(program, node),
         *_timed(program, node),
     ]
-    if node.kind == "source.table":
+    if program.port(node).role == "table":
         steps.append(call("where", "key IS NOT NULL"))
         program.drops_nulls(node, "a null key")
-        if node.store is not None and node.store.kind == "store.versioned":
+        if node.versioned:
             raise program.refuse(
                 "plain_kind",
                 node,

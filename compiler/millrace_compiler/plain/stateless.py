@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from millrace_compiler.operator import Operator
 from millrace_compiler.operators.stateless.filter import Filter
-from millrace_compiler.operators.stateless.filter_not import FilterNot
+from millrace_compiler.operators.stateless.filter_not import negated
 from millrace_compiler.operators.stateless.flat_map import FlatMap
 from millrace_compiler.operators.stateless.flat_map_values import FlatMapValues
 from millrace_compiler.operators.stateless.map import Map
@@ -22,10 +22,6 @@ from millrace_compiler.plain.text import Call, Chain, Columns, Name, call
 Made = Mapping[str, Frame]
 
 
-def _not(predicate: str) -> str:
-    return f"NOT coalesce({predicate}, false)"
-
-
 def _expr(text: str) -> Call:
     return call("F.expr", text)
 
@@ -37,7 +33,7 @@ def _then(program: Program, node: Operator, *calls: Call) -> Made:
 
 def filter_(program: Program, node: Filter) -> Made:
     """``filter`` and ``filter_not``; of a table, a row that is rejected becomes a delete."""
-    predicate = _not(node.predicate) if isinstance(node, FilterNot) else node.predicate
+    predicate = node.kept()
     if program.port(node).role == "stream":
         return _then(program, node, call("where", predicate))
     frame = program.input(node)
@@ -101,7 +97,7 @@ def split(program: Program, node: Split) -> Made:
             variable = program.step(node, frame, call("where", text), suffix=port)
             found[port] = frame.to(variable, program.port(node, port))
         if predicate:
-            taken.append(_not(predicate))
+            taken.append(negated(predicate))
     return found
 
 

@@ -41,6 +41,8 @@ class Windowed(Operator):
     takes_store = ("store.key_value", "store.window", "store.session", "store.versioned")
     stateful = True
     names_result = True
+    makes_records = True
+    initializes = True
 
     window = optional(WindowOf("Window", WINDOW_HELP, required=False))
 

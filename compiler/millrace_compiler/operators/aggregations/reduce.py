@@ -26,6 +26,7 @@ class Reduce(Aggregation):
     rules = ("AG1", "AG2", "AG3", "NU1", "RP1", "GT1", "GT2")
     first = ("reducer", "subtractor", "group_by", "window", "emit")
     for_tables = ("subtractor",)
+    initializes = False
 
     reducer = Expression(
         "Reducer", "Combines `agg`, the current result, and `value`.", columns="reduce"

@@ -35,6 +35,7 @@ class JoinForeignKey(Join):
     takes_store = ("store.key_value", "store.versioned")
     first = ("type", "foreign_key", "joiner")
     stateful = True
+    makes_records = True
 
     type = Choice("Type", TYPE_HELP, INNER_LEFT, default="inner")
     foreign_key = Expression(

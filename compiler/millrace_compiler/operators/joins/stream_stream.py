@@ -41,6 +41,7 @@ class JoinStreamStream(Join):
     out_ports = (OutPort("out", "stream"),)
     first = ("type", "before", "after", "grace", "joiner")
     stateful = True
+    makes_records = True
     keeps_null_keys = True
     reads_clock = True
     buffer = Buffer("join_buffer", "left", {"left": "left", "right": "right"})

@@ -35,6 +35,7 @@ class JoinTableTable(Join):
     takes_store = ("store.key_value", "store.versioned")
     first = ("type", "joiner")
     stateful = True
+    makes_records = True
 
     type = Choice("Type", TYPE_HELP, ALL_TYPES, default="inner")
 

@@ -41,6 +41,7 @@ class SourceStream(ReadStream):
     may_share_topic = True
     rules = ("PL1", "ST10", "EH1")
     out_ports = (OutPort("out", "stream"),)
+    forwards_all = True
     first = ("topics", "topic_pattern")
 
     topics = optional(Topics("Topics", "The topics to read.", required=False))

@@ -40,5 +40,9 @@ class Filter(StreamOrTable):
     def lower(self, to: NodeLowering) -> Mapping[str, Handle]:
         return {"out": self.lower_over(to, predicate=self.predicate)}
 
+    def kept(self) -> str:
+        """The condition for the records that pass."""
+        return self.predicate
+
     def summary(self) -> str:
         return f"keeps {self.predicate}"

@@ -6,6 +6,11 @@ from millrace_compiler.operators.stateless.filter import Filter
 from millrace_compiler.parameters import Expression
 
 
+def negated(predicate: str) -> str:
+    """True where a predicate is false or null."""
+    return f"NOT coalesce({predicate}, false)"
+
+
 class FilterNot(Filter):
     """Drops records for which the predicate is true."""
 
@@ -24,6 +29,10 @@ class FilterNot(Filter):
     predicate = Expression(
         "Predicate", "A record is dropped if this is true; null counts as false.", expects="BOOLEAN"
     )
+
+    def kept(self) -> str:
+        """The condition for the records that pass."""
+        return negated(self.predicate)
 
     def summary(self) -> str:
         return f"drops {self.predicate}"

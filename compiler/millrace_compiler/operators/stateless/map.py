@@ -28,6 +28,7 @@ class Map(Operator):
     rules = ("RP1",)
     in_ports = STREAM_IN
     out_ports = STREAM_OUT
+    forwards_all = True
     changes_key = True
 
     key = Expression("Key", "The new key.")

@@ -26,6 +26,7 @@ class MapValues(StreamOrTable):
     guarantee = "One result for each record, in order, with its key, timestamp and headers [ST2]."
     synonyms = ("transform", "project", "compute", "derive", "enrich", "convert", "计算")
     rules = ("KT4",)
+    forwards_all = True
 
     value = Expression("Value", "The new value.")
 

@@ -30,6 +30,7 @@ class Merge(Operator):
     synonyms = ("union", "combine", "concat", "join streams", "合并")
     in_ports = (InPort("in", ("stream", "table"), many=True),)
     out_ports = STREAM_OUT
+    forwards_all = True
 
     def infer(self, scope: Scope) -> Inference:
         ports = [updates(port) for port in scope.all()]

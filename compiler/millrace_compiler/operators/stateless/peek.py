@@ -27,6 +27,7 @@ class Peek(Operator):
     synonyms = ("log", "debug", "inspect", "print", "tap", "查看")
     in_ports = STREAM_OR_TABLE
     out_ports = STREAM_OUT
+    forwards_all = True
 
     message = Expression("Message", "The message, a string expression.", expects="STRING")
 
