@@ -18,6 +18,8 @@ from topologies.required import note_pass
 
 #: input lines of one simulation, and steps of records that its answer has
 MOST_INPUTS, MOST_STEPS = 2_000, 20_000
+#: breakpoints in one processor, and partitions of one topic
+MOST_BREAKPOINTS, MOST_PARTITIONS = 100, 10_000
 #: seconds until the simulator must have answered: it ends what takes longer than its own limits
 PATIENCE = 120.0
 
@@ -43,9 +45,13 @@ def simulated(
     *,
     steps: int,
     expected: Mapping[str, Any] | None = None,
+    breakpoints: Mapping[str, Sequence[int]] | None = None,
+    partitions: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """The diagnostics and the result of a document's run on input lines; None where refused.
 
+    `breakpoints`: lines, by node, at which Python processors stop. `partitions`: how many topics
+    have, in place of the document's.
     With `expected` the result says what differs from it; a test that passes is remembered.
     `state` is `starting` where nothing ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is no saved version of the workspace and for code
@@ -77,6 +83,8 @@ def simulated(
             "inputs": inputs,
             "trace": steps,
             "expected": expected,
+            "breakpoints": breakpoints or {},
+            "partitions": partitions or {},
         }
     )
     if answer.get("state") == "starting":

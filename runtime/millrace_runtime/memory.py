@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,10 +20,16 @@ CONTROL_TOPIC = "$control"
 
 @dataclass(frozen=True)
 class TraceLimits:
-    """How many steps of records a simulation keeps, and how many bytes of them."""
+    """How many steps of records a simulation keeps, and how many bytes of them.
+
+    `breakpoints`: lines of statements in the code of processors, by node; `stops`: how often a
+    simulation stops at them.
+    """
 
     steps: int = 20_000
     bytes: int = 8_000_000
+    breakpoints: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    stops: int = 200
 
 
 class Memory:
@@ -71,7 +77,10 @@ class Memory:
 
     def trace(self, limits: TraceLimits) -> None:
         """Keeps the steps of all records that come after the call."""
-        columns.gateway().Simulation.trace(self.run, limits.steps, limits.bytes)
+        breakpoints = json.dumps({node: list(at) for node, at in limits.breakpoints.items()})
+        columns.gateway().Simulation.trace(
+            self.run, limits.steps, limits.bytes, breakpoints, limits.stops
+        )
 
     def traced(self) -> dict[str, Any]:
         """The steps so far, as the operator reports them (runtime/scala/Trace.scala)."""
@@ -87,10 +96,10 @@ class Memory:
         rows: list[dict[str, Any]] = json.loads(columns.gateway().Simulation.take(self.run))
         return rows
 
-    def close(self) -> list[list[str]]:
+    def close(self) -> list[dict[str, Any]]:
         """End the run's tasks and delete its data; return the log lines of nodes."""
         operator = columns.gateway()
         operator.StreamTasks.release(self.run)
-        lines = json.loads(operator.Reports.logs(self.run))
+        lines: list[dict[str, Any]] = json.loads(operator.Reports.logs(self.run))
         operator.Simulation.close(self.run)
-        return [[line["level"], line["node"], line["message"]] for line in lines]
+        return lines

@@ -2,8 +2,9 @@
 
 It reads requests from standard input and writes answers to standard output, as the compiler's
 processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
-A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep) and, where it is
-a test, `expected`.
+A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep), where it is
+a test `expected`, where processors are to stop `breakpoints` (lines by node), and where topics have
+other partitions than in the document `partitions` (their number by topic).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.isolated import frames
 from pyspark.sql import SparkSession
 
+from millrace_runtime.breakpoints import place
 from millrace_runtime.comparing import differences_of_test
 from millrace_runtime.compiling import session_analyzer
 from millrace_runtime.errors import MillraceError
@@ -25,11 +27,13 @@ from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
 from millrace_runtime.simulation import Result, Simulator, simulation_session
-from millrace_runtime.tracing import Edges, counts_of
+from millrace_runtime.tracing import Edges, Trace, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator
 
 #: outputs that an answer has at most; all are counted
 MOST_OUTPUTS = 5_000
+#: kinds of nodes that are Python
+PROCESSORS = frozenset({"process", "process_values"})
 #: differences from what a test expects that an answer has at most
 MOST_DIFFERENCES = 50
 
@@ -56,7 +60,7 @@ def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]
 
     Without a `result` the document was refused. Raises MillraceError for invalid input lines.
     """
-    document = request["document"]
+    document = partitioned(request["document"], request.get("partitions") or {})
     try:
         compilation = compile_document(document, analyzer)
     except (DocumentError, Refused) as refused:
@@ -67,11 +71,51 @@ def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]
     lines = [
         checked_line(line, f"Input {number}") for number, line in enumerate(request["inputs"], 1)
     ]
-    result = run(spark, document, compilation.task_graph, lines, int(request["trace"]))
+    stops = placed(document, request.get("breakpoints") or {})
+    limits = TraceLimits(
+        steps=int(request["trace"]),
+        breakpoints={
+            node: sorted({each["at"] for each in found if each["at"] is not None})
+            for node, found in stops.items()
+        },
+    )
+    result = run(spark, document, compilation.task_graph, lines, limits)
     expected = request.get("expected")
     found = None if expected is None else differing(document, lines, result, expected)
-    answer = {**shown(document, result), "differences": found}
+    answer = {**shown(document, result), "differences": found, "breakpoints": stops}
     return {"diagnostics": diagnostics, "result": answer}
+
+
+def partitioned(document: Mapping[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
+    """The document with so many partitions of some topics."""
+    topics = {name: dict(topic) for name, topic in (document.get("topics") or {}).items()}
+    for name, number in partitions.items():
+        topics[name] = {**topics.get(name, {}), "partitions": number}
+    return {**document, "topics": topics} if topics else dict(document)
+
+
+def placed(
+    document: Mapping[str, Any], breakpoints: Mapping[str, list[int]]
+) -> dict[str, list[dict[str, int | None]]]:
+    """Where breakpoints stop, by node: `line` as asked, `at` of the statement or None.
+
+    Raises MillraceError for a node that has no Python.
+    """
+    codes = {
+        node["id"]: str((node.get("params") or {}).get("code") or "")
+        for node in document["nodes"]
+        if node["kind"] in PROCESSORS
+    }
+    for node in breakpoints:
+        if node not in codes:
+            raise MillraceError(
+                "breakpoint_invalid",
+                f"A breakpoint is set in {node}, which is no Python processor of the topology.",
+            )
+    return {
+        node: [{"line": line, "at": place(codes[node], line)} for line in lines]
+        for node, lines in breakpoints.items()
+    }
 
 
 def differing(
@@ -96,11 +140,11 @@ def run(
     document: Mapping[str, Any],
     graph: Mapping[str, Any],
     lines: list[dict[str, Any]],
-    steps: int,
+    limits: TraceLimits,
 ) -> Result:
     """Run a task graph on input lines, without micro-batches where that is possible.
 
-    `steps`: so many steps of records are kept. Raises MillraceError.
+    `limits`: what is kept of their steps. Raises MillraceError.
     """
 
     def with_(simulator: type[Simulator]) -> Result:
@@ -111,7 +155,7 @@ def run(
                 name: int(topic.get("partitions", 1))
                 for name, topic in (document.get("topics") or {}).items()
             },
-            trace=TraceLimits(steps=steps),
+            trace=limits,
         ).run(lines)
 
     try:
@@ -132,7 +176,7 @@ def run(
 def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
     """What the page needs: outputs, counts by edge and node, the trace, stores."""
     edges = Edges(document)
-    trace = result.trace or {"steps": [], "truncated": False, "counts": []}
+    trace = result.trace or Trace(steps=[], truncated=False, stops_truncated=False, counts=[])
     steps = [
         {**step, "edge": edges.find(step["from"], step["port"], step["node"], step["input"])}
         if step["event"] == "record"
@@ -147,10 +191,8 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
         "stores": result.stores,
         "steps": steps,
         "truncated": trace["truncated"],
-        "logs": [
-            {"level": level, "node": node, "message": message}
-            for level, node, message in result.logs
-        ],
+        "stops_truncated": trace["stops_truncated"],
+        "logs": result.logs,
         "error": result.error,
     }
 

@@ -77,8 +77,9 @@ class Result:
     drops: dict[str, int] = dataclasses.field(default_factory=dict)  # by node
     stores: dict[str, list[dict[str, Any]]] = dataclasses.field(default_factory=dict)
     error: dict[str, Any] | None = None
-    # Log lines of nodes (peek, print, processors): [level, node, message].
-    logs: list[list[str]] = dataclasses.field(default_factory=list)
+    # Log lines of nodes (peek, print, processors): level, node, message, and `after`, the number
+    # of the input line that was in work; 0 if there was none.
+    logs: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     # Every step of every record, where the simulation was asked for it; see `tracing`.
     trace: Trace | None = None
     # By node and reason; `dead_letter` is one of them.
@@ -193,9 +194,17 @@ class Simulator:
                 self._count(result)
                 result.trace = trace_of(self._memory.traced(), self._job.graph, self._line_of)
         finally:
-            result.logs = self.close()
+            result.logs = [
+                {
+                    "level": line["level"],
+                    "node": line["node"],
+                    "message": line["message"],
+                    "after": self._line_of.get(line["merge"], 0),
+                }
+                for line in self.close()
+            ]
 
-    def close(self) -> list[list[str]]:
+    def close(self) -> list[dict[str, Any]]:
         """End the query and delete its data; return the log lines of nodes."""
         if self._query is not None:
             self._query.stop()

@@ -4,7 +4,8 @@
 
 A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 
-- `{"do": "simulate", "owner", "document", "inputs", "trace", "expected"}` →
+- `{"do": "simulate", "owner", "document", "inputs", "trace", "expected", "breakpoints",
+  "partitions"}` →
   `{"result": …, "diagnostics": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows

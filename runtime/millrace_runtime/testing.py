@@ -13,6 +13,7 @@ from millrace_runtime import simulating
 from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.dsl.topology import Topology
 from millrace_runtime.input_lines import checked_line
+from millrace_runtime.memory import TraceLimits
 from millrace_runtime.simulation import simulation_session
 
 
@@ -36,5 +37,5 @@ def differences(spark: SparkSession, topology: Topology, test: Mapping[str, Any]
     document = topology.document()
     graph = compiled(document, session_analyzer(spark)).task_graph or {}
     lines = [checked_line(line, f"Input {n}") for n, line in enumerate(test["inputs"], 1)]
-    result = simulating.run(spark, document, graph, lines, steps=0)
+    result = simulating.run(spark, document, graph, lines, TraceLimits(steps=0))
     return simulating.differing(document, lines, result, test["expected"])

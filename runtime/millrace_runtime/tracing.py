@@ -30,12 +30,17 @@ class Trace(TypedDict):
     - `punctuate`: a schedule of `clock` (stream_time, wall_clock) is due `now`
     - `drop`: a record ends for `reason`, as a dead letter where `dead_letter`; a late one with its
       `window_start`, `window_end` and `closed_until`, an expired one with `time` and `kept_from`
+    - `log`: a node printed `message`, of the `level` info or warning
+    - `stop`: the code of a processor came to a breakpoint, at `line` of `function`, where its
+      `locals` [{name, value}] had these values; `more_locals` where it has more of them
     - `store`: `row` {key, value, timestamp} of `store` is written; without a value it is deleted
       or has expired, unless `tombstone`: a version that says that its key has no value any more
     """
 
     steps: list[Step]
     truncated: bool
+    #: whether processors stopped more often than is kept
+    stops_truncated: bool
     #: of all records, also those behind `truncated`
     counts: list[Count]
 
@@ -57,7 +62,12 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
         Count(node_of.get(parent), port, node_of[node], number, records)
         for parent, port, node, number, records in raw["counts"]
     ]
-    return {"steps": steps, "truncated": raw["truncated"], "counts": counts}
+    return {
+        "steps": steps,
+        "truncated": raw["truncated"],
+        "stops_truncated": raw["stops_truncated"],
+        "counts": counts,
+    }
 
 
 class Edges:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import linecache
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from millrace_runtime.processor import (
     STREAM_TIME,
@@ -17,6 +17,9 @@ from millrace_runtime.processor import (
 from millrace_runtime.worker_channel import Channel
 from millrace_runtime.worker_stores import KINDS
 from millrace_runtime.worker_values import decoder, encoder, misfit
+
+if TYPE_CHECKING:
+    from millrace_runtime.breakpoints import Breakpoints
 
 Json = dict[str, Any]
 
@@ -47,13 +50,29 @@ class Host:
         self._class_name = frame["class_name"]
         self._context = Context(self)
         self._processor: Any = None
+        self._breakpoints = self._stopping(frame.get("breakpoints"))
+
+    def _stopping(self, asked: Json | None) -> Breakpoints | None:
+        """What stops at the lines that a simulation asks for; None in a deployment."""
+        if asked is None:
+            return None
+        # Deployments do not wait for what it imports.
+        from millrace_runtime.breakpoints import Breakpoints
+
+        lines, most = asked["lines"], asked["most"]
+        return Breakpoints(
+            self.file, self._code, lines, most, lambda stop: self.channel.note("stop", stop)
+        )
 
     def enter(self, frame: Json, body: Callable[[], None]) -> None:
         """Run `body` with the frame's context of the current record."""
         before, self.now = self.now, frame
         key = self.key
         try:
-            body()
+            if self._breakpoints is None:
+                body()
+            else:
+                self._breakpoints.run(body)
         finally:
             self.now, self.key = before, key
 

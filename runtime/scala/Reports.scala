@@ -67,7 +67,13 @@ object TaskReport {
   private[millrace] val mostLines = 100
 }
 
-private[millrace] final class LogLine(val level: String, val node: String, val message: String) extends Serializable
+/** A line of a node. `merge`: the place of the input record that was in work; 0 where there was none. */
+private[millrace] final class LogLine(
+    val level: String,
+    val node: String,
+    val message: String,
+    val merge: Long = 0L
+) extends Serializable
 private[millrace] final class StoreLine(val node: String, val rows: Long, val bytes: Long) extends Serializable
 
 private[millrace] final class TaskLine(
@@ -264,14 +270,14 @@ object Reports {
   }
 
   /**
-   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message"}]`; of very many
+   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message", "merge"}]`; of very many
    * lines the newest.
    */
   def logs(run: String): String = {
     val out = Json.mapper.createArrayNode()
     val found = runs.get(run)
     if (found != null) found.synchronized {
-      found.value.logs.foreach(l => out.addObject().put("level", l.level).put("node", l.node).put("message", l.message))
+      found.value.logs.foreach(l => out.addObject().put("level", l.level).put("node", l.node).put("message", l.message).put("merge", l.merge))
       found.value.logs.clear()
     }
     Json.mapper.writeValueAsString(out)

@@ -31,7 +31,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers":
  * [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault") nothing comes; what the failing record itself had
  * caused is left out encode(format, value) base64 of an input line's value; one that does not fit its format goes as
- * its own text trace(run, steps, bytes) keeps every step of the run's records, up to that many; traced(run) gives them
+ * its own text trace(run, steps, bytes, breakpoints, stops) keeps every step of the run's records, up to that many; traced(run) gives them
  * close(run)
  */
 object Simulation {
@@ -210,8 +210,8 @@ object Simulation {
   }
 
   /** From the run's start on all steps are kept, up to a number of them and of their bytes. */
-  def trace(run: String, mostSteps: Int, mostBytes: Long): Unit = {
-    val trace = new FullTrace(mostSteps, mostBytes)
+  def trace(run: String, mostSteps: Int, mostBytes: Long, breakpoints: String, mostStops: Int): Unit = {
+    val trace = new FullTrace(mostSteps, mostBytes, Json.mapper.readTree(breakpoints), mostStops)
     of(run).trace = trace
     Trace.follow(run, trace.of)
   }

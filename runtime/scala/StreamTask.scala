@@ -106,6 +106,7 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
 
   /** Closes the nodes and the Python process. Returns what they have logged. */
   def close(): Seq[LogLine] = {
+    record.merge = 0L // what nodes print from now on is of no record
     topology.all.foreach { n =>
       try n.close()
       catch { case e: Exception => StreamTask.logger.warn("{} did not close: {}", n.node: Any, e.getMessage) }
@@ -210,8 +211,14 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
   override def wallClock: Long =
     if (options.simulation) Math.max(0L, clock(StreamTask.wall).value) else System.currentTimeMillis()
   override def emit(o: Outgoing): Unit = collector.send(o)
-  override def log(node: Node, message: String): Unit = metrics.log(node, taskId(node.spec.sub), message)
-  def say(node: Node, level: String, message: String): Unit = metrics.say(node, taskId(node.spec.sub), level, message)
+  override def log(node: Node, message: String): Unit = {
+    metrics.log(node, taskId(node.spec.sub), merge, message)
+    if (trace != null) trace.printed(node, "info", message)
+  }
+  def say(node: Node, level: String, message: String): Unit = {
+    metrics.say(node, taskId(node.spec.sub), merge, level, message)
+    if (trace != null) trace.printed(node, level, message)
+  }
 
   /** The Python process of this task's processors; a new one if the last was lost. */
   def worker: PythonWorker = {

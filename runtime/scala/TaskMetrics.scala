@@ -17,20 +17,20 @@ private[millrace] final class TaskMetrics {
     droppedBy.computeIfAbsent((node, reason), _ => new Array[Long](1))(0) += 1
   def deadLetter(node: String): Unit = deadLetters.computeIfAbsent(node, _ => new Array[Long](1))(0) += 1
 
-  /** A line of a node that prints. */
-  def log(node: Node, task: String, message: String): Unit = {
+  /** A line of a node that prints; `merge`: the place of the record in work. */
+  def log(node: Node, task: String, merge: Long, message: String): Unit = {
     StreamTask.logger.info("{} {}: {}", Array[AnyRef](node.node, task, message): _*)
-    if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message))
+    if (lines.size < TaskReport.mostLines) lines.add(new LogLine("info", node.node, message, merge))
   }
 
   /** A line of user code, or a warning about it. Very many lines are left out and counted. */
-  def say(node: Node, task: String, level: String, message: String): Unit =
+  def say(node: Node, task: String, merge: Long, level: String, message: String): Unit =
     if (lines.size >= TaskReport.mostLines) unsaid.merge(node.node, 1L, (a, b) => a + b)
     else {
       val words = Array[AnyRef](node.node, task, message)
       if (level == "warning") StreamTask.logger.warn("{} {}: {}", words: _*)
       else StreamTask.logger.info("{} {}: {}", words: _*)
-      lines.add(new LogLine(level, node.node, message))
+      lines.add(new LogLine(level, node.node, message, merge))
     }
   def logged: Seq[LogLine] = lines.asScala.toSeq
 

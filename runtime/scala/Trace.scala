@@ -5,6 +5,7 @@ import java.nio.charset.{CharacterCodingException, StandardCharsets}
 import java.util.Base64
 import java.util.concurrent.ConcurrentHashMap
 
+import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.ObjectNode
 
 import org.apache.spark.sql.types.DataType
@@ -33,6 +34,15 @@ private[millrace] trait Trace {
 
   /** A store's row was written, or deleted where the entry is null. */
   def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit
+
+  /** A node printed a line. */
+  def printed(node: Node, level: String, message: String): Unit = ()
+
+  /** The breakpoints of a processor: `{"lines", "most": how often it may stop}`; null where it has none. */
+  def breakpoints(node: Node): JsonNode = null
+
+  /** A processor stopped at a breakpoint: `{"line", "function", "locals", "more_locals"}`. */
+  def stopped(node: Node, at: JsonNode): Unit = ()
 }
 
 private[millrace] object Trace {
@@ -71,13 +81,17 @@ private[millrace] final class StoreView(
  * "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old" punctuate
  * "clock": "stream_time" or "wall_clock", "now" drop "reason", "dead_letter", and the details store "store", "row":
  * {"key", "value", "timestamp"}; a null value deletes, unless "tombstone": that version says that the key has no value
- * from then on. A row that expires with a write is deleted after it.
+ * from then on. A row that expires with a write is deleted after it. log "level", "message" stop "line", "function",
+ * "locals": [{"name", "value"}], "more_locals". `breakpoints`: {node: [line]}, at which processors stop `mostStops`
+ * times in all.
  */
-private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
+private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpoints: JsonNode, mostStops: Int) {
   private val lines = new java.util.ArrayList[String]()
   private var bytes = 0L
   private var seq = 0
   private var cut = false
+  private var stops = 0
+  private var prints = 0
 
   /** Of each task and store: its rows that may expire, the first to go first. */
   private val expiring = new java.util.HashMap[(Int, String), java.util.TreeSet[ExpiringRow]]()
@@ -86,15 +100,15 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
 
   /**
-   * `{"steps": [...], "truncated": bool, "counts": [[parent or null, port or null, node, input, records]]}`; all
-   * records are counted, also where steps are not kept any more.
+   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "counts": [[parent or null, port or null, node,
+   * input, records]]}`; all records are counted, also where steps are not kept any more.
    */
   def json: String = synchronized {
     val counted = Json.mapper.createArrayNode()
     counts.forEach { case ((parent, port, node, input), n) =>
       counted.addArray().add(parent).add(port).add(node).add(input).add(n(0))
     }
-    s"""{"steps":[${String.join(",", lines)}],"truncated":$cut,"counts":$counted}"""
+    s"""{"steps":[${String.join(",", lines)}],"truncated":$cut,"stops_truncated":${stops > mostStops},"counts":$counted}"""
   }
 
   def of(task: StreamTask): Trace = new Of(task)
@@ -148,6 +162,26 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long) {
           if (!cut) written(view, gone.key, null)
         }
       }
+    }
+
+    override def printed(node: Node, level: String, message: String): Unit = FullTrace.this.synchronized {
+      prints += 1
+      if (prints <= FullTrace.mostPrints) step("log", node.node) { o =>
+        o.put("level", level)
+        o.put("message", FullTrace.brief(message))
+      }
+    }
+
+    override def breakpoints(node: Node): JsonNode = {
+      val at = FullTrace.this.breakpoints.path(node.node)
+      // One more than is kept says that there were more.
+      if (at.isEmpty) null
+      else { val o = Json.mapper.createObjectNode().put("most", mostStops + 1); o.replace("lines", at); o }
+    }
+
+    override def stopped(node: Node, at: JsonNode): Unit = FullTrace.this.synchronized {
+      stops += 1
+      if (stops <= mostStops) step("stop", node.node)(o => at.properties.forEach(e => o.replace(e.getKey, e.getValue)))
     }
 
     private def written(view: StoreView, key: Array[Byte], entry: Entry): Unit = step("store", view.node) { o =>
@@ -208,6 +242,12 @@ private final class ExpiringRow(val time: Long, val key: Array[Byte]) extends Co
 }
 
 private object FullTrace {
+
+  /** Lines that have a step of their own, and the characters of each. */
+  private val mostPrints = 2000
+  private val longestPrint = 1000
+  private def brief(message: String): String =
+    if (message.length <= longestPrint) message else s"${message.take(longestPrint)} ... (${message.length} characters)"
 
   /** A header as text; as base64 where it is none. */
   def text(b: Array[Byte]): String =

@@ -35,6 +35,33 @@ def test_what_a_test_expects_goes_to_the_simulator(
     assert simulator.asked[0]["expected"] == expected
 
 
+def test_partitions_go_beside_the_document_so_that_viewers_may_send_them(
+    people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
+) -> None:
+    saved = topology.versions.get(number=1).document
+    client = client_of(people.viewer)
+    answer: Any = client.post(PATH, asked(saved, partitions={"orders": 3}), format="json")
+    assert answer.status_code == 202
+    assert simulator.asked[0]["partitions"] == {"orders": 3}
+    assert simulator.asked[0]["document"] == saved
+    answer = client.post(PATH, asked(saved, partitions={"orders": 0}), format="json")
+    assert list(answer.json()["error"]["fields"]) == ["partitions"]
+
+
+def test_breakpoints_go_to_the_simulator_and_are_line_numbers(
+    people: People, client_of: Client, simulator: RecordedSimulator
+) -> None:
+    client = client_of(people.operator)
+    client.post(PATH, asked(document("a"), breakpoints={"step": [3, 7]}), format="json")
+    assert simulator.asked[0]["breakpoints"] == {"step": [3, 7]}
+    client.post(PATH, asked(document("a")), format="json")
+    assert simulator.asked[1]["breakpoints"] == {}
+    for wrong in ({"step": [0]}, {"step": ["x"]}, {"step": 3}, {"step": list(range(1, 102))}):
+        answer: Any = client.post(PATH, asked(document("a"), breakpoints=wrong), format="json")
+        assert answer.status_code == 400
+        assert list(answer.json()["error"]["fields"]) == ["breakpoints"]
+
+
 @pytest.mark.parametrize(
     ("code", "status"),
     [("simulator_busy", 429), ("simulation_cancelled", 409), ("input_invalid", 400)],

@@ -46,7 +46,7 @@ class Kept:
 
             kept: Path
 
-            def close(self) -> list[list[str]]:
+            def close(self) -> list[dict[str, Any]]:
                 self.kept, self._folder = self._folder, self._folder / "nothing"
                 state = StateOpening(state_schema(compilation), {}, {})
                 tasks = self._job.shuffle_partitions

@@ -137,6 +137,115 @@ def test_a_new_user_steps_to_the_late_record_reads_why_and_lets_it_in(page: Page
     expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(4)
 
 
+COUNTING = """\
+class Counter(Processor):
+    def init(self, context):
+        self.context = context
+        self.seen = {}
+
+    def process(self, record):
+        # How often each key came.
+        count = self.seen.get(record.key, 0) + 1
+        self.seen[record.key] = count
+        print(f"{record.key} came {count} times")
+        self.context.forward(record.replace(value=str(count)))
+"""
+
+
+def counting() -> dict[str, Any]:
+    """Texts counted by their key in Python."""
+    text = {"format": "string"}
+    params = {
+        "code": COUNTING,
+        "class_name": "Counter",
+        "output": {"key": "STRING", "value": "STRING"},
+    }
+    return {
+        "format": "millrace.topology/1",
+        "name": "counting",
+        "nodes": [
+            {
+                "id": "texts",
+                "kind": "source.stream",
+                "params": {"topics": ["texts"], "key": text, "value": text},
+                "position": {"x": 0, "y": 0},
+            },
+            {"id": "seen", "kind": "process", "params": params, "position": {"x": 280, "y": 0}},
+            {
+                "id": "out",
+                "kind": "sink.topic",
+                "params": {"topic": "seen"},
+                "position": {"x": 560, "y": 0},
+            },
+        ],
+        "edges": [{"source": "texts", "target": "seen"}, {"source": "seen", "target": "out"}],
+    }
+
+
+def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System) -> None:
+    with Api.of(system.address, page) as api:
+        made = api.call(
+            "POST", "/workspaces/main/topologies", {"name": "Counting", "document": counting()}
+        )
+    page.goto(f"{system.address}/w/main/t/{made['id']}")
+    designer = Designer(page)
+    designer.select("seen")
+    # A comment has no code: the breakpoint moves to the line below.
+    lines = page.locator(".inspector-body .cm-lineNumbers .cm-gutterElement")
+    lines.get_by_text("7", exact=True).click()
+    dots = page.locator(".inspector-body .cm-breakpoints .cm-gutterElement .cm-breakpoint:visible")
+    expect(dots).to_have_count(1)
+    place = dots.bounding_box()
+
+    designer.open_panel("Simulate")
+    panel = page.get_by_test_id("simulate")
+    panel.get_by_role("button", name="Paste…").click()
+    dialog = page.get_by_role("dialog")
+    records = [
+        {"topic": "texts", "key": key, "value": "x", "timestamp": n} for n, key in enumerate("aba")
+    ]
+    dialog.get_by_role("textbox").fill("\n".join(map(json.dumps, records)))
+    dialog.get_by_role("button", name="Replace the records").click()
+    page.get_by_test_id("simulate-run").click()
+    summary = page.get_by_test_id("simulation-summary")
+    expect(summary).to_contain_text("3 records in, 3 records out", timeout=PATIENCE)
+    moved = dots.bounding_box()
+    assert place is not None
+    assert moved is not None
+    assert moved["y"] > place["y"] + 10
+
+    # Enter texts, enter seen, pause: for the third record the first one is known.
+    panel.get_by_role("radio", name="Step by step").click()
+    steps = page.get_by_test_id("simulation-steps")
+    values = page.get_by_test_id("simulation-locals")
+    highlighted = page.locator(".inspector-body .cm-line.cm-stopped")
+    for _ in range(2):
+        panel.get_by_role("button", name="Next record", exact=True).click()
+    for _ in range(2):
+        expect(values).to_have_count(0)
+        page.keyboard.press(".")
+    expect(steps).to_contain_text("Record 3: paused at line 8 of seen, in Counter.process")
+    expect(values.get_by_role("row", name="self.seen")).to_contain_text("{'a': 1, 'b': 1}")
+    expect(highlighted).to_contain_text("count = self.seen.get(record.key, 0) + 1")
+    panel.get_by_role("button", name="Back", exact=True).click()
+    expect(highlighted).to_have_count(0)
+    expect(page.get_by_test_id("simulation-printed")).to_contain_text("a came 2 times")
+
+    # All lines are listed, and lead to the step of their record.
+    panel.get_by_role("radio", name="Log").click()
+    log = page.get_by_test_id("simulation-log")
+    expect(log.locator("tbody tr")).to_have_count(3)
+    log.get_by_role("button", name="2", exact=True).click()
+    expect(page.get_by_test_id("simulation-printed")).to_contain_text("b came 1 times")
+
+    # It is there the next time, and is removed as it was set.
+    page.reload()
+    designer.select("seen")
+    expect(dots).to_have_count(1)
+    lines.get_by_text("8", exact=True).click()
+    expect(dots).to_have_count(0)
+
+
 def filtered() -> dict[str, Any]:
     """Texts that are not empty, from one topic to another."""
     text = {"format": "string"}

@@ -8,7 +8,12 @@ from rest_framework import serializers
 
 from topologies.api.compile_serializers import DiagnosticSerializer
 from topologies.api.fields import DocumentField
-from topologies.simulating import MOST_INPUTS, MOST_STEPS
+from topologies.simulating import (
+    MOST_BREAKPOINTS,
+    MOST_INPUTS,
+    MOST_PARTITIONS,
+    MOST_STEPS,
+)
 
 
 class ExpectedOutputSerializer(serializers.Serializer[Any]):
@@ -72,6 +77,19 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Expected results; the response lists the differences, as for a test.",
     )
+    breakpoints = serializers.DictField(
+        child=serializers.ListField(
+            child=serializers.IntegerField(min_value=1), max_length=MOST_BREAKPOINTS
+        ),
+        required=False,
+        help_text="Line numbers, starting at 1, in the code of Python processors, by node. The "
+        "steps of the response show each stop.",
+    )
+    partitions = serializers.DictField(
+        child=serializers.IntegerField(min_value=1, max_value=MOST_PARTITIONS),
+        required=False,
+        help_text="Number of partitions by topic, in place of the document's.",
+    )
 
 
 class SimulatedOutputSerializer(serializers.Serializer[Any]):
@@ -118,12 +136,19 @@ class StoreRowSerializer(serializers.Serializer[Any]):
     )
 
 
+class LocalSerializer(serializers.Serializer[Any]):
+    """A local variable, or an attribute of `self`; long values are truncated."""
+
+    name = serializers.CharField()
+    value = serializers.CharField()
+
+
 class SimulationStepSerializer(serializers.Serializer[Any]):
     """One step of a simulation. Which fields it has depends on `event`."""
 
     seq = serializers.IntegerField()
     after = serializers.IntegerField(help_text="Number of its input line, starting at 1.")
-    event = serializers.CharField(help_text="record, drop, store or punctuate")
+    event = serializers.CharField(help_text="record, drop, store, punctuate, log or stop")
     node = serializers.CharField()
     task = serializers.CharField(required=False)
     stream_time = serializers.IntegerField(allow_null=True, required=False)
@@ -146,6 +171,14 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
     row = StoreRowSerializer(required=False)
     clock = serializers.CharField(required=False)
     now = serializers.IntegerField(required=False)
+    level = serializers.CharField(required=False, help_text="Of a printed line: info or warning.")
+    message = serializers.CharField(required=False)
+    line = serializers.IntegerField(required=False, help_text="Of a stop at a breakpoint.")
+    function = serializers.CharField(required=False)
+    locals = LocalSerializer(many=True, required=False)
+    more_locals = serializers.BooleanField(
+        required=False, help_text="Whether there are more local variables than are listed."
+    )
 
     def get_fields(self) -> dict[str, Any]:
         """With ``from``, which is no name in Python, and ``parent``, which a field has taken."""
@@ -155,11 +188,24 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
 
 
 class SimulationLogSerializer(serializers.Serializer[Any]):
-    """What a node printed."""
+    """A line that a node printed."""
 
+    after = serializers.IntegerField(
+        help_text="Number of the input line that was being processed; 0 if there was none."
+    )
     level = serializers.CharField()
     node = serializers.CharField()
     message = serializers.CharField()
+
+
+class PlacedBreakpointSerializer(serializers.Serializer[Any]):
+    """Where a breakpoint stops."""
+
+    line = serializers.IntegerField(help_text="As requested.")
+    at = serializers.IntegerField(
+        allow_null=True,
+        help_text="The line of the statement; null if no statement in a function follows.",
+    )
 
 
 class SimulationErrorSerializer(serializers.Serializer[Any]):
@@ -188,6 +234,10 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     truncated = serializers.BooleanField(
         help_text="Whether there were more steps than are returned."
     )
+    stops_truncated = serializers.BooleanField(
+        help_text="Whether processors stopped at breakpoints more often than is returned."
+    )
+    breakpoints = serializers.DictField(child=PlacedBreakpointSerializer(many=True))
     logs = SimulationLogSerializer(many=True)
     error = SimulationErrorSerializer(allow_null=True)
     differences = serializers.ListField(

@@ -61,6 +61,8 @@ class SimulationsView(ApiView):
             found,
             steps=asked["steps"],
             expected=asked.get("expected"),
+            breakpoints=asked.get("breakpoints"),
+            partitions=asked.get("partitions"),
         )
         return Response(answer, status=202 if answer["state"] == "starting" else 200)
 

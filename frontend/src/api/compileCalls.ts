@@ -30,6 +30,12 @@ export const compileDocument = (
     }),
   );
 
+/** Lines at which processors stop, by node; partitions of topics in place of the document's. */
+export interface SimulationOptions {
+  breakpoints?: Record<string, number[]>;
+  partitions?: Record<string, number>;
+}
+
 /**
  * Runs a document on input lines; its state is `starting` while a simulator starts. With `expected`
  * the result says what differs, and has no steps.
@@ -40,6 +46,7 @@ export const simulate = (
   inputs: readonly unknown[],
   expected: TopologyTest["expected"] | null,
   signal: AbortSignal,
+  more: SimulationOptions = {},
 ): Promise<Simulation> =>
   answer(
     api.POST("/api/workspaces/{workspace}/simulations", {
@@ -49,6 +56,7 @@ export const simulate = (
         inputs: [...inputs] as never,
         steps: MOST_STEPS,
         ...(expected === null ? {} : { expected }),
+        ...more,
       },
       signal,
     }),

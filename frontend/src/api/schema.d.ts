@@ -2269,6 +2269,10 @@ export interface components {
             /** @description Records that were left out because they could not be masked. */
             skipped?: number;
             state: components["schemas"]["FollowedRecordStateEnum"];
+            /** @description Number of partitions of its topics: `partitions` of the simulation. */
+            topic_partitions: {
+                [key: string]: number;
+            };
             /** @description The version that runs. */
             version: number;
         };
@@ -2457,6 +2461,11 @@ export interface components {
             presence: components["schemas"]["PresentUser"][];
             runtime: components["schemas"]["Runtime"] | null;
             topology: components["schemas"]["Topology"] | null;
+        };
+        /** @description A local variable, or an attribute of `self`; long values are truncated. */
+        Local: {
+            name: string;
+            value: string;
         };
         /**
          * @description * `debug` - Debug
@@ -2875,6 +2884,13 @@ export interface components {
         /** @description A name for a version; an empty name removes it. */
         PatchedVersionNameRequest: {
             name?: string;
+        };
+        /** @description Where a breakpoint stops. */
+        PlacedBreakpoint: {
+            /** @description The line of the statement; null if no statement in a function follows. */
+            at: number | null;
+            /** @description As requested. */
+            line: number;
         };
         /** @description Where a task ran, from a move to the next. */
         Placement: {
@@ -3479,19 +3495,29 @@ export interface components {
             node?: string | null;
             parameter?: string | null;
         };
-        /** @description What a node printed. */
+        /** @description A line that a node printed. */
         SimulationLog: {
+            /** @description Number of the input line that was being processed; 0 if there was none. */
+            after: number;
             level: string;
             message: string;
             node: string;
         };
         /** @description A document, saved or not, and the input lines in order. */
         SimulationRequestRequest: {
+            /** @description Line numbers, starting at 1, in the code of Python processors, by node. The steps of the response show each stop. */
+            breakpoints?: {
+                [key: string]: number[];
+            };
             document: components["schemas"]["DocumentRequest"];
             /** @description Expected results; the response lists the differences, as for a test. */
             expected?: components["schemas"]["ExpectedRequest"];
             /** @description {"topic", "key", "value", "timestamp" (ms), "partition", "headers"}: a record; {"advance_wall_clock": ms}: advances the wall clock. */
             inputs: unknown[];
+            /** @description Number of partitions by topic, in place of the document's. */
+            partitions?: {
+                [key: string]: number;
+            };
             /**
              * @description Maximum number of steps in the response; all records are counted.
              * @default 20000
@@ -3500,6 +3526,9 @@ export interface components {
         };
         /** @description Results of the input lines. */
         SimulationResult: {
+            breakpoints: {
+                [key: string]: components["schemas"]["PlacedBreakpoint"][];
+            };
             /** @description Differences from the expected results, in sentences; null without expected results. */
             differences: string[] | null;
             dropped: number;
@@ -3513,6 +3542,8 @@ export interface components {
             output_count: number;
             outputs: components["schemas"]["SimulatedOutput"][];
             steps: components["schemas"]["SimulationStep"][];
+            /** @description Whether processors stopped at breakpoints more often than is returned. */
+            stops_truncated: boolean;
             stores: {
                 [key: string]: components["schemas"]["StoreRow"][];
             };
@@ -3535,12 +3566,21 @@ export interface components {
             dead_letter?: boolean;
             /** @description The index of the document's edge. */
             edge?: number | null;
-            /** @description record, drop, store or punctuate */
+            /** @description record, drop, store, punctuate, log or stop */
             event: string;
             from?: string | null;
+            function?: string;
             /** @description 0: the first, or left, input. */
             input?: number;
             kept_from?: number;
+            /** @description Of a printed line: info or warning. */
+            level?: string;
+            /** @description Of a stop at a breakpoint. */
+            line?: number;
+            locals?: components["schemas"]["Local"][];
+            message?: string;
+            /** @description Whether there are more local variables than are listed. */
+            more_locals?: boolean;
             node: string;
             now?: number;
             /** @description The step that caused it. */

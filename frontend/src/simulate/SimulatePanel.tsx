@@ -2,18 +2,20 @@ import { Button, Switch } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { prepareSimulator } from "../api/compileCalls";
 import { useDesigner } from "../designer/store";
+import { findNode, labelOf } from "../graph/document";
 import { Empty, Note, Segments, Tip } from "../ui";
 import { t } from "../ui/i18n";
 import { GenerateDialog, PasteDialog } from "./Adding";
 import { follow } from "./follow";
 import { InputsTable } from "./InputsTable";
 import { takePending } from "./kept";
+import { LogView } from "./LogView";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
 import { CLOCK, linesOf, newRow, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
-import { runAndShow, useSimulation, type View } from "./store";
+import { runAndShow, type Shown, useSimulation, type View } from "./store";
 import { KeepDialog, TestsView } from "./Tests";
 import { WayView } from "./WayView";
 
@@ -86,6 +88,8 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
         )
       ) : view === "results" ? (
         <OutputsView shown={shown} />
+      ) : view === "log" ? (
+        <LogView shown={shown} />
       ) : view === "edge" ? (
         <EdgeView shown={shown} />
       ) : view === "way" ? (
@@ -127,6 +131,7 @@ function Bar(props: {
           { id: "inputs", title: t("Inputs") },
           { id: "results", title: t("Outputs") },
           { id: "steps", title: t("Step by step") },
+          { id: "log", title: t("Log"), hint: t("What nodes printed") },
           { id: "way", title: t("Path"), hint: t("Where is my record?") },
           { id: "edge", title: t("Records of an edge") },
           { id: "tests", title: t("Tests") },
@@ -194,6 +199,36 @@ function Bar(props: {
   );
 }
 
+/** Breakpoints at which nothing stops, and more stops than are listed. */
+function BreakpointNotes({ shown }: { shown: Shown }) {
+  const { breakpoints, steps, stops_truncated } = shown.result;
+  const nowhere = Object.entries(breakpoints).flatMap(([node, found]) =>
+    found.filter(({ at }) => at === null).map(({ line }) => ({ line, node })),
+  );
+  return (
+    <>
+      {nowhere.map(({ line, node }) => {
+        const found = findNode(shown.document, node);
+        return (
+          <Note key={`${node} ${line}`} tone="degraded">
+            {t("The breakpoint in line {line} of {node} stops nowhere: no statement follows.", {
+              line,
+              node: found === undefined ? node : labelOf(found),
+            })}
+          </Note>
+        );
+      })}
+      {stops_truncated ? (
+        <Note tone="neutral">
+          {t("Only the first {n} stops at breakpoints are listed.", {
+            n: steps.filter((step) => step.event === "stop").length,
+          })}
+        </Note>
+      ) : null}
+    </>
+  );
+}
+
 function Messages({ bad }: { bad: number }) {
   const { diagnostics, failure, phase, shown } = useSimulation();
   const error = shown?.result.error ?? null;
@@ -215,6 +250,7 @@ function Messages({ bad }: { bad: number }) {
       {refused ? (
         <Note tone="failed">{t("The topology has errors. See the Problems tab.")}</Note>
       ) : null}
+      {shown === null ? null : <BreakpointNotes shown={shown} />}
       {error === null ? null : (
         <Note tone="failed">
           {t("Stopped at record {n}: {why}", { n: error.after, why: error.message })}

@@ -8,12 +8,22 @@ import IconLast from "@tabler/icons-react/dist/esm/icons/IconPlayerSkipForward.m
 import IconDrop from "@tabler/icons-react/dist/esm/icons/IconZoomExclamation.mjs";
 import { type ReactNode, useMemo, useState } from "react";
 import type { SimulationStep } from "../api/types";
+import { codeOf } from "../designer/breakpoints";
 import { findNode, labelOf, type TopologyDocument } from "../graph/document";
 import { Empty, Tip } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { go, type Move } from "./moves";
 import classes from "./simulate.module.css";
-import { childrenOf, endingOf, recordOf, stopsOf, storesAt, streamTimes, writesOf } from "./steps";
+import {
+  childrenOf,
+  endingOf,
+  printedAt,
+  recordOf,
+  stopsOf,
+  storesAt,
+  streamTimes,
+  writesOf,
+} from "./steps";
 import { type Shown, useSimulation } from "./store";
 import { dropText, endingText, timeText, valueText } from "./words";
 
@@ -82,6 +92,15 @@ function titleOf(document: TopologyDocument, step: SimulationStep): string {
   const node = findNode(document, step.node);
   const name = node === undefined ? step.node : labelOf(node);
   if (step.event === "punctuate") return t("A schedule of {node} is due", { node: name });
+  if (step.event === "stop") {
+    const place = { line: step.line ?? 0, function: step.function ?? "", node: name };
+    return step.after === 0
+      ? t("Paused at line {line} of {node}, in {function}, before the first record", place)
+      : t("Record {n}: paused at line {line} of {node}, in {function}", {
+          ...place,
+          n: step.after,
+        });
+  }
   return t(
     step.event === "drop"
       ? phrase("Record {n} ends at {node}")
@@ -116,6 +135,8 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
           {why}
         </p>
       )}
+      <Stop document={document} step={step} />
+      <Printed shown={shown} index={index} />
       {record === null ? null : (
         <dl className={classes.record}>
           <Fact name={t("Key")}>{valueText(record.key)}</Fact>
@@ -131,6 +152,51 @@ function Happened({ shown, index }: { shown: Shown; index: number }) {
       )}
       <Clocks shown={shown} index={index} />
     </section>
+  );
+}
+
+/** The code around a breakpoint, and what the locals are there. */
+function Stop({ document, step }: { document: TopologyDocument; step: SimulationStep }) {
+  if (step.event !== "stop" || step.line === undefined) return null;
+  const at = step.line;
+  const text = codeOf(document, step.node)?.split("\n")[at - 1]?.trim() ?? "";
+  const locals = step.locals ?? [];
+  return (
+    <>
+      <pre className={`${classes.why} ${classes.stopped} m-mono`}>{text}</pre>
+      <table className={classes.locals} data-testid="simulation-locals" aria-label={t("Locals")}>
+        <tbody>
+          {locals.map(({ name, value }) => (
+            <tr key={name}>
+              <th scope="row" className="m-mono">
+                {name}
+              </th>
+              <td className="m-mono">{value}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {locals.length === 0 ? <p className={classes.hint}>{t("There are no locals yet.")}</p> : null}
+      {step.more_locals === true ? (
+        <p className={classes.hint}>{t("Only the first {n} are listed.", { n: locals.length })}</p>
+      ) : null}
+    </>
+  );
+}
+
+/** Lines that the node has printed for the record. */
+function Printed({ index, shown }: { index: number; shown: Shown }) {
+  const lines = useMemo(() => printedAt(shown.result.steps, index), [shown, index]);
+  if (lines.length === 0) return null;
+  return (
+    <div className={classes.printed} data-testid="simulation-printed">
+      <h4>{t("Printed")}</h4>
+      {lines.map((line) => (
+        <pre key={line.seq} className="m-mono" data-level={line.level}>
+          {line.message}
+        </pre>
+      ))}
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { followRecord } from "../api/deploymentCalls";
 import type { FollowedRecord, FollowRequest } from "../api/types";
+import { breakpointsIn } from "../designer/breakpoints";
 import { useView } from "../designer/view";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
@@ -70,6 +71,8 @@ export async function follow(
       set({ phase: "running" });
       const { answer: run, seconds } = await simulated(ws, document, lines, {
         signal,
+        breakpoints: breakpointsIn(document),
+        partitions: answer.topic_partitions,
         starting: () => set({ phase: "starting" }),
       });
       const { diagnostics, result } = run;

@@ -1,6 +1,6 @@
 /** One simulation, with the wait for a simulator that is starting. */
 
-import { simulate } from "../api/compileCalls";
+import { type SimulationOptions, simulate } from "../api/compileCalls";
 import type { Simulation, TopologyTest } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
@@ -28,19 +28,19 @@ export async function simulated(
     readonly signal: AbortSignal;
     readonly expected?: TopologyTest["expected"];
     readonly starting?: () => void;
-  },
+  } & SimulationOptions,
 ): Promise<{ answer: Simulation; seconds: number }> {
   const began = performance.now();
   for (;;) {
     const started = performance.now();
-    const { expected = null, signal } = options;
-    const answer = await simulate(workspace, document, lines, expected, signal);
+    const { expected = null, signal, starting, ...more } = options;
+    const answer = await simulate(workspace, document, lines, expected, signal, more);
     if (answer.state === "done") return { answer, seconds: (performance.now() - started) / 1_000 };
     if (performance.now() - began > PATIENCE_MS)
       throw new Error(
         t("The simulator did not start. See the log of the service simulator for the cause."),
       );
-    options.starting?.();
+    starting?.();
     await wait(signal);
   }
 }

@@ -3,9 +3,9 @@
 import type { SimulationStep, StoreRow } from "../api/types";
 import { findNode, paramsOf, type TopologyDocument } from "../graph/document";
 
-/** A step that can be shown: a record enters a node, ends, or a schedule is due. */
+/** A step that can be shown: a record enters a node, ends, code stops, or a schedule is due. */
 export function isStop(step: SimulationStep): boolean {
-  return step.event !== "store";
+  return step.event !== "store" && step.event !== "log";
 }
 
 /** Indexes of the steps at which the page stops, in order. */
@@ -50,11 +50,30 @@ export function storesAt(
   return new Map([...found].map(([name, rows]) => [name, [...rows.values()]]));
 }
 
-/** The last write that belongs to the step: writes come after the record that caused them. */
+/** The last write or line that belongs to the step: they come after the record that caused them. */
 export function endOf(steps: readonly SimulationStep[], index: number): number {
   let end = index;
-  while (steps[end + 1]?.event === "store") end += 1;
+  for (let next = steps[end + 1]; next !== undefined && !isStop(next); next = steps[end + 1])
+    end += 1;
   return end;
+}
+
+/** What a node has printed for the record of a step: all of it, or what came before a breakpoint. */
+export function printedAt(
+  steps: readonly SimulationStep[],
+  index: number,
+): readonly SimulationStep[] {
+  const step = steps[index];
+  if (step === undefined) return [];
+  const stopped = step.event === "stop";
+  const cause = stopped ? step.parent : step.seq;
+  return steps.filter(
+    (each) =>
+      each.event === "log" &&
+      each.node === step.node &&
+      each.parent === cause &&
+      (!stopped || each.seq < step.seq),
+  );
 }
 
 /** Keys that were written or deleted with the step, by store. */

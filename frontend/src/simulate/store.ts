@@ -4,7 +4,14 @@ import { create } from "zustand";
 import { ApiError } from "../api/client";
 import { cancelSimulation } from "../api/compileCalls";
 import { sampleInputs } from "../api/topologyCalls";
-import type { Diagnostic, FollowedPlace, FollowRequest, SimulationResult } from "../api/types";
+import type {
+  Diagnostic,
+  FollowedPlace,
+  FollowRequest,
+  SimulationResult,
+  SimulationStep,
+} from "../api/types";
+import { breakpointsIn, codeOf, useBreakpoints } from "../designer/breakpoints";
 import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
@@ -16,7 +23,7 @@ import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
 import type { PartitionStart } from "./way";
 import { dropText, endingText } from "./words";
 
-export type View = "inputs" | "results" | "steps" | "way" | "edge" | "tests";
+export type View = "inputs" | "results" | "log" | "steps" | "way" | "edge" | "tests";
 
 /** A result with the document and the input lines that it belongs to. */
 export interface Shown {
@@ -144,13 +151,17 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   setView: (view) => {
     set({ view });
     if (view === "steps" || view === "way") get().goTo(get().step);
-    else useSimulated.getState().show({ at: null });
+    else {
+      useSimulated.getState().show({ at: null });
+      useBreakpoints.getState().stopAt(null);
+    }
   },
 
   goTo: (step) => {
     const { shown } = get();
     const found = shown?.result.steps[step];
     set({ step });
+    showStop(shown, found);
     if (shown === null || found === undefined) {
       useSimulated.getState().show({ at: null });
       return;
@@ -180,12 +191,14 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
     try {
       const { answer, seconds } = await simulated(workspace, document, lines, {
         signal: controller.signal,
+        breakpoints: breakpointsIn(document),
         starting: () => set({ phase: "starting" }),
       });
       if (running !== controller) return;
       const { diagnostics, result } = answer;
       const shown = result === null ? null : { document, lines, seconds, result };
       set({ phase: "idle", shown, diagnostics });
+      if (shown !== null) moveBreakpoints(shown);
       showOnCanvas(shown);
     } catch (error) {
       if (controller.signal.aborted || running !== controller) return;
@@ -201,6 +214,31 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   },
 }));
 
+/** Shows the line of a stop in the editor of its node, where that has the same code. */
+function showStop(shown: Shown | null, step: SimulationStep | undefined) {
+  const { stopAt } = useBreakpoints.getState();
+  const designer = useDesigner.getState();
+  const node = step?.node ?? "";
+  const same = shown !== null && codeOf(shown.document, node) === codeOf(designer.document, node);
+  if (step?.event !== "stop" || step.line === undefined || !same) {
+    stopAt(null);
+    return;
+  }
+  if (designer.selection.nodes.join() !== node) designer.select({ nodes: [node], edges: [] });
+  stopAt({ node, line: step.line });
+}
+
+/** Breakpoints in lines without code move to the statements at which they stop. */
+function moveBreakpoints({ document, result }: Shown) {
+  const { lines, setLines } = useBreakpoints.getState();
+  for (const [node, found] of Object.entries(result.breakpoints)) {
+    const same = codeOf(document, node) === codeOf(useDesigner.getState().document, node);
+    if (!same || found.every(({ at, line }) => at === null || at === line)) continue;
+    const places = new Map(found.map(({ at, line }) => [line, at ?? line]));
+    setLines(node, [...new Set((lines[node] ?? []).map((line) => places.get(line) ?? line))]);
+  }
+}
+
 /** An error as the panel shows it. */
 export function failureOf(error: unknown): SimulationState["failure"] {
   const known = error instanceof ApiError ? error : null;
@@ -211,6 +249,7 @@ export function failureOf(error: unknown): SimulationState["failure"] {
 export function showOnCanvas(shown: Shown | null) {
   if (shown === null) {
     useSimulated.getState().show({ edges: null, drops: {}, at: null });
+    useBreakpoints.getState().stopAt(null);
     return;
   }
   const { document, result } = shown;

@@ -99,6 +99,7 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
         o.put("kind", s.spec.kind)
         o.replace("types", types(s.key, s.value))
       }
+      if (trace != null) m.replace("breakpoints", trace.breakpoints(this))
       w.call(this, m)
     }
     w
@@ -184,6 +185,9 @@ private[millrace] final class PythonNode(spec: PythonSpec) extends Node(spec) {
     case "store" => stores(m.get(1).asText).serve(m.get(2).asText, m)
     case "log" =>
       task.say(this, m.get(1).asText, m.get(2).asText)
+      null
+    case "stop" =>
+      if (trace != null) trace.stopped(this, m.get(1))
       null
     case other => throw new IllegalStateException(s"unknown message of the Python worker: $other")
   }

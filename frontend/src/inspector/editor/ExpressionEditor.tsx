@@ -35,7 +35,7 @@ export default function ExpressionEditor(props: {
   const { diagnostics, labelId, onChange, readOnly, value } = props;
   const latest = useRef(props);
   latest.current = props;
-  const box = useEditor(
+  const { box } = useEditor(
     value,
     diagnostics,
     (changed) => [

@@ -2,11 +2,12 @@ import { autocompletion, completeAnyWord } from "@codemirror/autocomplete";
 import { indentWithTab } from "@codemirror/commands";
 import { globalCompletion, localCompletionSource, python } from "@codemirror/lang-python";
 import { indentUnit } from "@codemirror/language";
-import { keymap, lineNumbers, tooltips } from "@codemirror/view";
-import { useRef } from "react";
+import { keymap, tooltips } from "@codemirror/view";
+import { useEffect, useRef } from "react";
 import type { Diagnostic } from "../../api/types";
 import { isMissing } from "../problems";
 import { baseExtensions } from "./base";
+import { breakpoints, showBreakpoints, showStop } from "./breakpoints";
 import { useEditor } from "./useEditor";
 
 /** An editor for the source of a processor. */
@@ -16,17 +17,21 @@ export default function PythonEditor(props: {
   labelId: string;
   readOnly: boolean;
   height: "panel" | "window";
+  /** Lines with a breakpoint, and the one at which a simulation stopped. */
+  lines: readonly number[];
+  stopped: number | null;
+  onBreakpoints: (lines: readonly number[]) => void;
   onChange: (text: string) => void;
   onDone: () => void;
 }) {
   const { diagnostics, height, labelId, onChange, readOnly, value } = props;
   const latest = useRef(props);
   latest.current = props;
-  const box = useEditor(
+  const { box, view } = useEditor(
     value,
     diagnostics,
     (changed) => [
-      lineNumbers(),
+      breakpoints((lines) => latest.current.onBreakpoints(lines)),
       python(),
       indentUnit.of("    "),
       autocompletion({
@@ -45,6 +50,13 @@ export default function PythonEditor(props: {
     ],
     onChange,
   );
+  const { lines, stopped } = props;
+  useEffect(() => {
+    if (view.current !== null) showBreakpoints(view.current, lines);
+  }, [lines, view]);
+  useEffect(() => {
+    if (view.current !== null) showStop(view.current, stopped);
+  }, [stopped, view]);
   return (
     <div
       className="editor editor-code"

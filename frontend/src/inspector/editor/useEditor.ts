@@ -45,7 +45,7 @@ export function useEditor(
     const now = editor.state.doc.toString();
     if (now === value) return;
     outside.current = true;
-    editor.dispatch({ changes: { from: 0, to: now.length, insert: value } });
+    editor.dispatch({ changes: changed(now, value) });
     outside.current = false;
   }, [value]);
 
@@ -53,5 +53,15 @@ export function useEditor(
     if (view.current !== null) showDiagnostics(view.current, diagnostics);
   }, [diagnostics]);
 
-  return box;
+  return { box, view };
+}
+
+/** What differs between two texts, as one change: the cursor and marks in the rest stay. */
+function changed(before: string, after: string) {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from += 1;
+  let end = 0;
+  while (end < most - from && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { from, to: before.length - end, insert: after.slice(from, after.length - end) };
 }

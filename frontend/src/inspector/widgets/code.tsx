@@ -1,6 +1,7 @@
 import { ActionIcon, Modal } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
 import { lazy, Suspense, useState } from "react";
+import { useBreakpoints } from "../../designer/breakpoints";
 import { Tip } from "../../ui";
 import { t } from "../../ui/i18n";
 import { at } from "../problems";
@@ -8,9 +9,16 @@ import { asText, type WidgetProps } from "./widget";
 
 const PythonEditor = lazy(() => import("../editor/PythonEditor"));
 
+const NONE: readonly number[] = [];
+
 /** Python source, in the panel or in a large window. */
 export function CodeWidget(props: WidgetProps) {
-  const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
+  const { diagnostics, labelId, node, onChange, onDone, parameter, path, readOnly, value } = props;
+  const id = node?.id ?? "";
+  const lines = useBreakpoints((state) => state.lines[id] ?? NONE);
+  const stopped = useBreakpoints((state) =>
+    state.stopped?.node === id ? state.stopped.line : null,
+  );
   const [large, setLarge] = useState(false);
   const text = asText(value);
   const editor = (height: "panel" | "window") => (
@@ -21,6 +29,9 @@ export function CodeWidget(props: WidgetProps) {
         labelId={labelId}
         readOnly={readOnly}
         height={height}
+        lines={lines}
+        stopped={stopped}
+        onBreakpoints={(next) => useBreakpoints.getState().setLines(id, next)}
         onChange={(next) => onChange(next === "" ? undefined : next)}
         onDone={onDone}
       />

@@ -111,4 +111,6 @@ export const common = {
   "Follow it through the topology, in a simulation": "在模拟中跟踪它经过拓扑的路径",
   "Follow it": "跟踪它",
   "{n} {n|task|tasks}": "{n} 个任务",
+  Message: "消息",
+  Node: "节点",
 };

@@ -50,7 +50,6 @@ export const inspector = {
   Schema: "模式",
   "Schema registry": "模式注册中心",
   Subject: "主体",
-  Message: "消息",
   "Choose…": "选择…",
   "The format that fits the type": "与类型相符的格式",
   "Columns as “name TYPE, name TYPE”, or one Spark type":
@@ -86,4 +85,5 @@ export const inspector = {
   "Time without records after which a session ends": "多长的静默会结束会话",
   "Earlier records are not counted; epoch milliseconds": "早于此时间的记录不计入，毫秒时间戳",
   "No window: over all time": "无窗口：全部时间",
+  "Stop here in a simulation (F9)": "模拟时停在这里（F9）",
 };

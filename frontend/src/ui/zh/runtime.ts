@@ -55,7 +55,6 @@ export const runtime = {
   "Search the logs": "搜索日志",
   Search: "搜索",
   Level: "级别",
-  Node: "节点",
   "All nodes": "全部节点",
   Download: "下载",
   "Nothing to show": "没有可显示的内容",

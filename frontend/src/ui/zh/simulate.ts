@@ -58,6 +58,21 @@ export const simulate = {
   "What is shown": "显示内容",
   Inputs: "输入",
   "Step by step": "逐步查看",
+  Log: "日志",
+  "What nodes printed": "节点打印的内容",
+  "What processors print, and the nodes peek and print, is listed here after a run.":
+    "运行之后，处理器以及 peek 和 print 节点打印的内容会列在这里。",
+  "Paused at line {line} of {node}, in {function}, before the first record":
+    "在第一条记录之前，停在 {node} 的第 {line} 行，函数 {function}",
+  "Record {n}: paused at line {line} of {node}, in {function}":
+    "记录 {n}：停在 {node} 的第 {line} 行，函数 {function}",
+  Locals: "局部变量",
+  "There are no locals yet.": "还没有局部变量。",
+  "Only the first {n} are listed.": "只列出前 {n} 个。",
+  Printed: "打印内容",
+  "The breakpoint in line {line} of {node} stops nowhere: no statement follows.":
+    "{node} 第 {line} 行的断点不会停下：其后没有语句。",
+  "Only the first {n} stops at breakpoints are listed.": "只列出在断点处的前 {n} 次停顿。",
   Tests: "测试",
   "Add a record": "添加记录",
   "Sample…": "采样…",

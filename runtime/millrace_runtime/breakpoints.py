@@ -1,0 +1,274 @@
+"""Breakpoints in the code of a processor: the lines that have code, and what is true at them.
+
+Uses the standard library only: a processor's process imports it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType
+from typing import Any
+
+#: names that a stop lists; characters of a value
+MOST_NAMES = 40
+LONGEST_VALUE = 200
+#: elements of a collection that a value shows, and collections one within the other
+_MOST_ELEMENTS = 20
+_DEEPEST = 4
+#: bits of a number above which its digits cost too much
+_LONGEST_NUMBER = 512
+#: types whose repr runs no code of others, and is short
+_PLAIN = frozenset(
+    {
+        ("builtins", "NoneType"), ("builtins", "bool"), ("builtins", "float"),
+        ("builtins", "complex"), ("builtins", "range"), ("builtins", "ellipsis"),
+        ("datetime", "datetime"), ("datetime", "date"), ("datetime", "time"),
+        ("datetime", "timedelta"), ("datetime", "timezone"),
+        ("decimal", "Decimal"), ("uuid", "UUID"),
+    }
+)  # fmt: skip
+
+#: types whose objects are shown by their name
+_NAMED = (type, FunctionType, BuiltinFunctionType)
+
+Trace = Callable[[FrameType, str, Any], Any]
+
+
+def statements(code: str) -> dict[int, int]:
+    """The statements inside functions: the first line of each and its last, both from 1.
+
+    The last line of a statement that contains others (`if`, `for`) is that of its head.
+    """
+    try:
+        module = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    found: dict[int, int] = {}
+    for function in ast.walk(module):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for part in itertools.chain.from_iterable(map(ast.walk, function.body)):
+            if isinstance(part, ast.stmt | ast.ExceptHandler) and _runs(part):
+                found.setdefault(part.lineno, _last_line(part))
+    return found
+
+
+def _runs(part: ast.stmt | ast.ExceptHandler) -> bool:
+    """Whether Python compiles the statement to anything."""
+    if isinstance(part, ast.Expr):
+        return not isinstance(part.value, ast.Constant)
+    if isinstance(part, ast.AnnAssign):
+        return part.value is not None
+    return not isinstance(part, ast.Global | ast.Nonlocal)
+
+
+def _last_line(part: ast.stmt | ast.ExceptHandler) -> int:
+    if isinstance(part, ast.Match):
+        return max(part.lineno, part.cases[0].pattern.lineno - 1)
+    body: list[ast.stmt] = getattr(part, "body", [])
+    if body:
+        return max(part.lineno, body[0].lineno - 1)
+    return part.end_lineno or part.lineno
+
+
+def place(code: str, line: int) -> int | None:
+    """The line at which a breakpoint at `line` stops: of the statement there, or the next one.
+
+    None if no statement inside a function follows.
+    """
+    found = statements(code)
+    within = [first for first, last in found.items() if first <= line <= last]
+    return max(within, default=None) or min((f for f in found if f >= line), default=None)
+
+
+class Breakpoints:
+    """The breakpoints of one processor. While its code runs, `hit` gets what is true at each.
+
+    `lines` are those of statements; after `most` stops there are no more.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        code: str,
+        lines: Collection[int],
+        most: int,
+        hit: Callable[[dict[str, Any]], None],
+    ) -> None:
+        self._file = file
+        self._hit = hit
+        self._left = most
+        self._last = {first: last for first, last in statements(code).items() if first in lines}
+
+    def run(self, body: Callable[[], None]) -> None:
+        """Run `body`, which may call the processor."""
+        if self._left <= 0:
+            body()
+            return
+        before = sys.gettrace()
+        sys.settrace(self._called)
+        try:
+            body()
+        finally:
+            sys.settrace(before)
+
+    def _called(self, frame: FrameType, _event: str, _arg: Any) -> Trace | None:
+        code = frame.f_code
+        mine = code.co_filename == self._file and self._left > 0
+        return self._stepping() if mine and _is_function(code) else None
+
+    def _stepping(self) -> Trace:
+        before = 0
+
+        def step(frame: FrameType, event: str, _arg: Any) -> Trace:
+            nonlocal before
+            if event == "line":
+                line = frame.f_lineno
+                last = self._last.get(line)
+                # Python comes back to the first line of a statement that has several.
+                if last is not None and not line < before <= last:
+                    self._stop(frame, line)
+                before = line
+            return step
+
+        return step
+
+    def _stop(self, frame: FrameType, line: int) -> None:
+        if self._left <= 0:
+            return
+        self._left -= 1
+        names = list(itertools.islice(_names(frame), MOST_NAMES + 1))
+        self._hit(
+            {
+                "line": line,
+                "function": frame.f_code.co_qualname,
+                "locals": [{"name": name, "value": short(value)} for name, value in names][
+                    :MOST_NAMES
+                ],
+                "more_locals": len(names) > MOST_NAMES,
+            }
+        )
+
+
+def _is_function(code: CodeType) -> bool:
+    """Whether it is the code of a function that has a name, not of a class or a comprehension."""
+    return bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
+
+
+def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """Locals, and in the place of `self` its attributes."""
+    for name, value in frame.f_locals.items():
+        attributes = _attributes(value) if name == "self" else None
+        if attributes is None:
+            yield name, value
+        else:
+            yield from ((f"self.{each}", found) for each, found in attributes)
+
+
+def short(value: Any) -> str:
+    """A value as Python would write it, at most LONGEST_VALUE characters of it.
+
+    Runs no code of the value's class: a `__repr__` may not return, or change something.
+    """
+    parts: list[str] = []
+    left = LONGEST_VALUE
+    for part in _parts(value, 0):
+        parts.append(part[:left])
+        left -= len(part)
+        if left < 0:
+            return "".join(parts)[: LONGEST_VALUE - 1] + "…"
+    return "".join(parts)
+
+
+def _parts(value: Any, depth: int) -> Iterator[str]:
+    kind = type(value)
+    if kind is str or kind is bytes:
+        yield repr(value[: LONGEST_VALUE + 1])
+    elif kind is int:
+        bits = value.bit_length()
+        yield repr(value) if bits <= _LONGEST_NUMBER else f"<int of {bits} bits>"
+    elif (kind.__module__, kind.__qualname__) in _PLAIN:
+        yield repr(value)
+    elif depth >= _DEEPEST:
+        yield "…"
+    elif issubclass(kind, dict):
+        yield from _collection("{", "}", dict.__len__(value), _entries(value, depth))
+    elif issubclass(kind, list):
+        elements = _elements(list.__iter__(value), depth)
+        yield from _collection("[", "]", list.__len__(value), elements)
+    elif issubclass(kind, tuple):
+        size = tuple.__len__(value)
+        elements = _elements(tuple.__iter__(value), depth)
+        yield from _collection("(", ",)" if size == 1 else ")", size, elements)
+    elif (kind is set or kind is frozenset) and value:
+        yield from _collection("{", "}", len(value), _elements(iter(value), depth))
+    elif issubclass(kind, _NAMED):
+        yield f"<{kind.__name__} {value.__qualname__}>"
+    else:
+        yield from _object(value, depth)
+
+
+def _collection(
+    begin: str, end: str, size: int, elements: Iterable[Iterable[str]]
+) -> Iterator[str]:
+    yield begin
+    for number, element in enumerate(itertools.islice(elements, _MOST_ELEMENTS)):
+        if number > 0:
+            yield ", "
+        yield from element
+    if size > _MOST_ELEMENTS:
+        yield f", … {size} in all"
+    yield end
+
+
+def _elements(values: Iterable[Any], depth: int) -> Iterator[Iterable[str]]:
+    return (_parts(value, depth + 1) for value in values)
+
+
+def _entries(value: dict[Any, Any], depth: int) -> Iterator[Iterable[str]]:
+    for key, found in dict.items(value):
+        yield itertools.chain(_parts(key, depth + 1), (": ",), _parts(found, depth + 1))
+
+
+def _object(value: Any, depth: int) -> Iterator[str]:
+    """An object by its attributes; the runtime's own by their name alone."""
+    kind = type(value)
+    attributes = None if _hides(kind) else _attributes(value)
+    if attributes is None:
+        yield f"<{kind.__qualname__}>"
+        return
+    yield f"{kind.__qualname__}("
+    for number, (name, found) in enumerate(itertools.islice(attributes, _MOST_ELEMENTS)):
+        yield f"{', ' if number > 0 else ''}{name}="
+        yield from _parts(found, depth + 1)
+    yield ")"
+
+
+def _hides(kind: type) -> bool:
+    return kind.__module__.startswith("millrace_runtime.") and kind.__qualname__ != "Record"
+
+
+def _attributes(value: Any) -> Iterable[tuple[str, Any]] | None:
+    """The attributes of an object, or its slots; None where it has neither."""
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        found = None
+    if type(found) is dict:
+        return list(itertools.islice(dict.items(found), MOST_NAMES + 1))
+    slots = inspect.getattr_static(type(value), "__slots__", ())
+    if type(slots) is not tuple or not slots:
+        return None
+    pairs = []
+    for name in slots[:MOST_NAMES]:
+        member = inspect.getattr_static(type(value), name, None)
+        if inspect.ismemberdescriptor(member):
+            try:
+                pairs.append((name, member.__get__(value)))
+            except AttributeError:
+                continue
+    return pairs
