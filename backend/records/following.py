@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from accounts.models import User
+from deployments.cluster import list_topics
 from deployments.models import Deployment
 from deployments.state_plan import checkpoint_notes
 from millrace_backend import kafka
@@ -99,7 +100,11 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
             f"Its sources read: {', '.join(sorted(sources)) or 'no topic by name'}.",
             fields={"topic": ["No source reads it."]},
         )
-    found: dict[str, Any] = {"version": version.number, "document": document}
+    found: dict[str, Any] = {
+        "version": version.number,
+        "document": document,
+        "topic_partitions": _topic_partitions(deployment, document, sources),
+    }
     partition, offset = request.partition, request.offset
     if partition is None or offset is None:
         page = _searched(person, sources[request.topic], request)
@@ -134,6 +139,23 @@ def _sources(document: Mapping[str, Any], wanted: str) -> dict[str, Mapping[str,
                 found.setdefault(name, node)
     ordered = sorted(found, key=lambda name: name != wanted)
     return {name: found[name] for name in ordered[:MOST_TOPICS]}
+
+
+def _topic_partitions(
+    deployment: Deployment, document: Mapping[str, Any], sources: Collection[str]
+) -> dict[str, int]:
+    """How many partitions the deployment's topics have, which decides on its tasks."""
+    sinks = {
+        (node.get("params") or {}).get("topic")
+        for node in document["nodes"]
+        if node["kind"].startswith("sink.")
+    }
+    names = {*sources, *sinks, *(document.get("topics") or {})}
+    return {
+        topic["name"]: topic["partitions"]
+        for topic in list_topics(deployment.workspace.topic_prefixes)
+        if topic["name"] in names
+    }
 
 
 def _formats(source: Mapping[str, Any]) -> tuple[str, str]:

@@ -98,6 +98,7 @@ def test_a_place_comes_with_what_its_task_read_around_it(ask: Ask, names: tuple[
     assert numbers(found) == [0, 4, 6, 8, 10, 12, 14, -15_000]
     assert (found["state"], found["version"], found["input"]) == ("found", 1, 5)
     assert found["document"] == followed_document(orders, users)
+    assert found["topic_partitions"] == {orders: 2, users: 2}
     line = found["lines"][4]
     assert line == {
         "topic": orders,

@@ -103,6 +103,10 @@ class FollowedRecordSerializer(serializers.Serializer[Any]):
     )
     version = serializers.IntegerField(help_text="The version that runs.")
     document = serializers.DictField(help_text="Its document.")
+    topic_partitions = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Number of partitions of its topics: `partitions` of the simulation.",
+    )
     scanned = serializers.IntegerField(required=False)
     cursor = serializers.CharField(required=False)
     lines = serializers.ListField(child=serializers.DictField(), required=False)

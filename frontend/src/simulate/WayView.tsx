@@ -184,7 +184,7 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
           <li key={each.index} style={{ paddingLeft: each.depth * 16 }}>
             <button
               type="button"
-              aria-current={each.index === step}
+              aria-current={each.within.includes(step)}
               onClick={() => useSimulation.getState().goTo(each.index)}
             >
               <OneStep shown={shown} each={each} />
@@ -229,22 +229,24 @@ function Way({ input, shown }: { input: number; shown: Shown }) {
 function OneStep({ each, shown }: { each: WayStep; shown: Shown }) {
   const { document, result } = shown;
   const children = useMemo(() => childrenOf(result.steps), [result.steps]);
-  const { moved, step, writes } = each;
+  const { drop, last, step, tasks, writes } = each;
   const node = findNode(document, step.node);
-  const caused = step.parent === null ? undefined : result.steps[step.parent];
-  const ending = endingOf(document, step, children);
+  const caused = drop === null || drop.parent === null ? undefined : result.steps[drop.parent];
+  const ending = drop === null ? endingOf(document, last, children) : null;
   return (
     <>
       <strong>{node === undefined ? step.node : labelOf(node)}</strong>
-      {moved ? (
-        <Chip tone="accent">{t("repartition, task {task}", { task: step.task ?? "" })}</Chip>
-      ) : null}
+      {tasks.map((task) => (
+        <Chip key={task} tone="accent">
+          {t("repartition, task {task}", { task })}
+        </Chip>
+      ))}
       {step.record === undefined ? null : (
         <span className="m-mono m-cut">
           {valueText(step.record.key)} → {valueText(step.record.value)}
         </span>
       )}
-      {step.event === "drop" ? <em>{dropText(step, caused)}</em> : null}
+      {drop === null ? null : <em>{dropText(drop, caused)}</em>}
       {ending === null ? null : <em>{endingText(ending, node?.kind ?? "")}</em>}
       {step.event === "punctuate" ? <em>{t("A schedule is due")}</em> : null}
       {writes.length === 0 ? null : (

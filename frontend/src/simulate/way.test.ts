@@ -24,15 +24,37 @@ const STEPS = [
 
 test("the way of a record has its nodes in order, the repartition, and what was written", () => {
   const way = wayOf(STEPS, 1);
-  expect(way.map(({ depth, moved, step }) => [step.node, depth, moved])).toEqual([
-    ["in", 0, false],
-    ["key", 1, false],
-    ["count", 2, true],
-    ["out", 3, false],
+  expect(way.map(({ depth, step, tasks }) => [step.node, depth, tasks])).toEqual([
+    ["in", 0, []],
+    ["key", 1, []],
+    ["count", 2, ["1_2"]],
+    ["out", 3, []],
   ]);
   expect(way[2]?.writes).toEqual([{ store: "count", row: row("a", 1) }]);
   expect(wayOf(STEPS, 2).map(({ step }) => step.event)).toEqual(["record", "drop"]);
   expect(wayOf(STEPS, 9)).toEqual([]);
+});
+
+test("steps inside a node are one line with it, also behind a repartition and where it ends", () => {
+  const steps = [
+    step(0, 1, "in"),
+    step(1, 1, "count", { parent: 0, from: "in" }),
+    step(2, 1, "count", { parent: 1, from: "count" }),
+    step(3, 1, "count", { task: "1_0", from: "count" }),
+    step(4, 1, "count", { event: "store", parent: 3, store: "counts", row: row("a", 1) }),
+    step(5, 1, "count", { event: "stop", parent: 3, line: 4 }),
+    step(6, 1, "out", { parent: 3, from: "count" }),
+    step(7, 1, "count", { event: "drop", parent: 3, reason: "late" }),
+  ];
+  const way = wayOf(steps, 1);
+  expect(way.map(({ depth, step }) => [step.node, depth])).toEqual([
+    ["in", 0],
+    ["count", 1],
+    ["out", 2],
+  ]);
+  expect(way[1]).toMatchObject({ index: 1, tasks: ["1_0"], within: [1, 2, 3, 7] });
+  expect(way[1]?.drop?.reason).toBe("late");
+  expect(way[1]?.writes).toHaveLength(1);
 });
 
 test("rows that it wrote say which record changed them next", () => {

@@ -6,29 +6,53 @@ import { isStop } from "./steps";
 type Step = SimulationStep;
 type Line = Readonly<Record<string, unknown>>;
 
-/** A step on the way; `depth`: how many nodes it came through. */
+/** A node on the way, with all steps inside it; `depth`: how many nodes came before it. */
 export interface WayStep {
+  /** The index of the step at which the record entered it. */
   readonly index: number;
   readonly step: Step;
   readonly depth: number;
-  /** It came through a repartition topic, to this task. */
-  readonly moved: boolean;
+  /** The tasks to which it came through repartition topics. */
+  readonly tasks: readonly string[];
+  /** The step at which it was dropped inside the node, and the one that caused that. */
+  readonly drop: Step | null;
+  /** The last step inside the node. */
+  readonly last: Step;
+  /** The indexes of all steps inside the node. */
+  readonly within: readonly number[];
   readonly writes: readonly { readonly store: string; readonly row: StoreRow }[];
 }
 
-/** The steps that an input record, numbered from 1, caused. */
+type Growing = { -readonly [Name in keyof WayStep]: WayStep[Name] };
+
+/** The nodes that an input record, numbered from 1, entered, in the order in which it did. */
 export function wayOf(steps: readonly Step[], input: number): readonly WayStep[] {
-  const found: WayStep[] = [];
-  const depths = new Map<number, number>();
+  const found: Growing[] = [];
+  const places = new Map<number, Growing>();
   steps.forEach((step, index) => {
-    if (step.after !== input || !isStop(step)) return;
+    if (step.after !== input || !isStop(step) || step.event === "stop") return;
     const from = step.from ?? null;
     const moved = step.parent === null && from !== null;
     // In another task no step is its parent: the last one at the node before is.
-    const before = moved ? found.findLast((each) => each.step.node === from)?.index : step.parent;
-    const depth = before === null || before === undefined ? 0 : (depths.get(before) ?? -1) + 1;
-    depths.set(index, depth);
-    found.push({ index, step, depth, moved, writes: writesOf(steps, step.seq) });
+    const before = moved
+      ? found.findLast((each) => each.step.node === from)
+      : places.get(step.parent ?? -1);
+    const tasks = moved ? [step.task ?? ""] : [];
+    const writes = writesOf(steps, step.seq);
+    if (before?.step.node === step.node) {
+      places.set(index, before);
+      before.within = [...before.within, index];
+      before.tasks = [...before.tasks, ...tasks];
+      before.writes = [...before.writes, ...writes];
+      if (step.event === "drop") before.drop = step;
+      else before.last = step;
+      return;
+    }
+    const depth = before === undefined ? 0 : before.depth + 1;
+    const drop = step.event === "drop" ? step : null;
+    const made = { index, step, depth, tasks, drop, last: step, within: [index], writes };
+    places.set(index, made);
+    found.push(made);
   });
   return found;
 }
