@@ -205,7 +205,7 @@ def test_a_breakpoint_is_set_and_its_locals_are_read(page: Page, system: System)
         {"topic": "texts", "key": key, "value": "x", "timestamp": n} for n, key in enumerate("aba")
     ]
     dialog.get_by_role("textbox").fill("\n".join(map(json.dumps, records)))
-    dialog.get_by_role("button", name="Replace the records").click()
+    dialog.get_by_role("button", name="Add records").click()
     page.get_by_test_id("simulate-run").click()
     summary = page.get_by_test_id("simulation-summary")
     expect(summary).to_contain_text("3 records in, 3 records out", timeout=PATIENCE)
