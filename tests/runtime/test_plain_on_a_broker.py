@@ -38,9 +38,9 @@ def test_a_plain_count_goes_on_from_its_checkpoint_and_writes_the_time_of_writin
     ]  # fmt: skip
     edges = [{"source": a["id"], "target": b["id"]} for a, b in itertools.pairwise(nodes)]
     path = tmp_path / "words.json"
-    path.write_text(
-        json.dumps({"format": "millrace.topology/1", "name": "w", "nodes": nodes, "edges": edges})
-    )
+    document = {"format": "millrace.topology/1", "name": "w", "topics": {lines: {"partitions": 1}},
+                "nodes": nodes, "edges": edges}  # fmt: skip
+    path.write_text(json.dumps(document))
     began = int(time.time() * 1000)
     for text in ("to be or not", "to be"):
         topics.produce(broker.address, lines, [{"key": "k", "value": text, "timestamp": 1000}])

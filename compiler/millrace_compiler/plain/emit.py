@@ -13,11 +13,12 @@ from millrace_compiler.layout import WIDTH
 from millrace_compiler.names import Names
 from millrace_compiler.operator import Store
 from millrace_compiler.operators.processors.base import ProcessorNode
+from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.plain.nodes import WRITERS
 from millrace_compiler.plain.parts import PARTS, names_of_parts
 from millrace_compiler.plain.program import CannotSay, Program, mentioned
-from millrace_compiler.plain.template import IMPORTS, KAFKA, SESSION, SESSION_WITH_STATE, TAIL
-from millrace_compiler.plain.text import statement
+from millrace_compiler.plain.template import IMPORTS, KAFKA, SESSION_CONFIG, STATE_CONFIG, TAIL
+from millrace_compiler.plain.text import Call, Chain, Name, statement
 from millrace_compiler.program.classes import bound_names
 from millrace_compiler.program.text import Span
 from millrace_compiler.program.writer import PROGRAM, Written
@@ -119,9 +120,23 @@ def _text(program: Program) -> Written:
         spans.append(Span(each.node, PROGRAM, start, len(lines)))
     if not needed:
         lines += ["    return"]
-    session = SESSION_WITH_STATE if program.parts else SESSION
-    lines += TAIL.replace("SESSION", session).split("\n")
+    lines += TAIL.replace("SESSION", _session(program)).split("\n")
     return Written({PROGRAM: "\n".join(lines)}, spans)
+
+
+def _session(program: Program) -> str:
+    """The statement that gets the session; a shuffle has the partitions of the largest input."""
+    config = dict(SESSION_CONFIG)
+    topics = program.graph.document.topics
+    inputs = {name for node in program.graph.operators.values() if isinstance(node, Source)
+              for name in node.topic_names()}  # fmt: skip
+    partitions = [topics[name] for name in inputs & topics.keys()]
+    if partitions and any(frame.stateful for frame in program.frames.values()):
+        config["spark.sql.shuffle.partitions"] = str(max(partitions))
+    if program.parts:
+        config |= STATE_CONFIG
+    calls = [Call("config", setting) for setting in config.items()]
+    return statement("spark", Chain(Name("SparkSession.builder"), (*calls, Call("getOrCreate"))))
 
 
 def _parts(program: Program) -> list[str]:

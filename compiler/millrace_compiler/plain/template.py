@@ -6,19 +6,15 @@ IMPORTS = {
     "pyspark.sql.streaming.readwriter": ("DataStreamWriter",),
 }
 
-SESSION = (
-    """spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()"""
-)
+#: Settings of the session of every program.
+SESSION_CONFIG = {"spark.sql.session.timeZone": "UTC"}
 
 #: transformWithState keeps its state in RocksDB.
-SESSION_WITH_STATE = """spark = (
-        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
-        .config(
-            "spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        )
-        .getOrCreate()
-    )"""
+STATE_CONFIG = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
 
 KAFKA = '''
 
@@ -89,7 +85,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
     parser.add_argument("--available-now", action="store_true", help="what is there, then end")
     options = parser.parse_args()
-    SESSION
+SESSION
     kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
     topology(kafka)
     if not options.available_now:

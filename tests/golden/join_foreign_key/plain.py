@@ -271,6 +271,7 @@ def main() -> None:
     options = parser.parse_args()
     spark = (
         SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "4")
         .config(
             "spark.sql.streaming.stateStore.providerClass",
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",

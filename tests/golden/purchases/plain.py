@@ -192,7 +192,11 @@ def main() -> None:
     parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
     parser.add_argument("--available-now", action="store_true", help="what is there, then end")
     options = parser.parse_args()
-    spark = SparkSession.builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    spark = (
+        SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "6")
+        .getOrCreate()
+    )
     kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
     topology(kafka)
     if not options.available_now:
