@@ -189,9 +189,9 @@ abstract class BuildContext(val doc: Doc) {
   protected def updates(n: Node): Seq[S] = {
     val all = ins(n)
     all.zipWithIndex.map {
-      case (s: S, _)          => s
+      case (s: S, _) => s
       case (T(t, k, v), j) => S(t.toStream(named(s"${n.id}-to-stream${if (all.size > 1) s"-$j" else ""}")), k, v)
-      case _                  => n.fail("in", "must be a stream or a table")
+      case _ => n.fail("in", "must be a stream or a table")
     }
   }
   protected def sameKey(n: Node, a: Out, b: Out): Unit = if (a.key.seen != b.key.seen)

@@ -9,9 +9,11 @@ import java.util.{Base64, LinkedList}
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.header.internals.RecordHeaders
 import org.apache.kafka.common.serialization.ByteArraySerializer
+import org.apache.kafka.common.utils.Bytes
 import org.apache.kafka.streams.{StreamsConfig, Topology, TopologyTestDriver}
 import org.apache.kafka.streams.kstream.Windowed
 import org.apache.kafka.streams.state._
+import org.apache.kafka.streams.state.internals.{RocksDBVersionedStore, WrappedStateStore}
 import org.apache.kafka.streams.test.TestRecord
 import org.apache.spark.sql.types._
 import scala.collection.mutable
@@ -184,7 +186,7 @@ object Main {
           if (!stopped) {
             parts.foreach(p => p.log.take().foreach(r => output(outputs, r, i + 1, shown, build)))
             storesAfter.foreach { all =>
-              val now = all.addObject(); parts.foreach(p => stores(now, p.build, p.driver, inputs))
+              val now = all.addObject(); parts.foreach(p => stores(now, p.build, p.driver))
             }
           }
         }
@@ -195,7 +197,7 @@ object Main {
             })
             .sum
           result.put("dropped", dropped.toLong)
-          parts.foreach(p => stores(result.get("stores").asInstanceOf[ObjectNode], p.build, p.driver, inputs))
+          parts.foreach(p => stores(result.get("stores").asInstanceOf[ObjectNode], p.build, p.driver))
         }
       } finally
         parts.foreach(p =>
@@ -281,7 +283,7 @@ object Main {
     try UTF_8.newDecoder().decode(java.nio.ByteBuffer.wrap(b)).toString
     catch { case _: java.nio.charset.CharacterCodingException => Base64.getEncoder.encodeToString(b) }
 
-  private def stores(to: ObjectNode, build: Build, driver: TopologyTestDriver, inputs: Seq[JsonNode]): Unit =
+  private def stores(to: ObjectNode, build: Build, driver: TopologyTestDriver): Unit =
     build.storeTypes.toSeq.sortBy(_._1).foreach { case (name, (kt, vt)) =>
       val rows = mutable.ArrayBuffer[(String, ObjectNode)]()
       def add(key: JsonNode, value: Any, ts: Option[Long]): Unit = {
@@ -314,22 +316,34 @@ object Main {
             }
           )
         case s: SessionStore[Any, Any] @unchecked =>
-          // a session store has no all(): ask for every key of the inputs
+          // a session store has no all(): null stands for every key
           each(s.fetch(null, null))((k, v) => add(windowed(k), v, None))
         case s: VersionedKeyValueStore[Any, Any] @unchecked =>
-          val keys = inputs.flatMap(l => Option(l.get("key"))).filterNot(_.isNull).distinct
-          keys.foreach { k =>
-            val key =
-              try Json.parse(k.toString.getBytes(UTF_8), kt.seen)
-              catch { case _: Exception => null }
-            if (key != null) Option(s.get(key)).foreach(r => add(k, r.value, Some(r.timestamp)))
-          }
+          each(latest(s))((k, _) =>
+            Option(kt.serde.deserializer.deserialize(null, k.get))
+              .foreach(key => Option(s.get(key)).foreach(r => add(windowed(key), r.value, Some(r.timestamp))))
+          )
         case null =>
         case other => throw new Unsupported(s"store $name is a ${other.getClass.getName}")
       }
       val a = to.putArray(name)
       rows.sortBy(_._1).foreach(r => a.add(r._2))
     }
+
+  /** The latest values of a versioned store, which has no all() of its own: those below its wrappers. */
+  private def latest(store: Any): KeyValueIterator[Bytes, Array[Byte]] = {
+    def field(name: String): Any = {
+      val f = store.getClass.getDeclaredField(name); f.setAccessible(true); f.get(store)
+    }
+    store match {
+      case w: WrappedStateStore[_, _, _] => latest(w.wrapped)
+      case _: RocksDBVersionedStore =>
+        val rows = field("latestValueStore")
+        val all = rows.getClass.getMethod("all"); all.setAccessible(true)
+        all.invoke(rows).asInstanceOf[KeyValueIterator[Bytes, Array[Byte]]]
+      case _ => latest(field("inner"))
+    }
+  }
 
   // ---- scenario files, readable: one input or output per line -------------------------------------------------------
 
