@@ -12,6 +12,7 @@ class Figure(models.TextChoices):
     NODE_DEAD_LETTERS = "node_dead_letters", "Dead letters of the node, per second"
     DROPPED_BY_REASON = "dropped_by_reason", "Records that ended, per second, by reason"
     TASK_RECORDS = "task_records", "Records that the task processed, per second"
+    TASK_SKEW = "task_skew", "Share of the busiest task in the records of its sub-topology"
     TASK_LAG = "task_lag", "Records that the task is still to read"
     TASK_STREAM_TIME_DISTANCE = "task_stream_time_distance", "Distance of stream time from now"
     TASK_STATE_ROWS = "task_state_rows", "Rows in the stores of the task"
@@ -34,6 +35,7 @@ class Unit(models.TextChoices):
     RECORDS = "records", "Records"
     ROWS = "rows", "Rows"
     BYTES = "bytes", "Bytes"
+    PERCENT = "percent", "Percent"
     MILLISECONDS = "ms", "Milliseconds"
 
 

@@ -24,11 +24,16 @@ MOST_ENDS = 60
 
 @dataclass(frozen=True)
 class Kind:
-    """What a figure is of, and its unit. `counter`: a total, shown as a rate."""
+    """What a figure is of, and its unit.
+
+    `counter`: a total, shown as a rate. `source`: the figure that it is worked out of when it is
+    shown; nothing is kept of it.
+    """
 
     of: str
     unit: Unit
     counter: bool = False
+    source: Figure | None = None
 
 
 KINDS: Mapping[Figure, Kind] = {
@@ -38,6 +43,7 @@ KINDS: Mapping[Figure, Kind] = {
     Figure.NODE_DEAD_LETTERS: Kind("node", Unit.PER_SECOND, counter=True),
     Figure.DROPPED_BY_REASON: Kind("reason", Unit.PER_SECOND, counter=True),
     Figure.TASK_RECORDS: Kind("task", Unit.PER_SECOND, counter=True),
+    Figure.TASK_SKEW: Kind("subtopology", Unit.PERCENT, source=Figure.TASK_RECORDS),
     Figure.TASK_LAG: Kind("task", Unit.RECORDS),
     Figure.TASK_STREAM_TIME_DISTANCE: Kind("task", Unit.MILLISECONDS),
     Figure.TASK_STATE_ROWS: Kind("task", Unit.ROWS),

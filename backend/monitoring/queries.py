@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deployments.models import Deployment
@@ -48,7 +48,10 @@ def chart(
         # One interval more: the rate of the first is counted from there.
         deployment=deployment, step=step, slot__gte=first - 1, slot__lte=last
     ).order_by("slot")  # fmt: skip
-    series = _series(rows, figure, kind, first, last - first + 1)
+    noted = kind.source or figure
+    series = _series(rows, noted, KINDS[noted], first, last - first + 1)
+    if figure is Figure.TASK_SKEW:
+        series = shares(series)
     known = sorted(series)
     if names:
         series = {name: series[name] for name in names if name in series}
@@ -65,6 +68,28 @@ def chart(
         "left_out": len(series) - len(shown),
         "names": known[:MOST_NAMES],
     }
+
+
+def shares(tasks: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
+    """The share of the busiest task, in percent, by sub-topology.
+
+    `tasks`: rates by task. A sub-topology with one task has no share, nor has an interval in which
+    no task had a record.
+    """
+    by_sub: dict[str, list[Sequence[float | None]]] = {}
+    for task, rates in tasks.items():
+        by_sub.setdefault(task.partition("_")[0], []).append(rates)
+    return {
+        sub: [_share(rates) for rates in zip(*each, strict=True)]
+        for sub, each in by_sub.items()
+        if len(each) > 1
+    }
+
+
+def _share(rates: Sequence[float | None]) -> float | None:
+    known = [rate for rate in rates if rate is not None]
+    total = sum(known)
+    return round(100 * max(known) / total, 1) if total else None
 
 
 def _highest(values: Sequence[float | None]) -> float:

@@ -101,10 +101,29 @@ def test_every_figure_of_a_report_has_a_series(deployment: Deployment) -> None:
         Figure.BATCH_DURATION: ("batch", 120.0),
         Figure.BATCH_PHASES: ("addBatch", 80.0),
     }
-    assert set(expected) == set(Figure) == set(KINDS)
-    found = {figure: values(deployment, figure, 12) for figure in Figure}
-    last = {figure: [(name, line[-1]) for name, line in found[figure].items()] for figure in Figure}
+    # Of a sub-topology with one task there is no skew.
+    assert {*expected, Figure.TASK_SKEW} == set(Figure) == set(KINDS)
+    assert values(deployment, Figure.TASK_SKEW, 12) == {}
+    found = {figure: values(deployment, figure, 12) for figure in expected}
+    last = {
+        figure: [(name, line[-1]) for name, line in lines.items()]
+        for figure, lines in found.items()
+    }
     assert last == {figure: [pair] for figure, pair in expected.items()}
+
+
+def test_skew_is_the_share_of_the_busiest_task_of_each_sub_topology(
+    deployment: Deployment,
+) -> None:
+    task = progress(0, 5)["tasks"][0]
+    for at, busy in ((1, 0), (11, 60), (21, 60), (31, 90)):
+        counts = {"0_0": busy, "0_1": busy // 2, "0_2": 0, "1_0": at}
+        tasks = [{**task, "task": name, "records": n} for name, n in counts.items()]
+        assert noted(deployment, at, at, tasks=tasks)
+    # 60 and 30 of 90, then nothing, then 30 and 15 of 45.
+    assert values(deployment, Figure.TASK_SKEW, 35) == {
+        "0": [None, None, None, 66.7, None, 66.7]
+    }
 
 
 def test_coarser_intervals_have_the_same_totals_and_the_highest_of_all_else(

@@ -2147,6 +2147,7 @@ export interface components {
          *     * `node_dead_letters` - Dead letters of the node, per second
          *     * `dropped_by_reason` - Records that ended, per second, by reason
          *     * `task_records` - Records that the task processed, per second
+         *     * `task_skew` - Share of the busiest task in the records of its sub-topology
          *     * `task_lag` - Records that the task is still to read
          *     * `task_stream_time_distance` - Distance of stream time from now
          *     * `task_state_rows` - Rows in the stores of the task
@@ -2162,7 +2163,7 @@ export interface components {
          *     * `batch_phases` - Duration of the phases of micro-batches
          * @enum {string}
          */
-        FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
+        FigureEnum: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_skew" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
         /** @description A figure over time. */
         Figures: {
             /** @description Start of the first interval, in epoch seconds. */
@@ -4130,10 +4131,11 @@ export interface components {
          *     * `records` - Records
          *     * `rows` - Rows
          *     * `bytes` - Bytes
+         *     * `percent` - Percent
          *     * `ms` - Milliseconds
          * @enum {string}
          */
-        UnitEnum: "per_second" | "records" | "rows" | "bytes" | "ms";
+        UnitEnum: "per_second" | "records" | "rows" | "bytes" | "percent" | "ms";
         /** @description A user, as others see them. */
         User: {
             readonly display_name: string;
@@ -4566,6 +4568,7 @@ export interface operations {
                  *     * `node_dead_letters` - Dead letters of the node, per second
                  *     * `dropped_by_reason` - Records that ended, per second, by reason
                  *     * `task_records` - Records that the task processed, per second
+                 *     * `task_skew` - Share of the busiest task in the records of its sub-topology
                  *     * `task_lag` - Records that the task is still to read
                  *     * `task_stream_time_distance` - Distance of stream time from now
                  *     * `task_state_rows` - Rows in the stores of the task
@@ -4580,7 +4583,7 @@ export interface operations {
                  *     * `batch_duration` - Duration of micro-batches
                  *     * `batch_phases` - Duration of the phases of micro-batches
                  */
-                figure: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
+                figure: "node_in" | "node_out" | "node_dropped" | "node_dead_letters" | "dropped_by_reason" | "task_records" | "task_skew" | "task_lag" | "task_stream_time_distance" | "task_state_rows" | "lag" | "lag_time" | "latency_p50" | "latency_p99" | "arrival_p50" | "arrival_p99" | "store_rows" | "store_bytes" | "batch_duration" | "batch_phases";
                 /**
                  * @description * `15m` - 15 minutes
                  *     * `1h` - 1 hour

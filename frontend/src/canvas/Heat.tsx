@@ -10,6 +10,7 @@ type Figure =
   | "lag"
   | "latency"
   | "arrival"
+  | "skew"
   | "dropped"
   | "dead_letters"
   | "rows"
@@ -21,6 +22,7 @@ const FIGURES: readonly { value: Figure; label: Phrase }[] = [
   { value: "lag", label: phrase("Heat: lag") },
   { value: "latency", label: phrase("Heat: latency") },
   { value: "arrival", label: phrase("Heat: latency from arrival") },
+  { value: "skew", label: phrase("Heat: skew of tasks") },
   { value: "dropped", label: phrase("Heat: dropped") },
   { value: "dead_letters", label: phrase("Heat: dead letters") },
   { value: "rows", label: phrase("Heat: state") },
@@ -33,12 +35,25 @@ export function heatOf(figures: NodeFigures, figure: Figure): number | null {
   if (figure === "lag") return figures.lag;
   if (figure === "latency") return figures.latency?.event.p99 ?? null;
   if (figure === "arrival") return figures.latency?.arrival.p99 ?? null;
+  if (figure === "skew") return skewOf(figures.tasks.map((task) => task.rate));
   if (figure === "dead_letters") return figures.deadLetters;
   if (figure === "rows") return figures.storeRows;
   if (figure === "bytes") return figures.storeBytes;
   if (figure === "dropped")
     return Object.values(figures.dropped).reduce((sum, each) => sum + each, 0);
   return null;
+}
+
+/**
+ * How unevenly tasks work, by their rates: 0 if all have the same, 1 if one has everything; null with one task, or if no
+ * rate is known.
+ */
+function skewOf(rates: readonly (number | null)[]): number | null {
+  const known = rates.filter((rate) => rate !== null);
+  const sum = known.reduce((total, rate) => total + rate, 0);
+  if (known.length < 2 || sum === 0) return null;
+  const even = 1 / known.length;
+  return (Math.max(...known) / sum - even) / (1 - even);
 }
 
 /** Heat of every node from 0 to 1, in proportion to the highest. */

@@ -34,6 +34,25 @@ test("heat is in proportion to the highest, and absent where there is no figure"
   expect(heats(nodes, "none").size).toBe(0);
 });
 
+test("heat is by the skew of tasks: none if they work evenly, all if one does everything", () => {
+  const tasks = (...rates: (number | null)[]) => ({
+    ...QUIET,
+    tasks: rates.map((rate, n) => ({ task: `0_${n}`, state: "running" as const, rate })),
+  });
+  const nodes = {
+    even: tasks(5, 5, 5, 5),
+    half: tasks(50, 25, 25, 0, null),
+    one: tasks(0, 9),
+    alone: tasks(9),
+    idle: tasks(0, 0),
+  };
+  const found = heats(nodes, "skew");
+  expect([...found.keys()]).toEqual(["even", "half", "one"]);
+  expect(found.get("even")).toBe(0);
+  expect(found.get("half")).toBeCloseTo(1 / 3);
+  expect(found.get("one")).toBe(1);
+});
+
 test("heat is by latency, dead letters and bytes as well", () => {
   const latency = { event: { p50: 1, p99: 50 }, arrival: { p50: 1, p99: null } };
   const nodes = {

@@ -18,6 +18,8 @@ export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknow
 export interface NodeTask {
   readonly task: string;
   readonly state: TaskState;
+  /** Records per second; null where it is not known. */
+  readonly rate: number | null;
 }
 
 /** Figures of one node. Rates are records per second; totals count since the run started. */

@@ -123,9 +123,9 @@ test("every figure has a title, every line a color, every value a unit", () => {
   expect(times(FOUND)).toEqual([1_000, 1_010, 1_020]);
   expect(endsOf([null, null])).toEqual({ last: null, highest: null });
   expect(
-    ["per_second", "records", "rows", "bytes", "ms"].map((unit) =>
+    ["per_second", "records", "rows", "bytes", "ms", "percent"].map((unit) =>
       written(unit as Figures["unit"], 1500),
     ),
-  ).toEqual(["1.5 k/s", "1.5 k", "1.5 k", "1.5 kB", "1.5 s"]);
+  ).toEqual(["1.5 k/s", "1.5 k", "1.5 k", "1.5 kB", "1.5 s", "1.5 k %"]);
   expect(written("ms", null)).toBe("–");
 });

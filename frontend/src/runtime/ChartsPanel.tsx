@@ -116,6 +116,7 @@ function Charts({ deployment }: { deployment: number }) {
 function useTitle(of: string): (name: string) => string {
   const document = useDesigner((state) => state.document);
   return (name) => {
+    if (of === "subtopology") return `${t("Sub-topology")} ${name}`;
     if (of !== "node" && of !== "reason") return name;
     const [id = "", reason] = name.split(": ");
     const node = findNode(document, id);

@@ -19,6 +19,7 @@ export const GROUPS: readonly (readonly [Phrase, readonly (readonly [FigureName,
       ["dropped_by_reason", phrase("Dropped, by reason")],
       ["node_dead_letters", phrase("Dead letters")],
       ["task_records", phrase("Records by task")],
+      ["task_skew", phrase("Share of the busiest task")],
     ],
   ],
   [
@@ -71,6 +72,7 @@ const WRITTEN: Readonly<Record<Unit, (value: number) => string>> = {
   rows: count,
   bytes,
   ms: span,
+  percent: (value) => `${count(value)} %`,
 };
 
 /** A value in its unit, short. */

@@ -20,7 +20,7 @@ test("a node shows its rates, its drops and its own tasks", () => {
     inRate: 50,
     dropped: { null_key: 2 },
     deadLetters: 1,
-    tasks: [{ task: "1_0", state: "running" }],
+    tasks: [{ task: "1_0", state: "running", rate: 12.5 }],
   });
 });
 

@@ -125,7 +125,7 @@ function nodeFigures(
     lost: runtime.lost
       .filter((each) => topics.has(each.topic))
       .reduce((sum, each) => sum + each.records, 0),
-    tasks: mine.map((task) => ({ task: task.task, state: task.state })),
+    tasks: mine.map((task) => ({ task: task.task, state: task.state, rate: task.rate })),
     streamTime: times.length === 0 ? null : Math.max(...times),
     latency: figures?.latency ?? null,
     storeRows: total(stores.map((store) => store.rows)),

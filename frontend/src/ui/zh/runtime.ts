@@ -109,6 +109,7 @@ export const runtime = {
   Dropped: "丢弃",
   "Dropped, by reason": "丢弃（按原因）",
   "Records by task": "记录（按任务）",
+  "Share of the busiest task": "最忙任务所占比例",
   "Lag by task": "滞后（按任务）",
   "Distance of stream time from now": "流时间与当前时间的差距",
   "Rows of stores": "存储的行数",
