@@ -270,14 +270,16 @@ object Reports {
   }
 
   /**
-   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message", "merge"}]`; of very many
-   * lines the newest.
+   * Log lines of `peek`, `print` and processors since the last call: `[{"level", "node", "message", "merge"}]`; of very
+   * many lines the newest.
    */
   def logs(run: String): String = {
     val out = Json.mapper.createArrayNode()
     val found = runs.get(run)
     if (found != null) found.synchronized {
-      found.value.logs.foreach(l => out.addObject().put("level", l.level).put("node", l.node).put("message", l.message).put("merge", l.merge))
+      found.value.logs.foreach(l =>
+        out.addObject().put("level", l.level).put("node", l.node).put("message", l.message).put("merge", l.merge)
+      )
       found.value.logs.clear()
     }
     Json.mapper.writeValueAsString(out)

@@ -31,8 +31,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * "partition", "key", "value" (JSON), "key_bytes", "value_bytes", "partition_key" (base64), "timestamp", "headers":
  * [[name, base64]], "merge"}. Behind a STOP (dest -1, with "fault") nothing comes; what the failing record itself had
  * caused is left out encode(format, value) base64 of an input line's value; one that does not fit its format goes as
- * its own text trace(run, steps, bytes, breakpoints, stops) keeps every step of the run's records, up to that many; traced(run) gives them
- * close(run)
+ * its own text trace(run, steps, bytes, breakpoints, stops) keeps every step of the run's records, up to that many;
+ * traced(run) gives them close(run)
  */
 object Simulation {
   private[millrace] val sourceSchema: StructType = new StructType()

@@ -100,15 +100,19 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
 
   /**
-   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "counts": [[parent or null, port or null, node,
-   * input, records]]}`; all records are counted, also where steps are not kept any more.
+   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "counts":
+   * [[parent or null, port or null, node, input, records]]}`; all records are counted, also where steps are not kept
+   * any more.
    */
   def json: String = synchronized {
     val counted = Json.mapper.createArrayNode()
     counts.forEach { case ((parent, port, node, input), n) =>
       counted.addArray().add(parent).add(port).add(node).add(input).add(n(0))
     }
-    s"""{"steps":[${String.join(",", lines)}],"truncated":$cut,"stops_truncated":${stops > mostStops},"counts":$counted}"""
+    s"""{"steps":[${String.join(
+        ",",
+        lines
+      )}],"truncated":$cut,"stops_truncated":${stops > mostStops},"counts":$counted}"""
   }
 
   def of(task: StreamTask): Trace = new Of(task)

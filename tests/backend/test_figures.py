@@ -121,9 +121,7 @@ def test_skew_is_the_share_of_the_busiest_task_of_each_sub_topology(
         tasks = [{**task, "task": name, "records": n} for name, n in counts.items()]
         assert noted(deployment, at, at, tasks=tasks)
     # 60 and 30 of 90, then nothing, then 30 and 15 of 45.
-    assert values(deployment, Figure.TASK_SKEW, 35) == {
-        "0": [None, None, None, 66.7, None, 66.7]
-    }
+    assert values(deployment, Figure.TASK_SKEW, 35) == {"0": [None, None, None, 66.7, None, 66.7]}
 
 
 def test_coarser_intervals_have_the_same_totals_and_the_highest_of_all_else(

@@ -94,22 +94,20 @@ const LOOKS = EditorView.theme({
   ".cm-gutterElement": { cursor: "pointer" },
   ".cm-breakpoints .cm-gutterElement": {
     display: "flex",
-    alignItems: "center",
     justifyContent: "center",
     width: "14px",
   },
-  ".cm-breakpoints .cm-gutterElement:hover:not(:has(.cm-breakpoint))::before": {
-    content: '""',
+  // In the first row of a line that is wrapped.
+  ".cm-breakpoint, .cm-breakpoints .cm-gutterElement:hover:not(:has(.cm-breakpoint))::before": {
     width: "8px",
     height: "8px",
-    borderRadius: "50%",
-    background: "var(--m-line-strong)",
-  },
-  ".cm-breakpoint": {
-    width: "8px",
-    height: "8px",
+    marginTop: "5px",
     borderRadius: "50%",
     background: "var(--m-failed)",
+  },
+  ".cm-breakpoints .cm-gutterElement:hover:not(:has(.cm-breakpoint))::before": {
+    content: '""',
+    background: "var(--m-line-strong)",
   },
   ".cm-line.cm-stopped": {
     backgroundColor: "var(--m-degraded-soft)",
