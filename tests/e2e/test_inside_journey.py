@@ -120,8 +120,41 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         expect(page.get_by_test_id("way-inputs")).not_to_contain_text("order-")
         page.get_by_test_id("follow-use").click()
         expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(2)
+        see_an_alert_about_latency(page, system)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 60)
+
+
+def see_an_alert_about_latency(page: Page, system: System) -> None:
+    """An order that comes two minutes late fires it; orders that come in time resolve it."""
+    page.goto(f"{system.address}/w/main/alerts")
+    page.get_by_test_id("new-rule").click()
+    form = page.get_by_test_id("rule-form")
+    form.get_by_label("Name").fill(f"Late {RUN}")
+    form.get_by_role("combobox", name="Condition").click()
+    page.get_by_role("option", name="Latency from the record's time (p99)").click()
+    form.get_by_label("Above").fill("60")
+    form.get_by_label("For", exact=True).fill("0")
+    page.get_by_test_id("save-rule").click()
+    expect(form).to_have_count(0)
+    alert = page.get_by_test_id("alert").filter(has_text=f"Late {RUN}")
+
+    def until(state: str, minutes_late: int) -> None:
+        """An order each second until the alert is in the state."""
+        last = time.monotonic() + 90
+        while alert.get_attribute("data-state") != state if alert.count() else True:
+            assert time.monotonic() < last, f"the alert is not {state}"
+            now = int(time.time() * 1000) - 60_000 * minutes_late
+            late = Sentence(0, now, '{"item":"tea","n":20}', "order-late")
+            write(system.bootstrap_servers, SOURCE, [late])
+            page.wait_for_timeout(1_000)
+
+    until("firing", 2)
+    expect(alert).to_contain_text(f"Inside {RUN}")
+    until("resolved", 0)
+    rule = page.get_by_test_id("alert-rule").filter(has_text=f"Late {RUN}")
+    rule.get_by_role("button", name="Delete").click()
+    expect(rule).to_have_count(0)
 
 
 def test_a_test_is_verified_on_kafka_streams_from_the_page(page: Page, system: System) -> None:
