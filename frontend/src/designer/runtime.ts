@@ -138,6 +138,9 @@ export function edgeFigures(
   edge: Pick<DocumentEdge, "source" | "target">,
   figures: RuntimeFigures | null,
 ): { readonly total: number; readonly rate: number } | null {
+  // An edge to or from a node that is not deployed has no records.
+  const ends = [edge.source, edge.target];
+  if (ends.some((node) => figures?.nodes[node] === undefined)) return null;
   const whose = figuresOfEdge(document, edge);
   const own = whose === null ? undefined : figures?.nodes[whose.node];
   if (whose === null || own === undefined) return null;

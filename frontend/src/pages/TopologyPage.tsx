@@ -185,7 +185,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
   }, [name, topology.name]);
 
   useLiveFeed(topology.id, ready);
-  useRuntimeFeed();
+  useRuntimeFeed(ws, topology.id);
   usePresenceFeed(topology.id, me, editor);
   useGoToFailure();
   useKeepDraft();

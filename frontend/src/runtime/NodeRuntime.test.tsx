@@ -17,8 +17,7 @@ function show(latency: Runtime["nodes"][string]["latency"], stale = false): void
     viewOf({
       deployment: aDeployment(),
       runtime: { ...report, nodes: { ...report.nodes, lines } },
-      document: aDocument(),
-      subtopologies: { lines: [0] },
+      deployed: { document: aDocument(), subtopologies: { lines: [0] } },
       stale,
     }),
   );

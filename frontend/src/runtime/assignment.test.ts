@@ -5,8 +5,8 @@ import { type TaskView, viewOf } from "./view";
 
 function tasks(...given: Parameters<typeof aTask>[0][]): readonly TaskView[] {
   const runtime = aReport({ tasks: given.map((each) => aTask(each)) });
-  const input = { deployment: aDeployment(), document: aDocument(), subtopologies: {} };
-  return viewOf({ ...input, runtime, stale: false })?.tasks ?? [];
+  const deployed = { document: aDocument(), subtopologies: {} };
+  return viewOf({ deployment: aDeployment(), deployed, runtime, stale: false })?.tasks ?? [];
 }
 
 test("a task stays in its row, whichever thread ran it last", () => {

@@ -5,12 +5,11 @@ import { create } from "zustand";
 import { edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
+import { useDeployed, useDeployedVersion } from "./deployed";
 import { useLive } from "./store";
 import { failedAt, type RuntimeView, STALE_AFTER, viewOf } from "./view";
 
 export const useRunning = create<{ view: RuntimeView | null }>()(() => ({ view: null }));
-
-const NO_SUBTOPOLOGIES: Readonly<Record<string, readonly number[]>> = {};
 
 function isStale(): boolean {
   const { deployment, receivedAt, runtime, connection } = useLive.getState();
@@ -25,16 +24,10 @@ function isStale(): boolean {
 function compute(): RuntimeView | null {
   const { deployment, runtime } = useLive.getState();
   if (deployment === null || deployment.observed === "stopped") return null;
-  const { document, result } = useDesigner.getState();
-  const subtopologies: Record<string, readonly number[]> = {};
-  for (const [node, plan] of Object.entries(result?.plan?.nodes ?? {})) {
-    subtopologies[node] = plan.subtopologies;
-  }
   return viewOf({
     deployment,
     runtime,
-    document,
-    subtopologies: result?.plan === undefined ? NO_SUBTOPOLOGIES : subtopologies,
+    deployed: useDeployed.getState().deployed,
     stale: isStale(),
   });
 }
@@ -57,8 +50,9 @@ function useRecordsOnClick(): void {
 }
 
 /** Keeps the view up to date as long as the page is open. */
-export function useRuntimeFeed(): void {
+export function useRuntimeFeed(workspace: string, topology: number): void {
   useRecordsOnClick();
+  useDeployedVersion(workspace, topology);
   useEffect(() => {
     const renew = () => {
       const view = compute();
@@ -67,18 +61,12 @@ export function useRuntimeFeed(): void {
       useRuntime.getState().setFailed(failedAt(useLive.getState().deployment));
     };
     renew();
-    const plan = () => useDesigner.getState().result?.plan;
-    let lastPlan = plan();
     let last = useLive.getState();
     const stopLive = useLive.subscribe((state) => {
       if (state.runtime !== last.runtime || state.deployment !== last.deployment) renew();
       last = state;
     });
-    const stopDesigner = useDesigner.subscribe(() => {
-      if (plan() === lastPlan) return;
-      lastPlan = plan();
-      renew();
-    });
+    const stopDeployed = useDeployed.subscribe(renew);
     let wasStale = isStale();
     // Nothing arrives after the end of a run, so figures expire by time.
     const timer = setInterval(() => {
@@ -88,7 +76,7 @@ export function useRuntimeFeed(): void {
     }, 1_000);
     return () => {
       stopLive();
-      stopDesigner();
+      stopDeployed();
       clearInterval(timer);
       useRunning.setState({ view: null });
       useRuntime.getState().setFigures(null);

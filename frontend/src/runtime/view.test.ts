@@ -6,8 +6,7 @@ function view(over: Partial<ViewInput> = {}) {
   const found = viewOf({
     deployment: aDeployment(),
     runtime: aReport(),
-    document: aDocument(),
-    subtopologies: { lines: [0], count: [1], out: [1] },
+    deployed: { document: aDocument(), subtopologies: { lines: [0], count: [1], out: [1] } },
     stale: false,
     ...over,
   });
@@ -24,8 +23,16 @@ test("a node shows its rates, its drops and its own tasks", () => {
   });
 });
 
+test("a node that is drawn but not deployed has no figures; a silent one has zeros", () => {
+  const silent = view({ runtime: aReport({ nodes: {} }) });
+  expect(silent.nodes.count).toMatchObject({ inRate: 0, outTotal: 0 });
+  expect(silent.nodes.drawn).toBeUndefined();
+  expect(view({ deployed: null, runtime: aReport({ nodes: {} }) }).nodes).toEqual({});
+});
+
 test("a node that repartitions shows the tasks in which it works", () => {
-  const spread = view({ subtopologies: { count: [0, 1] } });
+  const deployed = { document: aDocument(), subtopologies: { count: [0, 1] } };
+  const spread = view({ deployed });
   expect(spread.nodes.count?.tasks.map((task) => task.task)).toEqual(["1_0"]);
 });
 
@@ -86,8 +93,7 @@ test("nothing is shown before the first report", () => {
     viewOf({
       deployment: aDeployment(),
       runtime: null,
-      document: aDocument(),
-      subtopologies: {},
+      deployed: null,
       stale: false,
     }),
   ).toBeNull();

@@ -3,6 +3,7 @@
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
 import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
 import { type Phrase, phrase } from "../ui/i18n";
+import type { Deployed } from "./deployed";
 
 export interface TaskView extends TaskReport {
   /** Records behind the end of its partitions; null where it is not known or nothing is read. */
@@ -55,23 +56,25 @@ function stateOf(rate: number | null, lag: number | null, stale: boolean): TaskS
 export interface ViewInput {
   readonly deployment: Deployment;
   readonly runtime: Runtime | null;
-  readonly document: TopologyDocument;
-  /** Sub-topologies of each node, from the plan. */
-  readonly subtopologies: Readonly<Record<string, readonly number[]>>;
+  /** The version that runs; null while it is loaded. A node that it does not have has no figures. */
+  readonly deployed: Pick<Deployed, "document" | "subtopologies"> | null;
   /** The server's word, or the lost connection's: the figures are too old to be believed. */
   readonly stale: boolean;
 }
 
 /** Works the view out of the last report. Null as long as nothing has been reported. */
 export function viewOf(input: ViewInput): RuntimeView | null {
-  const { runtime, document, stale } = input;
+  const { runtime, deployed, stale } = input;
   if (runtime === null) return null;
   const tasks = runtime.tasks.map((task): TaskView => {
     const rate = stale ? null : task.rate;
     const lag = stale ? null : lagOf(task.topic_partitions);
     return { ...task, rate, lag, state: stateOf(rate, lag, stale) };
   });
-  const ids = new Set([...document.nodes.map((node) => node.id), ...Object.keys(runtime.nodes)]);
+  const ids = new Set([
+    ...(deployed?.document.nodes ?? []).map((node) => node.id),
+    ...Object.keys(runtime.nodes),
+  ]);
   const nodes: Record<string, NodeFigures> = {};
   for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, tasks);
   const realTime = input.deployment.settings.real_time_ms !== undefined;
@@ -108,12 +111,12 @@ function nodeFigures(
 ): NodeFigures {
   const figures = runtime.nodes[id];
   // An operator that repartitions begins in one sub-topology and does its work in the next.
-  const own = input.subtopologies[id]?.at(-1);
+  const own = input.deployed?.subtopologies[id]?.at(-1);
   const mine = tasks.filter((task) => task.subtopology === own);
   const stores = runtime.stores.filter((each) => each.node === id);
   const times = mine.map((task) => task.stream_time).filter((time) => time !== null);
   const { failure } = input.deployment;
-  const topics = topicsOf(input.document, id);
+  const topics = topicsOf(input.deployed?.document, id);
   return {
     inRate: figures?.in_rate ?? 0,
     outRate: figures?.out_rate ?? 0,
@@ -134,8 +137,8 @@ function nodeFigures(
   };
 }
 
-function topicsOf(document: TopologyDocument, node: string): ReadonlySet<string> {
-  const found = document.nodes.find((each) => each.id === node);
+function topicsOf(document: TopologyDocument | undefined, node: string): ReadonlySet<string> {
+  const found = document?.nodes.find((each) => each.id === node);
   if (found === undefined || !found.kind.startsWith("source.")) return new Set();
   const params = found.params ?? {};
   const topics = Array.isArray(params.topics) ? params.topics : [params.topic];
