@@ -9,11 +9,11 @@ from launcher import commands, node
 
 
 def main(arguments: list[str]) -> int:
-    """Write the catalogue, backend/openapi.json and frontend/src/api/schema.d.ts."""
+    """Write the catalog, backend/openapi.json and frontend/src/api/schema.d.ts."""
     commands.parser("api").parse_args(arguments[1:])
     node.ensure_packages()
     steps = [
-        Step("catalogue", [sys.executable, "-m", "millrace_compiler.generate"]),
+        Step("catalog", [sys.executable, "-m", "millrace_compiler.generate"]),
         Step("openapi.json", [sys.executable, "backend/manage.py", "millrace_api"]),
         Step("schema.d.ts", ["npm", "run", "--silent", "generate", "--workspace", "codegen"]),
     ]

@@ -4,10 +4,7 @@ import { dirname, join } from "node:path";
 import type { Plugin } from "vite";
 
 const MODULE = "virtual:kind-icons";
-export const CATALOGUE_FILE = join(
-  import.meta.dirname,
-  "../compiler/millrace_compiler/catalog.json",
-);
+export const CATALOG_FILE = join(import.meta.dirname, "../compiler/millrace_compiler/catalog.json");
 
 /** `arrow-merge` -> `IconArrowMerge`, the name of the component in @tabler/icons-react. */
 export function iconComponent(name: string): string {
@@ -15,11 +12,11 @@ export function iconComponent(name: string): string {
   return `Icon${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}`;
 }
 
-/** The names of the icons that the kinds of a catalogue ask for, each once, sorted. */
-export function iconNames(catalogue: {
+/** The names of the icons that the kinds of a catalog ask for, each once, sorted. */
+export function iconNames(catalog: {
   readonly kinds: readonly { readonly icon: string }[];
 }): string[] {
-  return [...new Set(catalogue.kinds.map((kind) => kind.icon))].sort();
+  return [...new Set(catalog.kinds.map((kind) => kind.icon))].sort();
 }
 
 const ICONS = join(
@@ -33,8 +30,8 @@ export function iconExists(name: string): boolean {
 }
 
 /**
- * Makes the module `virtual:kind-icons`: a table from the icon names of the catalogue to their
- * components. The catalogue decides which icons are in the bundle; no list is kept by hand. A name
+ * Makes the module `virtual:kind-icons`: a table from the icon names of the catalog to their
+ * components. The catalog decides which icons are in the bundle; no list is kept by hand. A name
  * that the icon set does not have is reported and drawn as a plain square.
  */
 export function kindIcons(): Plugin {
@@ -43,8 +40,8 @@ export function kindIcons(): Plugin {
     resolveId: (id) => (id === MODULE ? `\0${MODULE}` : null),
     load(id) {
       if (id !== `\0${MODULE}`) return null;
-      this.addWatchFile(CATALOGUE_FILE);
-      const all = iconNames(JSON.parse(readFileSync(CATALOGUE_FILE, "utf8")));
+      this.addWatchFile(CATALOG_FILE);
+      const all = iconNames(JSON.parse(readFileSync(CATALOG_FILE, "utf8")));
       const names = all.filter(iconExists);
       for (const name of all) if (!iconExists(name)) this.warn(`There is no icon “${name}”.`);
       const imports = names.map((name) => {

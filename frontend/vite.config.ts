@@ -1,14 +1,14 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { compressed } from "./compressed.ts";
-import { devCatalogue } from "./devCatalogue.ts";
+import { devCatalog } from "./devCatalog.ts";
 import { kindIcons } from "./kindIcons.ts";
 
 /** Where the API is while the page is developed; `MILLRACE_API=none` runs the page without one. */
 const api = process.env.MILLRACE_API ?? "http://127.0.0.1:8000";
 
 export default defineConfig({
-  plugins: [react(), kindIcons(), devCatalogue(api === "none"), compressed()],
+  plugins: [react(), kindIcons(), devCatalog(api === "none"), compressed()],
   server: {
     host: "127.0.0.1",
     ...(api === "none" ? {} : { proxy: { "/api": { target: api } } }),

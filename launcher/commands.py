@@ -137,7 +137,7 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
         Command("fmt", "checks.check", "", "Format all code."),
         Command("golden", "checks.golden", "[NAME]", "Write the golden files, for review."),
         Command(
-            "api", "checks.api", "", "Generate the API description, the catalogue and the types."
+            "api", "checks.api", "", "Generate the API description, the catalog and the types."
         ),
         Command("bench", "checks.bench", "[NAME...] [-- OPTIONS]", "Run the benchmarks."),
         Command(

@@ -19,7 +19,7 @@ OLDEST = (20, 19)
 SPACE = 1_500_000_000
 #: what the built page is made from
 SOURCES = ("src", "public", "index.html", "vite.config.ts", "package.json", "tsconfig.json")
-EXTRA = ("kindIcons.ts", "devCatalogue.ts")
+EXTRA = ("kindIcons.ts", "devCatalog.ts")
 
 
 def environment() -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""The catalogue of operators, and templates to begin with."""
+"""The catalog of operators, and templates to begin with."""

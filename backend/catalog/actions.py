@@ -1,1 +1,1 @@
-"""The catalogue never changes while the server runs; there is nothing to do to it."""
+"""The catalog never changes while the server runs; there is nothing to do to it."""

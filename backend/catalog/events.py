@@ -1,1 +1,1 @@
-"""The catalogue does not change while the server runs, so it has no events."""
+"""The catalog does not change while the server runs, so it has no events."""

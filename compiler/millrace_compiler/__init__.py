@@ -22,7 +22,7 @@ The compiler is a pure library: no Spark, no web framework, no queue. It asks on
     The files of an exported job by their path (``job.py``, the runtime, ``README.md`` ...).
 
 ``catalog()``
-    The catalogue of operators, formats, settings and functions, ready for JSON.
+    The catalog of operators, formats, settings and functions, ready for JSON.
 
 Analyzers: :class:`SocketAnalyzer` (a running server), :class:`CachingAnalyzer` (remembers answers
 of another one) and :class:`RecordedAnalyzer` (answers kept in a file; a double for tests).

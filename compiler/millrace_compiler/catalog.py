@@ -1,4 +1,4 @@
-"""The catalogue: everything the page needs to know of operators, made from their declarations."""
+"""The catalog: everything the page needs to know of operators, made from their declarations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUNCTIONS_FILE = HERE / "functions.json"
 
 
 def catalog() -> dict[str, object]:
-    """The catalogue, ready for JSON."""
+    """The catalog, ready for JSON."""
     used = {cls.family for cls in registry().values()}
     return {
         "families": [{"id": id_, "title": title} for id_, title in FAMILIES.items() if id_ in used],
@@ -28,7 +28,7 @@ def catalog() -> dict[str, object]:
 
 
 def catalog_text() -> str:
-    """The catalogue as it is committed."""
+    """The catalog as it is committed."""
     return json.dumps(catalog(), ensure_ascii=False, indent=1) + "\n"
 
 

@@ -1,6 +1,6 @@
 """``python -m millrace_compiler.generate``: writes what is generated from the declarations.
 
-The catalogue (``catalog.json`` beside this file) and the operators' pages (``docs/operators``).
+The catalog (``catalog.json`` beside this file) and the operators' pages (``docs/operators``).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A kind of the document is one subclass of :class:`Operator` in ``operators/<fami
 an instance is one node with its parameters. The class declares ports, parameters and traits; the
 instance implements :meth:`~Operator.check` (are the parameters valid together),
 :meth:`~Operator.infer` (types of its outputs), :meth:`~Operator.lower` (steps of the job),
-:meth:`~Operator.summary` (one sentence). Palette, forms, catalogue, pages, validation and lowering
+:meth:`~Operator.summary` (one sentence). Palette, forms, catalog, pages, validation and lowering
 follow from these classes; nothing else in the project lists operators.
 """
 

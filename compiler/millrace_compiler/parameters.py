@@ -113,7 +113,7 @@ class Parameter(Generic[T]):
         return None
 
     def to_json(self) -> dict[str, object]:
-        """The parameter's entry in the catalogue."""
+        """The parameter's entry in the catalog."""
         depends = self.depends_on
         return {
             "name": self.name,

@@ -1,4 +1,4 @@
-"""Compile, export, catalogue and templates: what the compiler says, in the API's shapes."""
+"""Compile, export, catalog and templates: what the compiler says, in the API's shapes."""
 
 from __future__ import annotations
 
@@ -157,13 +157,13 @@ def test_what_does_not_compile_is_not_exported_and_the_reasons_are_given(
     assert error["diagnostics"][0]["node"] == "f"
 
 
-def test_the_catalogue_has_the_described_shape_and_is_fetched_once(
+def test_the_catalog_has_the_described_shape_and_is_fetched_once(
     people: People, client_of: Client
 ) -> None:
     client = client_of(people.viewer)
     answer = client.get("/api/catalog")
     assert answer.status_code == 200
-    validator("Catalogue").validate(answer.json())
+    validator("Catalog").validate(answer.json())
     # A browser gets it compressed, with a weak tag.
     zipped = client.get("/api/catalog", headers={"Accept-Encoding": "gzip"})
     assert zipped.headers["Content-Encoding"] == "gzip"

@@ -198,8 +198,8 @@ def test_built_files_and_answers_are_compressed_for_who_takes_that(
         assert answer.content == content
         assert "immutable" in answer.headers["Cache-Control"]
         assert "Accept-Encoding" in answer.headers["Vary"]
-    catalogue = DjangoClient().get("/api/schema", HTTP_ACCEPT_ENCODING="gzip")
-    assert catalogue.headers["Content-Encoding"] == "gzip"
+    catalog = DjangoClient().get("/api/schema", HTTP_ACCEPT_ENCODING="gzip")
+    assert catalog.headers["Content-Encoding"] == "gzip"
 
 
 def test_without_a_built_page_the_answer_shows_what_to_do(

@@ -110,11 +110,11 @@ def test_no_page_is_left_of_a_kind_that_is_gone() -> None:
     assert {str(path.relative_to(PAGES)) for path in found} == set(PAGE_TEXTS)
 
 
-def test_the_committed_catalogue_is_the_generated_one() -> None:
+def test_the_committed_catalog_is_the_generated_one() -> None:
     assert CATALOG_FILE.read_text("utf-8") == catalog_text()
 
 
-def test_the_catalogue_lists_every_kind_once_in_the_order_of_families() -> None:
+def test_the_catalog_lists_every_kind_once_in_the_order_of_families() -> None:
     found = catalog()
     kinds = found["kinds"]
     assert isinstance(kinds, list)

@@ -142,7 +142,7 @@ def test_every_kind_has_a_writer() -> None:
     assert set(WRITERS) == kinds
 
 
-def test_every_code_is_in_the_catalogue() -> None:
+def test_every_code_is_in_the_catalog() -> None:
     assert set(PLAIN) <= set(SENTENCES)
     assert {p.severity for p in PLAIN.values()} == {"difference", "warning", "error"}
 

@@ -1,6 +1,6 @@
 """The examples of the operators' pages: what Kafka Streams did with them, and Spark does the same.
 
-`./millrace golden` asks Kafka Streams anew, and writes pages, pictures and catalogue after it.
+`./millrace golden` asks Kafka Streams anew, and writes pages, pictures and catalog after it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shapes of the catalogue and of templates."""
+"""Shapes of the catalog and of templates."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class FormatSerializer(serializers.Serializer[Any]):
     )
 
 
-class CatalogueSerializer(serializers.Serializer[Any]):
+class CatalogSerializer(serializers.Serializer[Any]):
     """Kinds, parameters, formats, settings and functions."""
 
     families = FamilySerializer(many=True)

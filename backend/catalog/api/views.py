@@ -1,4 +1,4 @@
-"""The catalogue and the templates; the health of the backend itself."""
+"""The catalog and the templates; the health of the backend itself."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalog.api.serializers import CatalogueSerializer, TemplateSerializer
+from catalog.api.serializers import CatalogSerializer, TemplateSerializer
 from catalog.templates import templates
 
 
 @cache
-def catalogue() -> tuple[bytes, str]:
-    """The catalogue's JSON and its entity tag; it changes with the installation alone."""
+def catalog_content() -> tuple[bytes, str]:
+    """The catalog's JSON and its entity tag; it changes with the installation alone."""
     from millrace_compiler import catalog
 
     content = json.dumps(catalog(), ensure_ascii=False, separators=(",", ":")).encode()
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
-class CatalogueView(ApiView):
-    """The catalogue of operators."""
+class CatalogView(ApiView):
+    """The catalog of operators."""
 
-    @extend_schema(responses=CatalogueSerializer, operation_id="catalogue_get")
+    @extend_schema(responses=CatalogSerializer, operation_id="catalog_get")
     def get(self, request: Request) -> HttpResponse:
         """Families, kinds with their parameters, formats, settings, functions; ETag."""
-        content, tag = catalogue()
+        content, tag = catalog_content()
         headers = {"ETag": tag, "Cache-Control": "private, max-age=0, must-revalidate"}
         # The compression makes the tag a weak one: `W/"…"`.
         known = parse_etags(request.headers.get("If-None-Match", ""))

@@ -81,7 +81,7 @@ export interface paths {
             cookie?: never;
         };
         /** @description Families, kinds with their parameters, formats, settings, functions; ETag. */
-        get: operations["catalogue_get"];
+        get: operations["catalog_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1635,7 +1635,7 @@ export interface components {
          */
         Blocks: "compile" | "deploy";
         /** @description Kinds, parameters, formats, settings and functions. */
-        Catalogue: {
+        Catalog: {
             families: components["schemas"]["Family"][];
             formats: components["schemas"]["Format"][];
             functions: components["schemas"]["Function"][];
@@ -4407,7 +4407,7 @@ export interface operations {
             };
         };
     };
-    catalogue_get: {
+    catalog_get: {
         parameters: {
             query?: never;
             header?: never;
@@ -4421,7 +4421,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Catalogue"];
+                    "application/json": components["schemas"]["Catalog"];
                 };
             };
             /** @description Refused */

@@ -1,6 +1,6 @@
 /** The API's operations on topologies, their versions and templates. */
 
-import type { Catalogue } from "../graph/catalogue";
+import type { Catalog } from "../graph/catalog";
 import { answer, api } from "./client";
 import type { components } from "./schema";
 import type {
@@ -20,8 +20,8 @@ export function body(document: TopologyDocument): components["schemas"]["Documen
   return document as unknown as components["schemas"]["DocumentRequest"];
 }
 
-export const getCatalogue = (): Promise<Catalogue> =>
-  answer(api.GET("/api/catalog")) as Promise<Catalogue>;
+export const getCatalog = (): Promise<Catalog> =>
+  answer(api.GET("/api/catalog")) as Promise<Catalog>;
 
 export const sampleInputs = (
   topology: number,

@@ -3,7 +3,7 @@ import { addKind } from "../commands/addNode";
 import type { AddRequest } from "../designer/canvasApi";
 import { hueOf, knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import type { Kind } from "../graph/catalogue";
+import type { Kind } from "../graph/catalog";
 import { accepts, fitsOnEdge } from "../graph/connect";
 import { edgeId, findNode, isStoreKind, type Position } from "../graph/document";
 import { roleOfOutput } from "../graph/roles";
@@ -14,24 +14,22 @@ import { KindIcon } from "../ui/KindIcon";
 /** Whether a node of this kind accepts the edge that is being drawn. */
 function fits(kind: Kind, request: AddRequest): boolean {
   const state = useDesigner.getState();
-  const { catalogue, document } = state;
-  if (catalogue === null) return false;
+  const { catalog, document } = state;
+  if (catalog === null) return false;
   if (request.edge !== undefined) {
     const edge = document.edges.find((candidate) => edgeId(candidate) === request.edge);
-    return (
-      edge !== undefined && fitsOnEdge(document, catalogue, knownRoles(state), kind.kind, edge)
-    );
+    return edge !== undefined && fitsOnEdge(document, catalog, knownRoles(state), kind.kind, edge);
   }
   if (request.from !== undefined) {
     const source = findNode(document, request.from.node);
     if (source === undefined) return false;
     if (isStoreKind(source.kind)) return kind.takes_store?.includes(source.kind) ?? false;
-    const role = roleOfOutput(document, catalogue, source, request.from.port, knownRoles(state));
+    const role = roleOfOutput(document, catalog, source, request.from.port, knownRoles(state));
     return kind.inputs.some((input) => role === null || accepts(input.roles, role));
   }
   if (request.to !== undefined) {
     const target = findNode(document, request.to.node);
-    const takes = catalogue.kinds.find((entry) => entry.kind === target?.kind);
+    const takes = catalog.kinds.find((entry) => entry.kind === target?.kind);
     if (request.to.port === "store") return takes?.takes_store?.includes(kind.kind) ?? false;
     const port = takes?.inputs.find(
       (input) => input.name === request.to?.port || input.dynamic !== null,
@@ -55,7 +53,7 @@ export function AddMenu(props: {
   onClose: () => void;
 }) {
   const { at, left, onClose, request, top } = props;
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const id = useId();
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
@@ -63,8 +61,8 @@ export function AddMenu(props: {
   const box = useRef<HTMLDivElement>(null);
   const kinds = useMemo(
     () =>
-      catalogue === null ? [] : searchKinds(catalogue, query).filter((kind) => fits(kind, request)),
-    [catalogue, query, request],
+      catalog === null ? [] : searchKinds(catalog, query).filter((kind) => fits(kind, request)),
+    [catalog, query, request],
   );
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
@@ -77,7 +75,7 @@ export function AddMenu(props: {
     return () => document.removeEventListener("pointerdown", outside, true);
   }, [onClose]);
 
-  if (catalogue === null) return null;
+  if (catalog === null) return null;
   const add = (kind: Kind) => {
     onClose();
     addKind(kind.kind, {
@@ -135,7 +133,7 @@ export function AddMenu(props: {
             tabIndex={-1}
             aria-selected={index === chosen}
             className="add-menu-item"
-            data-hue={hueOf(catalogue, kind.kind)}
+            data-hue={hueOf(catalog, kind.kind)}
             onPointerMove={() => setChosen(index)}
             onClick={() => add(kind)}
             onKeyDown={() => undefined}

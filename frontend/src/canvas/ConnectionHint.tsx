@@ -1,7 +1,7 @@
 import { useConnection, useStore } from "@xyflow/react";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import { portsOf } from "../graph/catalogue";
+import { portsOf } from "../graph/catalog";
 import { refusal } from "../graph/connect";
 import { findNode } from "../graph/document";
 import { refusalText } from "./words";
@@ -14,7 +14,7 @@ export function ConnectionHint() {
     }
     const { fromHandle, fromNode, toHandle } = connection;
     const state = useDesigner.getState();
-    if (state.catalogue === null) return null;
+    if (state.catalog === null) return null;
     if (toHandle.nodeId === fromNode.id && toHandle.id === fromHandle.id) return null;
     const here = { node: fromNode.id, port: fromHandle.id ?? "out" };
     const there = { node: toHandle.nodeId, port: toHandle.id ?? "in" };
@@ -22,11 +22,11 @@ export function ConnectionHint() {
     const target = findNode(state.document, to.node);
     const isInput =
       target !== undefined &&
-      portsOf(state.catalogue, target).some(
+      portsOf(state.catalog, target).some(
         (port) => port.side !== "output" && port.name === to.port,
       );
     const reason = isInput
-      ? refusal(state.document, state.catalogue, knownRoles(state), from, to)
+      ? refusal(state.document, state.catalog, knownRoles(state), from, to)
       : ({ code: "not_an_input" } as const);
     if (reason === null) return null;
     return `${Math.round(toHandle.x)} ${Math.round(toHandle.y)} ${refusalText(reason)}`;

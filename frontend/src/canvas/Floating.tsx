@@ -106,10 +106,10 @@ function ZoomLevel() {
 }
 
 function miniColor(node: FlowNode): string {
-  const { catalogue } = useDesigner.getState();
-  return catalogue === null
+  const { catalog } = useDesigner.getState();
+  return catalog === null
     ? "var(--m-ghost)"
-    : `var(--m-hue-${hueOf(catalogue, node.data.node.kind)})`;
+    : `var(--m-hue-${hueOf(catalog, node.data.node.kind)})`;
 }
 
 export function Tools() {

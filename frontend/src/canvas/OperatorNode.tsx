@@ -4,7 +4,7 @@ import { hasStore, hueOf, portRoles } from "../designer/derived";
 import { useRuntime } from "../designer/runtime";
 import { useSimulated } from "../designer/simulated";
 import { type DesignerState, useDesigner, useDiagnosticsOf } from "../designer/store";
-import { kindOf, portsOf } from "../graph/catalogue";
+import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
 import { isMissing } from "../inspector/problems";
@@ -99,7 +99,7 @@ function EndedBadge({ node }: { node: string }) {
 
 export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<FlowNode>) {
   const { node } = data;
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const summary = useDesigner((state) => state.result?.summary[id]);
   const roles = useDesigner((state) => portRoles(state, id));
   const trouble = useDesigner((state) => troubleOf(state, id));
@@ -111,7 +111,7 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
     state.at?.node === id ? (state.at.ended ? "ended" : "here") : undefined,
   );
   const missed = useSimulated((state) => state.missed?.nodes.has(id));
-  const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
+  const kind = catalog === null ? undefined : kindOf(catalog, node.kind);
   const used = useDesigner((state) => hasStore(state, id));
   const isTable = Object.entries(roles).some(
     ([port, role]) => port.startsWith("output/") && role.includes("table"),
@@ -120,17 +120,17 @@ export const OperatorNode = memo(function OperatorNode({ data, id }: NodeProps<F
   const keeps = used || isTable || kind?.stateful === true;
   const ports = useMemo(
     () =>
-      catalogue === null
+      catalog === null
         ? []
-        : portsOf(catalogue, node).filter((port) => keeps || port.side !== "store"),
-    [catalogue, node, keeps],
+        : portsOf(catalog, node).filter((port) => keeps || port.side !== "store"),
+    [catalog, node, keeps],
   );
-  if (catalogue === null) return null;
+  if (catalog === null) return null;
   const isSource = !ports.some((port) => port.side === "input");
   return (
     <div
       className="node"
-      data-hue={hueOf(catalogue, node.kind)}
+      data-hue={hueOf(catalog, node.kind)}
       data-table={isTable || undefined}
       data-trouble={failed === null ? trouble : "error"}
       data-lit={lit || undefined}

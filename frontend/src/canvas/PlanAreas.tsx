@@ -2,7 +2,7 @@ import { ViewportPortal } from "@xyflow/react";
 import { useMemo } from "react";
 import { useDesigner } from "../designer/store";
 import { areasOf } from "../graph/areas";
-import { portsOf } from "../graph/catalogue";
+import { portsOf } from "../graph/catalog";
 import { sourcePort, targetPort } from "../graph/document";
 import { type Box, boundsOf, boxOf, portTop } from "../graph/geometry";
 import { t } from "../ui/i18n";
@@ -23,16 +23,16 @@ interface Area {
 /** Sub-topologies as areas behind the nodes: what one task works through together. */
 export function PlanAreas() {
   const document = useDesigner((state) => state.document);
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const plan = useDesigner((state) => state.result?.plan ?? null);
   const areas = useMemo<Area[]>(() => {
-    if (plan === null || catalogue === null) return [];
+    if (plan === null || catalog === null) return [];
     const nodes = new Map(document.nodes.map((node) => [node.id, node]));
     const portAt = (id: string, side: "input" | "output" | "store", name: string) => {
       const node = nodes.get(id);
       if (node === undefined) return null;
-      const box = boxOf(catalogue, node);
-      const row = portsOf(catalogue, node).filter((port) => port.side === side);
+      const box = boxOf(catalog, node);
+      const row = portsOf(catalog, node).filter((port) => port.side === side);
       const at = row.findIndex((port) => port.name === name);
       if (side === "store") return { x: box.x + box.width / 2, y: box.y + box.height };
       const y = box.y + portTop(Math.max(at, 0), Math.max(row.length, 1), box.height);
@@ -45,14 +45,14 @@ export function PlanAreas() {
       const boxes = [...mine]
         .map((id) => nodes.get(id))
         .filter((node) => node !== undefined)
-        .map((node) => boxOf(catalogue, node));
+        .map((node) => boxOf(catalog, node));
       const links = document.edges.flatMap((edge, index) => {
         if (!mine.has(edge.source) || !mine.has(edge.target) || shuffled.has(index)) return [];
         if (targetPort(edge) === "store") {
           const up = portAt(edge.target, "store", "store");
           const store = nodes.get(edge.source);
           if (up === null || store === undefined) return [];
-          const box = boxOf(catalogue, store);
+          const box = boxOf(catalog, store);
           return [`M${up.x} ${up.y}L${box.x + box.width / 2} ${box.y}`];
         }
         const from = portAt(edge.source, "output", sourcePort(edge));
@@ -64,7 +64,7 @@ export function PlanAreas() {
       if (bounds === null) return [];
       return [{ id: each.id, tasks: each.tasks, level: each.level, boxes, links, bounds }];
     });
-  }, [document, catalogue, plan]);
+  }, [document, catalog, plan]);
 
   return (
     <ViewportPortal>

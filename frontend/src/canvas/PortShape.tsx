@@ -1,4 +1,4 @@
-import type { Role } from "../graph/catalogue";
+import type { Role } from "../graph/catalog";
 
 /** The shape shows the role: circle stream, square table, notched windowed, double global, diamond store. */
 export function PortShape({ flow }: { flow: Role }) {

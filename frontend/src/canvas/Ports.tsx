@@ -2,7 +2,7 @@ import { Handle, Position, useConnection } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import { knownRoles, type PortRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import type { NodePort } from "../graph/catalogue";
+import type { NodePort } from "../graph/catalog";
 import { refusal } from "../graph/connect";
 import { portTop } from "../graph/geometry";
 import { phrase, t } from "../ui/i18n";
@@ -24,13 +24,13 @@ function fitOf(wire: string | null, node: string, port: NodePort): "fits" | "ref
   const [end, other = "", handle = ""] = wire.split(" ");
   if (other === node && handle === port.name) return null;
   const state = useDesigner.getState();
-  if (state.catalogue === null) return null;
+  if (state.catalog === null) return null;
   const isOutput = port.side === "output";
   if ((end === "source") === isOutput) return "refused";
   const here = { node, port: port.name };
   const there = { node: other, port: handle };
   const [from, to] = isOutput ? [here, there] : [there, here];
-  const reason = refusal(state.document, state.catalogue, knownRoles(state), from, to);
+  const reason = refusal(state.document, state.catalog, knownRoles(state), from, to);
   return reason === null ? "fits" : "refused";
 }
 

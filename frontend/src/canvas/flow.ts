@@ -1,7 +1,7 @@
 /** From the document to what React Flow draws, keeping every object that did not change. */
 
 import type { Edge, Node } from "@xyflow/react";
-import { type Catalogue, kindOf } from "../graph/catalogue";
+import { type Catalog, kindOf } from "../graph/catalog";
 import {
   type DocumentEdge,
   type DocumentNode,
@@ -20,7 +20,7 @@ export type FlowEdge = Edge<{ edge: DocumentEdge; index: number; store: boolean 
 
 export function flowNodes(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   selected: ReadonlySet<string>,
   before: readonly FlowNode[],
   readOnly: boolean,
@@ -32,7 +32,7 @@ export function flowNodes(
     if (last !== undefined && last.data.node === node && last.draggable === !readOnly) {
       return last.selected === isSelected ? last : { ...last, selected: isSelected };
     }
-    const size = sizeOf(catalogue, node);
+    const size = sizeOf(catalog, node);
     return {
       ...last,
       id: node.id,
@@ -43,7 +43,7 @@ export function flowNodes(
       data: { node },
       selected: isSelected,
       draggable: !readOnly,
-      ariaLabel: `${labelOf(node)}, ${kindOf(catalogue, node.kind)?.title ?? node.kind}`,
+      ariaLabel: `${labelOf(node)}, ${kindOf(catalog, node.kind)?.title ?? node.kind}`,
     };
   });
 }

@@ -37,8 +37,8 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
       const edge = state.document.edges.find((candidate) => edgeId(candidate) === wire);
       const fit =
         edge !== undefined &&
-        state.catalogue !== null &&
-        fitsOnEdge(state.document, state.catalogue, knownRoles(state), node.data.node.kind, edge);
+        state.catalog !== null &&
+        fitsOnEdge(state.document, state.catalog, knownRoles(state), node.data.node.kind, edge);
       lightWire(fit ? wire : null);
     },
     [],
@@ -47,7 +47,7 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
     (event: React.MouseEvent | MouseEvent | TouchEvent, node: FlowNode, dragged: FlowNode[]) => {
       lightWire(null);
       const state = useDesigner.getState();
-      const { catalogue } = state;
+      const { catalog } = state;
       const positions = new Map(dragged.map((each) => [each.id, each.position]));
       const alone =
         dragged.length === 1 &&
@@ -57,10 +57,10 @@ export function useDropping(flow: ReactFlowInstance<FlowNode, FlowEdge>) {
       const edge = state.document.edges.find((candidate) => edgeId(candidate) === wire);
       state.change(t("Move {n} {n|node|nodes}", { n: dragged.length }), (before) => {
         const now = moveNodes(before, positions);
-        if (edge === undefined || catalogue === null) return now;
-        if (!fitsOnEdge(now, catalogue, knownRoles(state), node.data.node.kind, edge)) return now;
-        const joined = insertOnEdge(now, catalogue, knownRoles(state), edge, node.id);
-        return makeRoom(joined, catalogue, node.id);
+        if (edge === undefined || catalog === null) return now;
+        if (!fitsOnEdge(now, catalog, knownRoles(state), node.data.node.kind, edge)) return now;
+        const joined = insertOnEdge(now, catalog, knownRoles(state), edge, node.id);
+        return makeRoom(joined, catalog, node.id);
       });
     },
     [],

@@ -13,14 +13,14 @@ import { type FlowEdge, type FlowNode, flowEdges, flowNodes } from "./flow";
 
 export function useFlow() {
   const document = useDesigner((state) => state.document);
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const selection = useDesigner((state) => state.selection);
   const readOnly = useDesigner((state) => state.readOnly);
   const flowStore = useStoreApi();
   const [nodes, setNodes] = useState<FlowNode[]>([]);
   const [edges, setEdges] = useState<FlowEdge[]>([]);
   useEffect(() => {
-    if (catalogue === null) return;
+    if (catalog === null) return;
     const chosen = new Set(selection.nodes);
     setNodes((before) => {
       // The box around a selection made with the mouse must not outlive another selection.
@@ -28,9 +28,9 @@ export function useFlow() {
       if (drawn.length !== chosen.size || drawn.some((node) => !chosen.has(node.id))) {
         queueMicrotask(() => flowStore.setState({ nodesSelectionActive: false }));
       }
-      return flowNodes(document, catalogue, chosen, before, readOnly);
+      return flowNodes(document, catalog, chosen, before, readOnly);
     });
-  }, [document, catalogue, selection.nodes, readOnly, flowStore]);
+  }, [document, catalog, selection.nodes, readOnly, flowStore]);
   useEffect(() => {
     setEdges((before) => flowEdges(document, new Set(selection.edges), before));
   }, [document, selection.edges]);

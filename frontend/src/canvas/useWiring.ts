@@ -32,10 +32,10 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
   const moving = useRef<DocumentEdge | null>(null);
   const isValid = useCallback((connection: Connection | FlowEdge) => {
     const state = useDesigner.getState();
-    if (state.catalogue === null || state.readOnly) return false;
+    if (state.catalog === null || state.readOnly) return false;
     const { from, to } = addressOf(connection as Connection);
     const moved = moving.current ?? undefined;
-    return refusal(state.document, state.catalogue, knownRoles(state), from, to, moved) === null;
+    return refusal(state.document, state.catalog, knownRoles(state), from, to, moved) === null;
   }, []);
   const onConnect = useCallback((connection: Connection) => {
     const { from, to } = addressOf(connection);
@@ -47,8 +47,8 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
       if (connection.isValid === true || connection.fromHandle === null) return;
       if (moving.current !== null || connection.toHandle !== null) return;
       const state = useDesigner.getState();
-      const { catalogue, document } = state;
-      if (catalogue === null) return;
+      const { catalog, document } = state;
+      if (catalog === null) return;
       const at = "changedTouches" in event ? event.changedTouches[0] : event;
       if (at === undefined) return;
       const { fromHandle } = connection;
@@ -61,8 +61,8 @@ export function useWiring(openAddMenu: (request: AddRequest) => void) {
       if (under !== undefined) {
         if (under === here.node) return;
         const other = forward
-          ? firstFit(document, catalogue, knownRoles(state), here, under)
-          : firstSource(document, catalogue, knownRoles(state), under, here);
+          ? firstFit(document, catalog, knownRoles(state), here, under)
+          : firstSource(document, catalog, knownRoles(state), under, here);
         if (other === null) return;
         state.change(t("Connect"), (now) =>
           forward ? connect(now, here, other) : connect(now, other, here),

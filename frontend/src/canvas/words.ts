@@ -1,6 +1,6 @@
 /** Roles, ways to run and refused edges in words. */
 
-import type { Role } from "../graph/catalogue";
+import type { Role } from "../graph/catalog";
 import type { Refusal } from "../graph/connect";
 import { type Phrase, phrase, t } from "../ui/i18n";
 

@@ -1,7 +1,7 @@
 import { canvas } from "../designer/canvasApi";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import { type Catalogue, portsOf } from "../graph/catalogue";
+import { type Catalog, portsOf } from "../graph/catalog";
 import { addNode as addTo, connect, insertOnEdge, makeRoom } from "../graph/changes";
 import { firstFit, firstSource, fitsOnEdge, type PortAddress } from "../graph/connect";
 import {
@@ -36,11 +36,11 @@ export interface AddOptions {
 /** The first output of a node that nothing follows yet, else its first one; null if it has none. */
 function freeOutput(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   node: DocumentNode,
 ): PortAddress | null {
   if (isStoreKind(node.kind)) return null;
-  const outputs = portsOf(catalogue, node).filter((port) => port.side === "output");
+  const outputs = portsOf(catalog, node).filter((port) => port.side === "output");
   const used = new Set(
     document.edges.filter((edge) => edge.source === node.id).map((edge) => sourcePort(edge)),
   );
@@ -54,10 +54,10 @@ function freeOutput(
  */
 export function addKind(kind: string, options: AddOptions = {}): string | null {
   const state = useDesigner.getState();
-  const { catalogue, document } = state;
-  if (catalogue === null || state.readOnly) return null;
+  const { catalog, document } = state;
+  if (catalog === null || state.readOnly) return null;
   const known = knownRoles(state);
-  const title = catalogue.kinds.find((entry) => entry.kind === kind)?.title ?? kind;
+  const title = catalog.kinds.find((entry) => entry.kind === kind)?.title ?? kind;
   const selected = state.selection.nodes.length === 1 ? state.selection.nodes[0] : undefined;
   const beside = selected === undefined ? undefined : findNode(document, selected);
   const size = isStoreKind(kind)
@@ -68,35 +68,35 @@ export function addKind(kind: string, options: AddOptions = {}): string | null {
   if (options.at !== undefined) {
     place = { x: options.at.x - size.width / 2, y: options.at.y - size.height / 2 };
   } else if (beside !== undefined) {
-    place = placeBeside(document, catalogue, beside, kind);
+    place = placeBeside(document, catalog, beside, kind);
   } else {
     const centre = canvas()?.centre() ?? { x: 0, y: 0 };
     const preferred = { x: centre.x - size.width / 2, y: centre.y - size.height / 2 };
-    place = freePlace(document, catalogue, preferred, size);
+    place = freePlace(document, catalog, preferred, size);
   }
 
   let made: string | null = null;
   state.change(t("Add {title}", { title }), (before) => {
-    const added = addTo(before, catalogue, kind, place);
+    const added = addTo(before, catalog, kind, place);
     made = added.id;
     let now = added.document;
     const edge = now.edges.find((candidate) => edgeId(candidate) === options.edge);
-    if (edge !== undefined && fitsOnEdge(now, catalogue, known, kind, edge)) {
-      return makeRoom(insertOnEdge(now, catalogue, known, edge, added.id), catalogue, added.id);
+    if (edge !== undefined && fitsOnEdge(now, catalog, known, kind, edge)) {
+      return makeRoom(insertOnEdge(now, catalog, known, edge, added.id), catalog, added.id);
     }
     if (options.from !== undefined) {
-      const to = firstFit(now, catalogue, known, options.from, added.id);
+      const to = firstFit(now, catalog, known, options.from, added.id);
       if (to !== null) now = connect(now, options.from, to);
     } else if (options.to !== undefined) {
-      const from = firstSource(now, catalogue, known, added.id, options.to);
+      const from = firstSource(now, catalog, known, added.id, options.to);
       if (from !== null) now = connect(now, from, options.to);
     } else if (options.at === undefined && beside !== undefined) {
       if (isStoreKind(kind)) {
-        const to = firstFit(now, catalogue, known, { node: added.id, port: "out" }, beside.id);
+        const to = firstFit(now, catalog, known, { node: added.id, port: "out" }, beside.id);
         if (to !== null) now = connect(now, { node: added.id, port: "out" }, to);
       } else {
-        const from = freeOutput(now, catalogue, beside);
-        const to = from === null ? null : firstFit(now, catalogue, known, from, added.id);
+        const from = freeOutput(now, catalog, beside);
+        const to = from === null ? null : firstFit(now, catalog, known, from, added.id);
         if (from !== null && to !== null) now = connect(now, from, to);
       }
     }

@@ -11,10 +11,10 @@ function aligned(how: Alignment, title: Phrase): Command {
     title: () => t(title),
     enabled: (context) => editable(context) && context.designer.selection.nodes.length > 1,
     run: ({ designer }) => {
-      const { catalogue, selection } = designer;
-      if (catalogue === null) return;
+      const { catalog, selection } = designer;
+      if (catalog === null) return;
       designer.change(t(title), (document) =>
-        moveNodes(document, align(document, catalogue, new Set(selection.nodes), how)),
+        moveNodes(document, align(document, catalog, new Set(selection.nodes), how)),
       );
     },
   };
@@ -27,10 +27,10 @@ function distributed(axis: "x" | "y", title: Phrase): Command {
     title: () => t(title),
     enabled: (context) => editable(context) && context.designer.selection.nodes.length > 2,
     run: ({ designer }) => {
-      const { catalogue, selection } = designer;
-      if (catalogue === null) return;
+      const { catalog, selection } = designer;
+      if (catalog === null) return;
       designer.change(t(title), (document) =>
-        moveNodes(document, distribute(document, catalogue, new Set(selection.nodes), axis)),
+        moveNodes(document, distribute(document, catalog, new Set(selection.nodes), axis)),
       );
     },
   };

@@ -23,13 +23,13 @@ export const autoLayout: Command = {
   shortcuts: ["Shift+L"],
   enabled: (context) => editable(context) && context.designer.document.nodes.length > 0,
   run: async ({ canvas, designer }) => {
-    const { catalogue, document, selection } = designer;
-    if (catalogue === null) return;
+    const { catalog, document, selection } = designer;
+    if (catalog === null) return;
     const some = selection.nodes.length > 1;
     const chosen = new Set(some ? selection.nodes : document.nodes.map((node) => node.id));
     // Wires that show their types need room for them.
     const gap = useView.getState().edgeTypes ? 104 : 48;
-    const positions = await layout(await loadElk(), document, catalogue, chosen, gap);
+    const positions = await layout(await loadElk(), document, catalog, chosen, gap);
     await canvas?.glide(positions);
     designer.change(t("Arrange automatically"), (now) => moveNodes(now, positions));
     if (!some) requestAnimationFrame(() => canvas?.fit());

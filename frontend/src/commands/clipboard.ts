@@ -14,12 +14,12 @@ export function copiedText(): string | null {
 
 /** Adds the nodes in a text, their middle where the pointer is; false if the text holds none. */
 export function pasteText(text: string): boolean {
-  const { catalogue, change, document, readOnly } = useDesigner.getState();
+  const { catalog, change, document, readOnly } = useDesigner.getState();
   const fragment = readFragment(text);
-  if (fragment === null || catalogue === null || readOnly) return false;
+  if (fragment === null || catalog === null || readOnly) return false;
   const api = canvas();
   const at = api?.pointer() ?? api?.centre() ?? null;
-  const copy = paste(document, catalogue, fragment, at);
+  const copy = paste(document, catalog, fragment, at);
   change(t("Paste {n} {n|node|nodes}", { n: copy.ids.length }), () => copy.document, {
     select: { nodes: copy.ids, edges: [] },
   });

@@ -3,7 +3,7 @@ import { useDesigner } from "../designer/store";
 import { setLabel, setParam } from "../graph/changes";
 import { findNode, paramsOf } from "../graph/document";
 import { copiedText, pasteText, removeCopied } from "./clipboard";
-import { CATALOGUE, type Editor, editor } from "./kit";
+import { CATALOG, type Editor, editor } from "./kit";
 import { allCommands } from "./registry";
 import { dispatch, pressed } from "./shortcuts";
 
@@ -98,12 +98,12 @@ describe("undo", () => {
     edit.drop("filter");
     const { change, endGesture } = useDesigner.getState();
     for (const text of ["v", "va", "val"]) {
-      change("Predicate", (now) => setParam(now, CATALOGUE, "filter", "predicate", text), {
+      change("Predicate", (now) => setParam(now, CATALOG, "filter", "predicate", text), {
         gesture: "param filter predicate",
       });
     }
     endGesture();
-    change("Predicate", (now) => setParam(now, CATALOGUE, "filter", "predicate", "value"), {
+    change("Predicate", (now) => setParam(now, CATALOG, "filter", "predicate", "value"), {
       gesture: "param filter predicate",
     });
     await edit.undo();
@@ -118,15 +118,13 @@ describe("undo", () => {
     edit.drop("filter");
     const { document, topologyId } = useDesigner.getState();
     window.dispatchEvent(new Event("pagehide"));
-    useDesigner.getState().open({ topologyId: topologyId ?? 0, document, catalogue: CATALOGUE });
+    useDesigner.getState().open({ topologyId: topologyId ?? 0, document, catalog: CATALOG });
     expect(useDesigner.getState().history.past).toHaveLength(1);
     await edit.undo();
     expect(edit.document().nodes).toHaveLength(0);
     const other = setLabel(document, "filter", "Changed elsewhere");
     window.dispatchEvent(new Event("pagehide"));
-    useDesigner
-      .getState()
-      .open({ topologyId: topologyId ?? 0, document: other, catalogue: CATALOGUE });
+    useDesigner.getState().open({ topologyId: topologyId ?? 0, document: other, catalog: CATALOG });
     expect(useDesigner.getState().history.past).toHaveLength(0);
   });
 

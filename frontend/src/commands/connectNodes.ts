@@ -1,6 +1,6 @@
 import { knownRoles } from "../designer/derived";
 import type { DesignerState } from "../designer/store";
-import { portsOf } from "../graph/catalogue";
+import { portsOf } from "../graph/catalog";
 import { connect } from "../graph/changes";
 import { firstFit } from "../graph/connect";
 import { findNode } from "../graph/document";
@@ -9,9 +9,9 @@ import { type Command, editable } from "./command";
 
 /** The wire between two selected nodes, first to second or, if that does not fit, back. */
 function wire(designer: DesignerState) {
-  const { catalogue, document, selection } = designer;
+  const { catalog, document, selection } = designer;
   const [first, second] = selection.nodes;
-  if (catalogue === null || first === undefined || second === undefined) return null;
+  if (catalog === null || first === undefined || second === undefined) return null;
   if (selection.nodes.length !== 2) return null;
   for (const [source, target] of [
     [first, second],
@@ -19,10 +19,10 @@ function wire(designer: DesignerState) {
   ] as const) {
     const node = findNode(document, source);
     if (node === undefined) continue;
-    for (const port of portsOf(catalogue, node)) {
+    for (const port of portsOf(catalog, node)) {
       if (port.side !== "output") continue;
       const from = { node: source, port: port.name };
-      const to = firstFit(document, catalogue, knownRoles(designer), from, target);
+      const to = firstFit(document, catalog, knownRoles(designer), from, target);
       if (to !== null) return { from, to };
     }
   }

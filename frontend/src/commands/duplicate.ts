@@ -9,9 +9,9 @@ export const duplicate: Command = {
   shortcuts: ["Mod+D"],
   enabled: (context) => editable(context) && hasNodes(context),
   run: ({ designer }) => {
-    const { catalogue, document, selection } = designer;
-    if (catalogue === null) return;
-    const copy = paste(document, catalogue, cut(document, new Set(selection.nodes)), null);
+    const { catalog, document, selection } = designer;
+    if (catalog === null) return;
+    const copy = paste(document, catalog, cut(document, new Set(selection.nodes)), null);
     designer.change(
       t("Duplicate {n} {n|node|nodes}", { n: copy.ids.length }),
       () => copy.document,

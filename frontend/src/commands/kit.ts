@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { CompileResult, Diagnostic } from "../api/types";
 import { knownRoles } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import type { Catalogue } from "../graph/catalogue";
+import type { Catalog } from "../graph/catalog";
 import { connect as connectTo } from "../graph/changes";
 import { type Refusal, refusal } from "../graph/connect";
 import { edgeId, emptyDocument, findNode, type TopologyDocument } from "../graph/document";
@@ -13,8 +13,8 @@ import { type AddOptions, addKind } from "./addNode";
 import { canRun, commandContext } from "./command";
 import { commandById } from "./registry";
 
-/** The catalogue that the compiler generates: tests see the kinds that people see. */
-export const CATALOGUE: Catalogue = JSON.parse(
+/** The catalog that the compiler generates: tests see the kinds that people see. */
+export const CATALOG: Catalog = JSON.parse(
   readFileSync(
     join(import.meta.dirname, "../../../compiler/millrace_compiler/catalog.json"),
     "utf8",
@@ -48,7 +48,7 @@ function address(text: string, usual: string) {
 /** Opens a document, an empty one if none is given, in a topology of its own. */
 export function editor(document: TopologyDocument = emptyDocument("test")): Editor {
   topology += 1;
-  useDesigner.getState().open({ topologyId: topology, document, catalogue: CATALOGUE });
+  useDesigner.getState().open({ topologyId: topology, document, catalog: CATALOG });
   const state = () => useDesigner.getState();
   const run = async (id: string) => {
     const command = commandById(id);
@@ -68,7 +68,7 @@ export function editor(document: TopologyDocument = emptyDocument("test")): Edit
     connect: (from, to) => {
       const source = address(from, "out");
       const target = address(to, "in");
-      const why = refusal(state().document, CATALOGUE, knownRoles(state()), source, target);
+      const why = refusal(state().document, CATALOG, knownRoles(state()), source, target);
       if (why === null) state().change("Connect", (now) => connectTo(now, source, target));
       return why;
     },

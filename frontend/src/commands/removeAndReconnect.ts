@@ -10,11 +10,11 @@ export const removeAndReconnect: Command = {
   shortcuts: ["Shift+Delete", "Shift+Backspace"],
   enabled: (context) => editable(context) && hasNodes(context),
   run: ({ designer }) => {
-    const { catalogue, selection } = designer;
-    if (catalogue === null) return;
+    const { catalog, selection } = designer;
+    if (catalog === null) return;
     designer.change(
       t("Delete {n} {n|node|nodes}", { n: selection.nodes.length }),
-      (document) => without(document, catalogue, knownRoles(designer), new Set(selection.nodes)),
+      (document) => without(document, catalog, knownRoles(designer), new Set(selection.nodes)),
       { select: { nodes: [], edges: [] } },
     );
   },

@@ -11,12 +11,12 @@ function walk(direction: Direction, title: Phrase, key: string): Command {
     shortcuts: [key],
     enabled: ({ designer }) => designer.document.nodes.length > 0,
     run: ({ canvas, designer }) => {
-      if (designer.catalogue === null) return;
+      if (designer.catalog === null) return;
       const from = designer.selection.nodes.at(-1);
       const to =
         from === undefined
           ? designer.document.nodes[0]?.id
-          : neighbor(designer.document, designer.catalogue, from, direction);
+          : neighbor(designer.document, designer.catalog, from, direction);
       if (to === null || to === undefined) return;
       designer.select({ nodes: [to] });
       canvas?.reveal(to);

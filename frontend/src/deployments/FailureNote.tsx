@@ -4,7 +4,7 @@ import { Suspense, useState } from "react";
 import { Link } from "react-router";
 import type { Failure } from "../api/types";
 import { useDesigner } from "../designer/store";
-import { type Catalogue, kindOf } from "../graph/catalogue";
+import { type Catalog, kindOf } from "../graph/catalog";
 import { type DocumentNode, findNode, labelOf } from "../graph/document";
 import { recordLink, recordText } from "../runtime/record";
 import { Note } from "../ui";
@@ -18,7 +18,7 @@ const FailureActions = later(async () => (await import("./FailureActions")).Fail
 /** What failed, at which node, because of which record; with the way there. */
 export function FailureNote({ failure }: { failure: Failure }) {
   const document = useDesigner((state) => state.document);
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const goTo = useDesigner((state) => state.goTo);
   const [all, setAll] = useState(false);
   const node = failure.node === null ? undefined : findNode(document, failure.node);
@@ -36,7 +36,7 @@ export function FailureNote({ failure }: { failure: Failure }) {
                 ? t("At {node}", { node: labelOf(node) })
                 : t("At {node}, {parameter}", {
                     node: labelOf(node),
-                    parameter: titleOf(catalogue, node, failure.parameter),
+                    parameter: titleOf(catalog, node, failure.parameter),
                   })}
             </strong>
           )}
@@ -82,7 +82,7 @@ export function FailureNote({ failure }: { failure: Failure }) {
 }
 
 /** A parameter as its form calls it. */
-function titleOf(catalogue: Catalogue | null, node: DocumentNode, parameter: string): string {
-  const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
+function titleOf(catalog: Catalog | null, node: DocumentNode, parameter: string): string {
+  const kind = catalog === null ? undefined : kindOf(catalog, node.kind);
   return kind?.parameters.find((each) => each.name === parameter)?.title ?? parameter;
 }

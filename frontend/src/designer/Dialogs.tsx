@@ -4,7 +4,7 @@ import { addKind } from "../commands/addNode";
 import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
 import { openDialog, useDialogs } from "../commands/dialogs";
 import { allCommands } from "../commands/registry";
-import { kindOf, portsOf } from "../graph/catalogue";
+import { kindOf, portsOf } from "../graph/catalog";
 import { connect } from "../graph/changes";
 import { refusal } from "../graph/connect";
 import { labelOf } from "../graph/document";
@@ -129,26 +129,26 @@ function findCommands(query: string): Choice[] {
       run: () => void command.run(commandContext()),
     }))
     .sort((a, b) => Number(a.disabled) - Number(b.disabled));
-  const { catalogue } = context.designer;
-  if (query.trim() === "" || catalogue === null) return commands;
+  const { catalog } = context.designer;
+  if (query.trim() === "" || catalog === null) return commands;
   const kinds = context.designer.readOnly
     ? []
-    : searchKinds(catalogue, query)
+    : searchKinds(catalog, query)
         .slice(0, 8)
         .map((kind) => ({
           id: `add ${kind.kind}`,
           title: t("Add {title}", { title: kind.title }),
           note: kind.description,
           icon: kind.icon,
-          hue: hueOf(catalogue, kind.kind),
+          hue: hueOf(catalog, kind.kind),
           run: () => void addKind(kind.kind),
         }));
   return [...findNodes(query).slice(0, 8), ...commands, ...kinds];
 }
 
 function findNodes(query: string): Choice[] {
-  const { catalogue, document, goTo } = useDesigner.getState();
-  if (catalogue === null) return [];
+  const { catalog, document, goTo } = useDesigner.getState();
+  if (catalog === null) return [];
   const hits =
     query.trim() === ""
       ? document.nodes.map((node) => ({ node, where: "label", text: labelOf(node) }))
@@ -158,12 +158,12 @@ function findNodes(query: string): Choice[] {
     title: labelOf(node),
     note:
       where === "label"
-        ? (kindOf(catalogue, node.kind)?.title ?? node.kind)
+        ? (kindOf(catalog, node.kind)?.title ?? node.kind)
         : where === "id"
           ? node.id
           : `${where}: ${text}`,
-    icon: kindOf(catalogue, node.kind)?.icon,
-    hue: hueOf(catalogue, node.kind),
+    icon: kindOf(catalog, node.kind)?.icon,
+    hue: hueOf(catalog, node.kind),
     run: () => goTo(node.id),
   }));
 }
@@ -171,18 +171,18 @@ function findNodes(query: string): Choice[] {
 /** Every input that the selected node could feed, from each of its outputs. */
 function findTargets(query: string): Choice[] {
   const state = useDesigner.getState();
-  const { catalogue, document, selection } = state;
+  const { catalog, document, selection } = state;
   const source = document.nodes.find((node) => node.id === selection.nodes[0]);
-  if (catalogue === null || source === undefined) return [];
-  const outputs = portsOf(catalogue, source).filter((port) => port.side === "output");
+  if (catalog === null || source === undefined) return [];
+  const outputs = portsOf(catalog, source).filter((port) => port.side === "output");
   return document.nodes.flatMap((node) =>
-    portsOf(catalogue, node)
+    portsOf(catalog, node)
       .filter((port) => port.side !== "output")
       .flatMap((port) =>
         outputs.flatMap((output): Choice[] => {
           const from = { node: source.id, port: output.name };
           const to = { node: node.id, port: port.name };
-          if (refusal(document, catalogue, knownRoles(state), from, to) !== null) return [];
+          if (refusal(document, catalog, knownRoles(state), from, to) !== null) return [];
           const title = outputs.length === 1 ? labelOf(node) : `${output.name} → ${labelOf(node)}`;
           if (!matches(`${title} ${port.name}`, query)) return [];
           return [
@@ -190,8 +190,8 @@ function findTargets(query: string): Choice[] {
               id: `${output.name} ${node.id} ${port.name}`,
               title,
               note: port.name,
-              icon: kindOf(catalogue, node.kind)?.icon,
-              hue: hueOf(catalogue, node.kind),
+              icon: kindOf(catalog, node.kind)?.icon,
+              hue: hueOf(catalog, node.kind),
               run: () => state.change(t("Connect"), (now) => connect(now, from, to)),
             },
           ];

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { useMemo, useState } from "react";
 import { areasOf } from "../graph/areas";
-import { kindOf } from "../graph/catalogue";
+import { kindOf } from "../graph/catalog";
 import { type DocumentNode, isStoreKind, labelOf } from "../graph/document";
 import { inOrder } from "../graph/order";
 import { searchNodes } from "../graph/search";
@@ -13,26 +13,26 @@ import { hueOf } from "./derived";
 import { useDesigner, useDiagnosticsOf } from "./store";
 
 function Row({ node }: { node: DocumentNode }) {
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const selected = useDesigner((state) => state.selection.nodes.includes(node.id));
   const lit = useDesigner((state) => state.hovered === node.id);
   const diagnostics = useDiagnosticsOf(node.id);
   const errors = diagnostics.filter((each) => each.severity === "error").length;
-  if (catalogue === null) return null;
+  if (catalog === null) return null;
   return (
     <button
       type="button"
       className="outline-row"
       data-selected={selected || undefined}
       data-lit={lit || undefined}
-      data-hue={hueOf(catalogue, node.kind)}
+      data-hue={hueOf(catalog, node.kind)}
       onClick={() => useDesigner.getState().goTo(node.id)}
       onPointerEnter={() => useDesigner.getState().setHovered(node.id)}
       onPointerLeave={() => useDesigner.getState().setHovered(null)}
     >
-      <KindIcon name={kindOf(catalogue, node.kind)?.icon} size={15} className="kind-icon" />
+      <KindIcon name={kindOf(catalog, node.kind)?.icon} size={15} className="kind-icon" />
       <span className="m-cut">{labelOf(node)}</span>
-      <small className="m-cut">{kindOf(catalogue, node.kind)?.title ?? node.kind}</small>
+      <small className="m-cut">{kindOf(catalog, node.kind)?.title ?? node.kind}</small>
       {diagnostics.length > 0 ? (
         <i className="outline-badge m-figures" data-severity={errors > 0 ? "error" : "warning"}>
           {errors > 0 ? errors : diagnostics.length}

@@ -1,7 +1,7 @@
 /** What follows from the state of the designer, worked out once per change and shared by all views. */
 
 import type { CompileResult, Plan } from "../api/types";
-import { type Catalogue, kindOf, portsOf, type Role } from "../graph/catalogue";
+import { type Catalog, kindOf, portsOf, type Role } from "../graph/catalog";
 import { isStoreKind, sourcePort, type TopologyDocument, targetPort } from "../graph/document";
 import { type KnownRoles, roleOfOutput } from "../graph/roles";
 import { shareEntries } from "./share";
@@ -14,17 +14,17 @@ const NO_ROLES: PortRoles = {};
 
 function work(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
 ): Record<string, PortRoles> {
   const roles: Record<string, Record<string, Role>> = {};
   for (const node of document.nodes) {
     const mine: Record<string, Role> = {};
-    for (const port of portsOf(catalogue, node)) {
+    for (const port of portsOf(catalog, node)) {
       if (port.side === "output") {
         const role = isStoreKind(node.kind)
           ? "store"
-          : roleOfOutput(document, catalogue, node, port.name, known);
+          : roleOfOutput(document, catalog, node, port.name, known);
         mine[`output/${port.name}`] = role === null || role === "same" ? "stream" : role;
       } else {
         mine[`${port.side}/${port.name}`] =
@@ -44,24 +44,24 @@ function work(
 
 let last: {
   document: TopologyDocument;
-  catalogue: Catalogue;
+  catalog: Catalog;
   result: CompileResult | null;
   roles: Readonly<Record<string, PortRoles>>;
 } | null = null;
 
 function rolesOf(state: DesignerState): Readonly<Record<string, PortRoles>> {
-  const { document, catalogue, result } = state;
-  if (catalogue === null) return {};
+  const { document, catalog, result } = state;
+  if (catalog === null) return {};
   if (
     last !== null &&
     last.document === document &&
-    last.catalogue === catalogue &&
+    last.catalog === catalog &&
     last.result === result
   ) {
     return last.roles;
   }
-  const roles = shareEntries(last?.roles, work(document, catalogue, result?.ports ?? {}));
-  last = { document, catalogue, result, roles };
+  const roles = shareEntries(last?.roles, work(document, catalog, result?.ports ?? {}));
+  last = { document, catalog, result, roles };
   return roles;
 }
 
@@ -104,8 +104,8 @@ export function isShuffle(state: DesignerState, index: number): boolean {
 }
 
 /** Families of kinds by hue: a source that gives a table has the hue of tables. */
-export function hueOf(catalogue: Catalogue, kind: string): string {
-  const entry = kindOf(catalogue, kind);
+export function hueOf(catalog: Catalog, kind: string): string {
+  const entry = kindOf(catalog, kind);
   if (entry === undefined) return "stateless";
   const family = entry.family.replace(/([^s])s$/, "$1");
   if (family === "source" && entry.outputs.some((output) => output.role.includes("table"))) {

@@ -1,10 +1,10 @@
-/** The catalogue in the language of the page; texts without a translation stay in English. */
+/** The catalog in the language of the page; texts without a translation stay in English. */
 
-import type { Catalogue, Kind, Parameter } from "../graph/catalogue";
-import { catalogueText, language } from "../ui/i18n";
+import type { Catalog, Kind, Parameter } from "../graph/catalog";
+import { catalogText, language } from "../ui/i18n";
 
 function word(english: string): string {
-  return catalogueText(english) ?? english;
+  return catalogText(english) ?? english;
 }
 
 function titled<T extends { readonly title: string }>(entry: T): T {
@@ -13,7 +13,7 @@ function titled<T extends { readonly title: string }>(entry: T): T {
 
 /** One choice of a parameter: `window_close` as `Window close`. */
 export function choiceTitle(choice: string): string {
-  const translated = catalogueText(choice);
+  const translated = catalogText(choice);
   if (translated !== undefined) return translated;
   const text = choice.replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -30,13 +30,13 @@ function kind(entry: Kind): Kind {
   };
 }
 
-export function localize(catalogue: Catalogue): Catalogue {
-  if (language() === "en") return catalogue;
+export function localize(catalog: Catalog): Catalog {
+  if (language() === "en") return catalog;
   return {
-    ...catalogue,
-    families: catalogue.families.map(titled),
-    kinds: catalogue.kinds.map(kind),
-    formats: catalogue.formats.map(titled),
-    settings: catalogue.settings.map(titled),
+    ...catalog,
+    families: catalog.families.map(titled),
+    kinds: catalog.kinds.map(kind),
+    formats: catalog.formats.map(titled),
+    settings: catalog.settings.map(titled),
   };
 }

@@ -7,7 +7,7 @@
 
 import { create } from "zustand";
 import type { CompileResult, Diagnostic } from "../api/types";
-import type { Catalogue } from "../graph/catalogue";
+import type { Catalog } from "../graph/catalog";
 import { emptyDocument, findNode, type TopologyDocument } from "../graph/document";
 import {
   EMPTY_HISTORY,
@@ -63,7 +63,7 @@ export interface DesignerState {
   readonly document: TopologyDocument;
   /** Grows with every change of the document, undo and redo included. */
   readonly revision: number;
-  readonly catalogue: Catalogue | null;
+  readonly catalog: Catalog | null;
   readonly readOnly: boolean;
   readonly selection: Selection;
   readonly layer: Layer;
@@ -82,12 +82,12 @@ export interface DesignerState {
   open(place: {
     topologyId: number;
     document: TopologyDocument;
-    catalogue: Catalogue;
+    catalog: Catalog;
     readOnly?: boolean;
   }): void;
   close(): void;
-  /** Shows the catalogue in the language of the page. */
-  setCatalogue(catalogue: Catalogue): void;
+  /** Shows the catalog in the language of the page. */
+  setCatalog(catalog: Catalog): void;
   setReadOnly(readOnly: boolean): void;
   change(
     label: string,
@@ -197,7 +197,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     topologyId: null,
     document: emptyDocument(""),
     revision: 0,
-    catalogue: null,
+    catalog: null,
     readOnly: false,
     selection: NOTHING_SELECTED,
     layer: "design",
@@ -209,12 +209,12 @@ export const useDesigner = create<DesignerState>()((set, get) => {
     hovered: null,
     viewport: null,
 
-    open: ({ topologyId, document, catalogue, readOnly = get().readOnly }) => {
+    open: ({ topologyId, document, catalog, readOnly = get().readOnly }) => {
       saveHistoryNow();
       set({
         topologyId,
         document,
-        catalogue: localize(catalogue),
+        catalog: localize(catalog),
         readOnly,
         revision: get().revision + 1,
         selection: NOTHING_SELECTED,
@@ -234,7 +234,7 @@ export const useDesigner = create<DesignerState>()((set, get) => {
       set({ topologyId: null, result: null, nodeDiagnostics: {}, focusRequest: null });
     },
 
-    setCatalogue: (catalogue) => set({ catalogue: localize(catalogue) }),
+    setCatalog: (catalog) => set({ catalog: localize(catalog) }),
     setReadOnly: (readOnly) => set({ readOnly }),
 
     change: (label, how, options = {}) => {

@@ -1,6 +1,6 @@
 /** Every change of a document, as a function from the old one to the new one. */
 
-import { type Catalogue, kindOf, portsOf, startingParams } from "./catalogue";
+import { type Catalog, kindOf, portsOf, startingParams } from "./catalog";
 import { firstFit, firstSource, type PortAddress } from "./connect";
 import {
   type DocumentEdge,
@@ -59,11 +59,11 @@ function freshStoreName(document: TopologyDocument, preferred: string): string {
 /** Adds a node of a kind with the parameters it starts with. */
 export function addNode(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   kind: string,
   position: Position,
 ): { document: TopologyDocument; id: string } {
-  const entry = kindOf(catalogue, kind);
+  const entry = kindOf(catalog, kind);
   const id = freshId(ids(document), idWords(kind));
   const params: Record<string, Json> = entry === undefined ? {} : startingParams(entry);
   if (kind.startsWith("store.")) params.name = freshStoreName(document, id);
@@ -128,7 +128,7 @@ export function removeNodes(
  */
 export function removeAndReconnect(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   nodes: ReadonlySet<string>,
 ): TopologyDocument {
@@ -136,7 +136,7 @@ export function removeAndReconnect(
   for (const id of nodes) {
     const node = findNode(now, id);
     if (node === undefined) continue;
-    const main = portsOf(catalogue, node).find((port) => port.side === "input")?.name;
+    const main = portsOf(catalog, node).find((port) => port.side === "input")?.name;
     const before = now.edges.filter((edge) => edge.target === id && targetPort(edge) === main);
     const after = now.edges.filter((edge) => edge.source === id);
     now = removeNodes(now, new Set([id]));
@@ -144,7 +144,7 @@ export function removeAndReconnect(
       for (const feeding of before) {
         const from = { node: feeding.source, port: sourcePort(feeding) };
         const preferred = { node: out.target, port: targetPort(out) };
-        const to = firstFitOf(now, catalogue, known, from, preferred);
+        const to = firstFitOf(now, catalog, known, from, preferred);
         if (to !== null) now = connect(now, from, to);
       }
     }
@@ -154,12 +154,12 @@ export function removeAndReconnect(
 
 function firstFitOf(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   from: PortAddress,
   preferred: PortAddress,
 ): PortAddress | null {
-  const fit = firstSource(document, catalogue, known, from.node, preferred);
+  const fit = firstSource(document, catalog, known, from.node, preferred);
   return fit?.port === from.port ? preferred : null;
 }
 
@@ -169,7 +169,7 @@ function firstFitOf(
  */
 export function insertOnEdge(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   edge: DocumentEdge,
   node: string,
@@ -177,9 +177,9 @@ export function insertOnEdge(
   const without = removeEdges(document, new Set([edgeId(edge)]));
   const from = { node: edge.source, port: sourcePort(edge) };
   const to = { node: edge.target, port: targetPort(edge) };
-  const entry = firstFit(without, catalogue, known, from, node);
+  const entry = firstFit(without, catalog, known, from, node);
   if (entry === null) return document;
-  const exit = firstSource(connect(without, from, entry), catalogue, known, node, to);
+  const exit = firstSource(connect(without, from, entry), catalog, known, node, to);
   const first = makeEdge(from.node, from.port, entry.node, entry.port);
   const edges = document.edges.map((other) => (edgeId(other) === edgeId(edge) ? first : other));
   const joined = { ...document, edges };
@@ -195,20 +195,20 @@ const ROOM = GRID * 6;
  */
 export function makeRoom(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   id: string,
 ): TopologyDocument {
   const node = findNode(document, id);
   const feeding = document.edges.find((edge) => edge.target === id);
   const source = feeding === undefined ? undefined : findNode(document, feeding.source);
   if (node === undefined || source === undefined) return document;
-  const before = boxOf(catalogue, source);
-  const own = boxOf(catalogue, node);
+  const before = boxOf(catalog, source);
+  const own = boxOf(catalog, node);
   const next = document.edges
     .filter((edge) => edge.source === id)
     .map((edge) => findNode(document, edge.target))
     .filter((target) => target !== undefined)
-    .map((target) => boxOf(catalogue, target))
+    .map((target) => boxOf(catalog, target))
     // A wire that runs back to the left needs no room on the right.
     .filter((box) => box.x >= before.x + before.width);
   if (next.length === 0) return document;
@@ -224,7 +224,7 @@ export function makeRoom(
     }
     for (const moved of document.nodes) {
       if (!after.has(moved.id)) continue;
-      const place = boxOf(catalogue, moved);
+      const place = boxOf(catalog, moved);
       if (place.x >= free - ROOM) positions.set(moved.id, snap({ x: place.x + by, y: place.y }));
     }
   }
@@ -265,8 +265,8 @@ export function setDescription(document: TopologyDocument, id: string, descripti
   );
 }
 
-function outputNames(catalogue: Catalogue, node: DocumentNode, side: "input" | "output") {
-  return portsOf(catalogue, node)
+function outputNames(catalog: Catalog, node: DocumentNode, side: "input" | "output") {
+  return portsOf(catalog, node)
     .filter((port) => port.side === side)
     .map((port) => port.name);
 }
@@ -277,7 +277,7 @@ function outputNames(catalogue: Catalogue, node: DocumentNode, side: "input" | "
  */
 export function setParam(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   id: string,
   name: string,
   value: Json | undefined,
@@ -290,8 +290,8 @@ export function setParam(
   const changed = { ...node, params };
   let edges = document.edges;
   for (const side of ["output", "input"] as const) {
-    const before = outputNames(catalogue, node, side);
-    const after = outputNames(catalogue, changed, side);
+    const before = outputNames(catalog, node, side);
+    const after = outputNames(catalog, changed, side);
     if (before.join("\n") === after.join("\n")) continue;
     const renames = new Map<string, string>();
     if (before.length === after.length) {

@@ -1,6 +1,6 @@
 /** Parts of a document as JSON text, for copy and paste between topologies, tabs and editors. */
 
-import type { Catalogue } from "./catalogue";
+import type { Catalog } from "./catalog";
 import { freshId } from "./changes";
 import {
   type DocumentEdge,
@@ -50,7 +50,7 @@ export function readFragment(text: string): Fragment | null {
  */
 export function paste(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   fragment: Fragment,
   at: Position | null,
 ): { document: TopologyDocument; ids: string[] } {
@@ -58,7 +58,7 @@ export function paste(
   const names = new Set(
     document.nodes.map((node) => paramsOf(node).name).filter((name) => typeof name === "string"),
   );
-  const bounds = boundsOf(fragment.nodes.map((node) => boxOf(catalogue, node)));
+  const bounds = boundsOf(fragment.nodes.map((node) => boxOf(catalog, node)));
   const offset =
     at === null || bounds === null
       ? { x: 32, y: 32 }

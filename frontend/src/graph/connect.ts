@@ -1,6 +1,6 @@
 /** Whether a wire may go from one port to another, and if not, why not. */
 
-import { type Catalogue, kindOf, portsOf, type Role } from "./catalogue";
+import { type Catalog, kindOf, portsOf, type Role } from "./catalog";
 import {
   type DocumentEdge,
   edgeId,
@@ -53,7 +53,7 @@ export function accepts(needs: readonly Role[], found: Role): boolean {
  */
 export function refusal(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   from: PortAddress,
   to: PortAddress,
@@ -63,7 +63,7 @@ export function refusal(
   const source = findNode(document, from.node);
   const target = findNode(document, to.node);
   if (source === undefined || target === undefined) return { code: "not_an_input" };
-  const port = portsOf(catalogue, target).find(
+  const port = portsOf(catalog, target).find(
     (candidate) => candidate.side !== "output" && candidate.name === to.port,
   );
   if (port === undefined) return { code: "not_an_input" };
@@ -80,7 +80,7 @@ export function refusal(
   }
   if (isStoreKind(source.kind)) return { code: "store_only_below" };
 
-  const role = roleOfOutput(document, catalogue, source, from.port, known);
+  const role = roleOfOutput(document, catalog, source, from.port, known);
   if (role !== null && role !== "same" && port.roles.length > 0 && !accepts(port.roles, role)) {
     return { code: "role", found: role, needs: port.roles };
   }
@@ -93,17 +93,17 @@ export function refusal(
 /** The first port of `node` that a wire from `from` may end in; null if none. */
 export function firstFit(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   from: PortAddress,
   node: string,
 ): PortAddress | null {
   const target = findNode(document, node);
   if (target === undefined) return null;
-  for (const port of portsOf(catalogue, target)) {
+  for (const port of portsOf(catalog, target)) {
     if (port.side === "output") continue;
     const to = { node, port: port.name };
-    if (refusal(document, catalogue, known, from, to) === null) return to;
+    if (refusal(document, catalog, known, from, to) === null) return to;
   }
   return null;
 }
@@ -111,17 +111,17 @@ export function firstFit(
 /** The first port of `node` from which a wire may go to `to`; null if none. */
 export function firstSource(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   node: string,
   to: PortAddress,
 ): PortAddress | null {
   const source = findNode(document, node);
   if (source === undefined) return null;
-  for (const port of portsOf(catalogue, source)) {
+  for (const port of portsOf(catalog, source)) {
     if (port.side !== "output") continue;
     const from = { node, port: port.name };
-    if (refusal(document, catalogue, known, from, to) === null) return from;
+    if (refusal(document, catalog, known, from, to) === null) return from;
   }
   return null;
 }
@@ -129,16 +129,16 @@ export function firstSource(
 /** Whether a kind could be inserted into an edge: it has an input for what flows and an output. */
 export function fitsOnEdge(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   known: KnownRoles,
   kind: string,
   edge: DocumentEdge,
 ): boolean {
-  const entry = kindOf(catalogue, kind);
+  const entry = kindOf(catalog, kind);
   if (entry === undefined || isStoreKind(kind) || targetPort(edge) === "store") return false;
   const source = findNode(document, edge.source);
   if (source === undefined || entry.outputs.length === 0) return false;
-  const role = roleOfOutput(document, catalogue, source, sourcePort(edge), known);
+  const role = roleOfOutput(document, catalog, source, sourcePort(edge), known);
   return entry.inputs.some(
     (input) => role === null || input.roles.length === 0 || accepts(input.roles, role),
   );

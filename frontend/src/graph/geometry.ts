@@ -1,6 +1,6 @@
 /** Sizes of what is drawn, known before it is drawn: layout, areas and hit tests need them too. */
 
-import { type Catalogue, type NodePort, portsOf } from "./catalogue";
+import { type Catalog, type NodePort, portsOf } from "./catalog";
 import {
   type DocumentNode,
   isStoreKind,
@@ -36,9 +36,9 @@ export function sizeOfPorts(ports: readonly NodePort[]): Size {
   return { width: NODE_WIDTH, height };
 }
 
-export function sizeOf(catalogue: Catalogue, node: DocumentNode): Size {
+export function sizeOf(catalog: Catalog, node: DocumentNode): Size {
   if (isStoreKind(node.kind)) return { width: STORE_WIDTH, height: STORE_HEIGHT };
-  return sizeOfPorts(portsOf(catalogue, node));
+  return sizeOfPorts(portsOf(catalog, node));
 }
 
 /** Distance of a port from the top of its node. */
@@ -51,8 +51,8 @@ export function snap(position: Position): Position {
   return { x: Math.round(position.x / GRID) * GRID, y: Math.round(position.y / GRID) * GRID };
 }
 
-export function boxOf(catalogue: Catalogue, node: DocumentNode): Box {
-  return { ...positionOf(node), ...sizeOf(catalogue, node) };
+export function boxOf(catalog: Catalog, node: DocumentNode): Box {
+  return { ...positionOf(node), ...sizeOf(catalog, node) };
 }
 
 /** The smallest box around boxes; null around none. */
@@ -77,11 +77,11 @@ function overlap(one: Box, other: Box, margin: number): boolean {
 /** The first free place at or below the preferred one, so that a new node covers no other. */
 export function freePlace(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   preferred: Position,
   size: Size,
 ): Position {
-  const taken = document.nodes.map((node) => boxOf(catalogue, node));
+  const taken = document.nodes.map((node) => boxOf(catalog, node));
   const place = { ...snap(preferred) };
   for (let tries = 0; tries < 200; tries += 1) {
     const box = { ...place, ...size };
@@ -94,18 +94,18 @@ export function freePlace(
 /** Where a new node goes that follows another one: to its right; a store below it. */
 export function placeBeside(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   beside: DocumentNode,
   kind: string,
 ): Position {
-  const box = boxOf(catalogue, beside);
+  const box = boxOf(catalog, beside);
   if (isStoreKind(kind)) {
     const preferred = {
       x: box.x + (box.width - STORE_WIDTH) / 2,
       y: box.y + box.height + STORE_DROP,
     };
-    return freePlace(document, catalogue, preferred, { width: STORE_WIDTH, height: STORE_HEIGHT });
+    return freePlace(document, catalog, preferred, { width: STORE_WIDTH, height: STORE_HEIGHT });
   }
   const preferred = { x: box.x + box.width + GRID * 8, y: box.y };
-  return freePlace(document, catalogue, preferred, { width: NODE_WIDTH, height: NODE_HEIGHT });
+  return freePlace(document, catalog, preferred, { width: NODE_WIDTH, height: NODE_HEIGHT });
 }

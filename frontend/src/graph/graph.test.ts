@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { iconExists, iconNames } from "../../kindIcons.ts";
-import { CATALOGUE } from "../commands/kit";
+import { CATALOG } from "../commands/kit";
 import { areasOf } from "./areas";
-import { isAsked, portsOf, startingParams } from "./catalogue";
+import { isAsked, portsOf, startingParams } from "./catalog";
 import {
   connect,
   insertOnEdge,
@@ -140,7 +140,7 @@ describe("ports", () => {
       ],
       default_port: "rest",
     });
-    const names = portsOf(CATALOGUE, split)
+    const names = portsOf(CATALOG, split)
       .filter((port) => port.side === "output")
       .map((port) => port.name);
     expect(names).toEqual(["big", "small", "rest"]);
@@ -161,20 +161,18 @@ describe("ports", () => {
       ["s.big", "one"],
       ["s.small", "two"],
     );
-    const renamed = setParam(document, CATALOGUE, "s", "branches", [
+    const renamed = setParam(document, CATALOG, "s", "branches", [
       { port: "huge", predicate: "a" },
       { port: "small", predicate: "b" },
     ]);
     expect(renamed.edges.map(edgeId)).toEqual(["s.huge>one.in", "s.small>two.in"]);
-    const fewer = setParam(document, CATALOGUE, "s", "branches", [
-      { port: "small", predicate: "b" },
-    ]);
+    const fewer = setParam(document, CATALOG, "s", "branches", [{ port: "small", predicate: "b" }]);
     expect(fewer.edges.map(edgeId)).toEqual(["s.small>two.in"]);
   });
 
   test("ports sit on the grid, whatever their number", () => {
     for (const count of [1, 2, 3, 4, 5]) {
-      const size = sizeOf(CATALOGUE, {
+      const size = sizeOf(CATALOG, {
         id: "s",
         kind: "split",
         params: {
@@ -187,16 +185,16 @@ describe("ports", () => {
     }
   });
 
-  test("every kind of the catalogue has ports, an icon that exists and a place to start from", () => {
-    for (const kind of CATALOGUE.kinds) {
+  test("every kind of the catalog has ports, an icon that exists and a place to start from", () => {
+    for (const kind of CATALOG.kinds) {
       const params = startingParams(kind);
-      const ports = portsOf(CATALOGUE, { id: "a", kind: kind.kind, params });
+      const ports = portsOf(CATALOG, { id: "a", kind: kind.kind, params });
       if (!kind.kind.startsWith("store.") && kind.inputs.every((input) => input.dynamic === null)) {
         expect(ports.length, kind.kind).toBeGreaterThan(0);
       }
-      expect(CATALOGUE.families.some((family) => family.id === kind.family)).toBe(true);
+      expect(CATALOG.families.some((family) => family.id === kind.family)).toBe(true);
     }
-    expect(iconNames(CATALOGUE).filter((name) => !iconExists(name))).toEqual([]);
+    expect(iconNames(CATALOG).filter((name) => !iconExists(name))).toEqual([]);
   });
 });
 
@@ -214,7 +212,7 @@ describe("wires", () => {
     const [a = "", ap = "out"] = from.split(".");
     const [b = "", bp = "in"] = to.split(".");
     return (
-      refusal(document, CATALOGUE, {}, { node: a, port: ap }, { node: b, port: bp })?.code ?? null
+      refusal(document, CATALOG, {}, { node: a, port: ap }, { node: b, port: bp })?.code ?? null
     );
   };
 
@@ -229,7 +227,7 @@ describe("wires", () => {
   test("a filter gives what it is given", () => {
     const document = design(base, ["table", "f"]);
     const filter = findNode(document, "f");
-    expect(filter && roleOfOutput(document, CATALOGUE, filter, "out")).toBe("table");
+    expect(filter && roleOfOutput(document, CATALOG, filter, "out")).toBe("table");
     expect(why(document, "f", "join.right")).toBeNull();
     expect(why(document, "f", "join.left")).toBe("role");
   });
@@ -240,7 +238,7 @@ describe("wires", () => {
     expect(
       refusal(
         document,
-        CATALOGUE,
+        CATALOG,
         known,
         { node: "in", port: "out" },
         { node: "join", port: "right" },
@@ -270,11 +268,11 @@ describe("wires", () => {
 
   test("a wire let go over a node takes its first port that fits", () => {
     const document = design(base);
-    expect(firstFit(document, CATALOGUE, {}, { node: "table", port: "out" }, "join")).toEqual({
+    expect(firstFit(document, CATALOG, {}, { node: "table", port: "out" }, "join")).toEqual({
       node: "join",
       port: "right",
     });
-    expect(firstFit(document, CATALOGUE, {}, { node: "out", port: "out" }, "in")).toBeNull();
+    expect(firstFit(document, CATALOG, {}, { node: "out", port: "out" }, "in")).toBeNull();
   });
 
   test("the order of children can be changed and survives an insertion", () => {
@@ -282,14 +280,13 @@ describe("wires", () => {
     const swapped = moveChild(document, "in.out>out.in", -1);
     expect(swapped.edges.map(edgeId)).toEqual(["in.out>out.in", "in.out>f.in"]);
     const edge = document.edges[0];
-    const inserted =
-      edge === undefined ? document : insertOnEdge(document, CATALOGUE, {}, edge, "n");
+    const inserted = edge === undefined ? document : insertOnEdge(document, CATALOG, {}, edge, "n");
     expect(inserted.edges.map(edgeId)[0]).toBe("in.out>n.in");
   });
 
   test("deleting a join passes its left side on, not its right", () => {
     const document = design(base, ["in", "join.left"], ["table", "join.right"], ["join", "out"]);
-    const left = removeAndReconnect(document, CATALOGUE, {}, new Set(["join"]));
+    const left = removeAndReconnect(document, CATALOG, {}, new Set(["join"]));
     expect(left.edges.map(edgeId)).toEqual(["in.out>out.in"]);
   });
 
@@ -329,7 +326,7 @@ describe("history", () => {
 
 describe("search", () => {
   const first = (query: string) =>
-    searchKinds(CATALOGUE, query)
+    searchKinds(CATALOG, query)
       .slice(0, 4)
       .map((kind) => kind.kind);
 
@@ -404,7 +401,7 @@ describe("layout", () => {
       ["s", "n.store"],
     );
     const all = new Set(document.nodes.map((each) => each.id));
-    const places = await layout(new Elk(), document, CATALOGUE, all);
+    const places = await layout(new Elk(), document, CATALOG, all);
     const at = (id: string) => places.get(id) ?? { x: Number.NaN, y: Number.NaN };
     expect(at("in").x).toBeLessThan(at("j").x);
     expect(at("s").y).toBeGreaterThan(at("n").y + 56);
@@ -422,10 +419,10 @@ describe("layout", () => {
       node("c", "filter", {}, 1000, 80),
     ]);
     const all = new Set(["a", "b", "c"]);
-    expect([...align(document, CATALOGUE, all, "top").values()].map((place) => place.y)).toEqual([
+    expect([...align(document, CATALOG, all, "top").values()].map((place) => place.y)).toEqual([
       0, 0, 0,
     ]);
-    const spread = distribute(document, CATALOGUE, all, "x");
+    const spread = distribute(document, CATALOG, all, "x");
     expect(spread.get("b")?.x).toBe(500);
     expect(boundsOf([])).toBeNull();
     expect(snap({ x: 13, y: -3 })).toEqual({ x: 16, y: -0 });
@@ -478,7 +475,7 @@ test("no color is named outside the tokens", () => {
 });
 
 test("the fields of a reader are asked for once there is one", () => {
-  const all = CATALOGUE.kinds.find((kind) => kind.kind === "source.stream")?.parameters ?? [];
+  const all = CATALOG.kinds.find((kind) => kind.kind === "source.stream")?.parameters ?? [];
   const asked = (params: Record<string, string>) =>
     all.filter((each) => isAsked(each, params, all)).map((each) => each.name);
   const fields = ["reader_options", "reader_schema", "reader_columns"];

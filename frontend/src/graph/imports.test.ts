@@ -16,7 +16,7 @@ function foreign(folder: string): string[] {
 }
 
 test("the document model knows no framework and no other room", () => {
-  // The API's own text names the shapes of the catalogue.
+  // The API's own text names the shapes of the catalog.
   expect([...new Set(foreign("graph"))].sort()).toEqual(["../api/schema", "elkjs/lib/elk-api"]);
 });
 

@@ -1,7 +1,7 @@
 /** Automatic layout: layers from left to right by elk, stores hung below what uses them. */
 
 import type { ELK, ElkNode } from "elkjs/lib/elk-api";
-import { type Catalogue, portsOf } from "./catalogue";
+import { type Catalog, portsOf } from "./catalog";
 import {
   isStoreKind,
   type Position,
@@ -43,7 +43,7 @@ function storesBelow(
 /** The graph as elk wants it: fixed ports, room below for the live figures and for stores, `gap` for wires. */
 export function elkGraph(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   gap: number,
 ): ElkNode {
@@ -51,9 +51,9 @@ export function elkGraph(
   const hung = new Set([...below.values()].flat());
   const nodes = document.nodes.filter((node) => chosen.has(node.id) && !hung.has(node.id));
   const children = nodes.map((node) => {
-    const size = sizeOf(catalogue, node);
+    const size = sizeOf(catalog, node);
     const stores = below.get(node.id)?.length ?? 0;
-    const ports = portsOf(catalogue, node);
+    const ports = portsOf(catalog, node);
     const place = (side: "input" | "output") => {
       const row = ports.filter((port) => port.side === side);
       return row.map((port, index) => ({
@@ -110,13 +110,13 @@ export function elkGraph(
 export function positionsFrom(
   answer: ElkNode,
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
 ): Map<string, Position> {
   const below = storesBelow(document, chosen);
   const all = document.nodes.filter((node) => chosen.has(node.id));
   const whole = all.length === document.nodes.length;
-  const old = whole ? null : boundsOf(all.map((node) => boxOf(catalogue, node)));
+  const old = whole ? null : boundsOf(all.map((node) => boxOf(catalog, node)));
   const origin = old ?? { x: 0, y: 0 };
   const positions = new Map<string, Position>();
   for (const child of answer.children ?? []) {
@@ -124,7 +124,7 @@ export function positionsFrom(
     if (node === undefined) continue;
     const place = snap({ x: origin.x + (child.x ?? 0), y: origin.y + (child.y ?? 0) });
     positions.set(node.id, place);
-    const size = sizeOf(catalogue, node);
+    const size = sizeOf(catalog, node);
     const stores = below.get(node.id) ?? [];
     const row = stores.length * (STORE_WIDTH + GRID * 2) - GRID * 2;
     stores.forEach((store, index) => {
@@ -141,12 +141,12 @@ export function positionsFrom(
 export async function layout(
   elk: Pick<ELK, "layout">,
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   gap = 48,
 ): Promise<Map<string, Position>> {
-  const answer = await elk.layout(elkGraph(document, catalogue, chosen, gap));
-  return positionsFrom(answer, document, catalogue, chosen);
+  const answer = await elk.layout(elkGraph(document, catalog, chosen, gap));
+  return positionsFrom(answer, document, catalog, chosen);
 }
 
 export type Alignment = "left" | "right" | "top" | "bottom" | "middle" | "centre";
@@ -154,16 +154,16 @@ export type Alignment = "left" | "right" | "top" | "bottom" | "middle" | "centre
 /** Lines nodes up by an edge or by their middles. */
 export function align(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   how: Alignment,
 ): Map<string, Position> {
   const nodes = document.nodes.filter((node) => chosen.has(node.id));
-  const bounds = boundsOf(nodes.map((node) => boxOf(catalogue, node)));
+  const bounds = boundsOf(nodes.map((node) => boxOf(catalog, node)));
   const positions = new Map<string, Position>();
   if (bounds === null) return positions;
   for (const node of nodes) {
-    const box = boxOf(catalogue, node);
+    const box = boxOf(catalog, node);
     let { x, y } = box;
     if (how === "left") x = bounds.x;
     if (how === "right") x = bounds.x + bounds.width - box.width;
@@ -179,14 +179,14 @@ export function align(
 /** Spreads nodes so that the gaps between them are equal; the outer two stay. */
 export function distribute(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   chosen: ReadonlySet<string>,
   axis: "x" | "y",
 ): Map<string, Position> {
   const side = axis === "x" ? "width" : "height";
   const boxes = document.nodes
     .filter((node) => chosen.has(node.id))
-    .map((node) => ({ id: node.id, ...boxOf(catalogue, node) }))
+    .map((node) => ({ id: node.id, ...boxOf(catalog, node) }))
     .sort((a, b) => a[axis] - b[axis]);
   const first = boxes[0];
   const last = boxes.at(-1);

@@ -1,6 +1,6 @@
 /** The roles of output ports, as far as they can be inferred before the compiler has answered. */
 
-import { type Catalogue, kindOf, portsOf, type Role } from "./catalogue";
+import { type Catalog, kindOf, portsOf, type Role } from "./catalog";
 import {
   type DocumentEdge,
   type DocumentNode,
@@ -19,16 +19,16 @@ export type KnownRoles = Readonly<
 
 function inferred(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   node: DocumentNode,
   port: string,
   known: KnownRoles,
   visited: ReadonlySet<string>,
 ): Role | null {
   if (isStoreKind(node.kind)) return "store";
-  const kind = kindOf(catalogue, node.kind);
+  const kind = kindOf(catalog, node.kind);
   if (kind === undefined) return null;
-  const output = portsOf(catalogue, node).find(
+  const output = portsOf(catalog, node).find(
     (candidate) => candidate.side === "output" && candidate.name === port,
   );
   const role = output?.roles[0];
@@ -43,38 +43,29 @@ function inferred(
   if (source === undefined) return null;
   return (
     known[source.id]?.[sourcePort(feeding)]?.role ??
-    inferred(
-      document,
-      catalogue,
-      source,
-      sourcePort(feeding),
-      known,
-      new Set([...visited, node.id]),
-    )
+    inferred(document, catalog, source, sourcePort(feeding), known, new Set([...visited, node.id]))
   );
 }
 
 /** The role of an output port; null if it is not known yet. The compiler's result takes precedence. */
 export function roleOfOutput(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   node: DocumentNode,
   port: string,
   known: KnownRoles = {},
 ): Role | null {
-  return (
-    known[node.id]?.[port]?.role ?? inferred(document, catalogue, node, port, known, new Set())
-  );
+  return known[node.id]?.[port]?.role ?? inferred(document, catalog, node, port, known, new Set());
 }
 
 export function roleOnEdge(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   edge: DocumentEdge,
   known: KnownRoles = {},
 ): Role | null {
   const source = findNode(document, edge.source);
   return source === undefined
     ? null
-    : roleOfOutput(document, catalogue, source, sourcePort(edge), known);
+    : roleOfOutput(document, catalog, source, sourcePort(edge), known);
 }

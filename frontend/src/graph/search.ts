@@ -1,6 +1,6 @@
 /** Search the palette by name, synonym and intent, and all texts of a document. */
 
-import type { Catalogue, Kind } from "./catalogue";
+import type { Catalog, Kind } from "./catalog";
 import { type DocumentNode, labelOf, paramsOf, type TopologyDocument } from "./document";
 
 function words(text: string): string[] {
@@ -47,14 +47,14 @@ function scoreWord(word: string, kind: Kind): number {
   return 0;
 }
 
-/** Kinds that match a query, best first. An empty query matches all, in the order of the catalogue. */
-export function searchKinds(catalogue: Catalogue, query: string): Kind[] {
+/** Kinds that match a query, best first. An empty query matches all, in the order of the catalog. */
+export function searchKinds(catalog: Catalog, query: string): Kind[] {
   const text = query.trim().toLowerCase();
-  if (text === "") return [...catalogue.kinds];
+  if (text === "") return [...catalog.kinds];
   const all = words(text);
   const meaningful = all.filter((word) => !FILLERS.has(word));
   const wanted = meaningful.length === 0 ? all : meaningful;
-  const scored = catalogue.kinds.map((kind) => {
+  const scored = catalog.kinds.map((kind) => {
     const whole = scoreWord(text, kind) * 2;
     const parts = wanted.map((word) => scoreWord(word, kind));
     const hits = parts.filter((part) => part > 0).length;

@@ -1,6 +1,6 @@
 /** Where an arrow key leads from a node: along edges to the sides, to the nearest neighbor up and down. */
 
-import type { Catalogue } from "./catalogue";
+import type { Catalog } from "./catalog";
 import { type DocumentNode, findNode, isStoreKind, type TopologyDocument } from "./document";
 import { type Box, boxOf } from "./geometry";
 
@@ -32,15 +32,15 @@ export function reachable(
 
 export function neighbor(
   document: TopologyDocument,
-  catalogue: Catalogue,
+  catalog: Catalog,
   from: string,
   direction: Direction,
 ): string | null {
   const node = findNode(document, from);
   if (node === undefined) return null;
-  const here = middle(boxOf(catalogue, node));
+  const here = middle(boxOf(catalog, node));
   const distance = (other: DocumentNode) => {
-    const there = middle(boxOf(catalogue, other));
+    const there = middle(boxOf(catalog, other));
     return { dx: there.x - here.x, dy: there.y - here.y };
   };
   const linked = document.edges

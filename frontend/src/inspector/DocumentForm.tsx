@@ -3,7 +3,7 @@ import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconX from "@tabler/icons-react/dist/esm/icons/IconX.mjs";
 import { useCallback, useMemo, useRef, useState } from "react";
 import { useDesigner } from "../designer/store";
-import { isAsked } from "../graph/catalogue";
+import { isAsked } from "../graph/catalog";
 import { setPartitions, setSetting } from "../graph/changes";
 import { type Json, paramsOf } from "../graph/document";
 import { t } from "../ui/i18n";
@@ -112,7 +112,7 @@ function Topics() {
 /** What concerns the whole topology: shown when nothing is selected. */
 export function DocumentForm() {
   const document = useDesigner((state) => state.document);
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const readOnly = useDesigner((state) => state.readOnly);
   const result = useDesigner((state) => state.result);
   const failure = useDesigner((state) => state.compileFailure);
@@ -122,14 +122,14 @@ export function DocumentForm() {
   );
   const set = useCallback((name: string, value: Json | undefined) => {
     const state = useDesigner.getState();
-    const title = state.catalogue?.settings?.find((each) => each.name === name)?.title ?? name;
+    const title = state.catalog?.settings?.find((each) => each.name === name)?.title ?? name;
     state.change(t("Change {title}", { title }), (now) => setSetting(now, name, value), {
       gesture: `setting ${name}`,
     });
   }, []);
   const form = useRef<HTMLDivElement>(null);
   useFocus(null, form);
-  const settings = catalogue?.settings ?? [];
+  const settings = catalog?.settings ?? [];
   const values = { ...document.settings };
   const named = new Set(settings.map((each) => each.name));
   const general = diagnostics.filter(

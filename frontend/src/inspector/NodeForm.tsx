@@ -11,7 +11,7 @@ import { addKind } from "../commands/addNode";
 import { hueOf, portRoles } from "../designer/derived";
 import { useServices } from "../designer/servicesContext";
 import { useDesigner, useDiagnosticsOf } from "../designer/store";
-import { isAsked, kindOf, portsOf } from "../graph/catalogue";
+import { isAsked, kindOf, portsOf } from "../graph/catalog";
 import { moveChild, setDescription, setLabel, setParam } from "../graph/changes";
 import {
   type DocumentNode,
@@ -33,17 +33,17 @@ import { useFocus } from "./useFocus";
 
 /** How the node runs and what it gives, from the plan. */
 function Facts({ node }: { node: DocumentNode }) {
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const plan = useDesigner((state) => state.result?.plan?.nodes[node.id]);
   const ports = useDesigner((state) => state.result?.ports[node.id]);
-  if (catalogue === null) return null;
-  const kind = kindOf(catalogue, node.kind);
+  if (catalog === null) return null;
+  const kind = kindOf(catalog, node.kind);
   const roles = [...new Set(Object.values(ports ?? {}).map((port) => port.role))];
   const how = plan === undefined ? null : runsText(plan.runs_as);
   return (
     <div className="inspector-facts">
       <Chip>
-        <i className="hue-dot" data-hue={hueOf(catalogue, node.kind)} />
+        <i className="hue-dot" data-hue={hueOf(catalog, node.kind)} />
         {kind?.title ?? node.kind}
       </Chip>
       {how === null ? null : <Chip>{how}</Chip>}
@@ -79,19 +79,19 @@ function HowItRuns({ node }: { node: string }) {
 /** The stores that hang below the node, and the button that adds one. */
 function Stores({ node }: { node: DocumentNode }) {
   const document = useDesigner((state) => state.document);
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const readOnly = useDesigner((state) => state.readOnly);
   const gives = useDesigner((state) => Object.values(portRoles(state, node.id)).join(" "));
-  if (catalogue === null) return null;
-  const takes = kindOf(catalogue, node.kind)?.takes_store ?? null;
+  if (catalog === null) return null;
+  const takes = kindOf(catalog, node.kind)?.takes_store ?? null;
   if (takes === null || takes.length === 0) return null;
   // A node with code of its own may use several stores; an operator keeps its state in one.
-  const several = kindOf(catalogue, node.kind)?.parameters.some((each) => each.widget === "code");
+  const several = kindOf(catalog, node.kind)?.parameters.some((each) => each.widget === "code");
   const connected = document.edges
     .filter((edge) => edge.target === node.id && edge.target_port === "store")
     .map((edge) => findNode(document, edge.source))
     .filter((store) => store !== undefined);
-  const keeps = kindOf(catalogue, node.kind)?.stateful === true || gives.includes("table");
+  const keeps = kindOf(catalog, node.kind)?.stateful === true || gives.includes("table");
   if (!keeps && connected.length === 0) return null;
   return (
     <Section title={t("Store")}>
@@ -102,9 +102,9 @@ function Stores({ node }: { node: DocumentNode }) {
           className="link-row"
           onClick={() => useDesigner.getState().goTo(store.id)}
         >
-          <KindIcon name={kindOf(catalogue, store.kind)?.icon} size={15} />
+          <KindIcon name={kindOf(catalog, store.kind)?.icon} size={15} />
           <span className="m-cut">{String(paramsOf(store).name ?? labelOf(store))}</span>
-          <small>{kindOf(catalogue, store.kind)?.title}</small>
+          <small>{kindOf(catalog, store.kind)?.title}</small>
         </button>
       ))}
       {readOnly || (connected.length > 0 && !several) ? null : (
@@ -123,10 +123,10 @@ function Stores({ node }: { node: DocumentNode }) {
               {takes.map((kind) => (
                 <Menu.Item
                   key={kind}
-                  leftSection={<KindIcon name={kindOf(catalogue, kind)?.icon} size={15} />}
+                  leftSection={<KindIcon name={kindOf(catalog, kind)?.icon} size={15} />}
                   onClick={() => addKind(kind)}
                 >
-                  {kindOf(catalogue, kind)?.title ?? kind}
+                  {kindOf(catalog, kind)?.title ?? kind}
                 </Menu.Item>
               ))}
             </Menu.Dropdown>
@@ -253,7 +253,7 @@ export function NodeForm(props: {
   nodeRuntime: ComponentType<{ node: string }> | undefined;
 }) {
   const { node, nodeRuntime: More } = props;
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const readOnly = useDesigner((state) => state.readOnly);
   const layer = useDesigner((state) => state.layer);
   const diagnostics = useDiagnosticsOf(node.id);
@@ -263,7 +263,7 @@ export function NodeForm(props: {
   const set = useCallback(
     (name: string, value: Json | undefined) => {
       const state = useDesigner.getState();
-      const { catalogue: known } = state;
+      const { catalog: known } = state;
       if (known === null) return;
       const title =
         kindOf(known, findNode(state.document, id)?.kind ?? "")?.parameters.find(
@@ -277,12 +277,12 @@ export function NodeForm(props: {
     },
     [id],
   );
-  const kind = catalogue === null ? undefined : kindOf(catalogue, node.kind);
+  const kind = catalog === null ? undefined : kindOf(catalog, node.kind);
   const ports = useMemo(
-    () => (catalogue === null ? [] : portsOf(catalogue, node).map((port) => port.name)),
-    [catalogue, node],
+    () => (catalog === null ? [] : portsOf(catalog, node).map((port) => port.name)),
+    [catalog, node],
   );
-  if (catalogue === null) return null;
+  if (catalog === null) return null;
   const params = paramsOf(node);
   const all = kind?.parameters ?? [];
   const shown = all.filter(

@@ -1,7 +1,7 @@
 import { memo, useCallback, useMemo } from "react";
 import type { Diagnostic } from "../api/types";
 import { useDesigner } from "../designer/store";
-import type { Parameter } from "../graph/catalogue";
+import type { Parameter } from "../graph/catalog";
 import type { DocumentNode, Json } from "../graph/document";
 import { Field } from "./Field";
 import { about, elsewhere } from "./problems";

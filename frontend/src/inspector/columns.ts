@@ -1,7 +1,7 @@
 /** What an expression sees: its columns and their types, as far as they are known. */
 
 import type { CompileResult, PortType } from "../api/types";
-import type { Format } from "../graph/catalogue";
+import type { Format } from "../graph/catalog";
 import {
   type DocumentNode,
   type Json,
@@ -60,7 +60,7 @@ function formatType(value: Json | undefined, formats: readonly Format[]): SparkT
 }
 
 /**
- * The columns of a context named by the catalogue. `port` is the input that the expression belongs to,
+ * The columns of a context named by the catalog. `port` is the input that the expression belongs to,
  * where a node has several.
  */
 export function columnsOf(

@@ -3,7 +3,7 @@ import { act } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { MemoryRouter } from "react-router";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { CATALOGUE, type Editor, editor } from "../commands/kit";
+import { CATALOG, type Editor, editor } from "../commands/kit";
 import type { DesignerServices } from "../designer/services";
 import { ServicesContext } from "../designer/servicesContext";
 import { useDesigner } from "../designer/store";
@@ -88,12 +88,12 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-test.each(CATALOGUE.kinds.map((kind) => kind.kind))(
+test.each(CATALOG.kinds.map((kind) => kind.kind))(
   "the form of %s shows every parameter that applies, without a problem",
   async (kind) => {
     const id = edit.drop(kind);
     await show(<Inspector nodeRuntime={undefined} />);
-    const entry = CATALOGUE.kinds.find((each) => each.kind === kind);
+    const entry = CATALOG.kinds.find((each) => each.kind === kind);
     for (const parameter of entry?.parameters ?? []) {
       if (parameter.depends_on != null) continue;
       const shown = place.querySelector(
@@ -127,7 +127,7 @@ test("a duration is taken as it is typed and kept in the document's words", asyn
   await act(async () => {
     useDesigner
       .getState()
-      .change("Limit", (now) => setParam(now, CATALOGUE, id, "until", "time_limit"));
+      .change("Limit", (now) => setParam(now, CATALOG, id, "until", "time_limit"));
   });
   await show(<Inspector nodeRuntime={undefined} />);
   const input = field("limit").querySelector<HTMLInputElement>("input:not([type=hidden])");
@@ -182,7 +182,7 @@ test("a rename changes the label and nothing else", async () => {
 
 test("settings of the topology are shown when nothing is selected", async () => {
   await show(<Inspector nodeRuntime={undefined} />);
-  for (const setting of CATALOGUE.settings) {
+  for (const setting of CATALOG.settings) {
     if (setting.depends_on == null) expect(place.textContent).toContain(setting.title);
   }
   expect(complaints).toEqual([]);
@@ -204,7 +204,7 @@ test("the palette lists every kind once, and a click adds it", async () => {
   await show(<Palette />);
   const entries = [...place.querySelectorAll<HTMLElement>("[data-kind]")];
   expect(entries.map((entry) => entry.dataset.kind).toSorted()).toEqual(
-    CATALOGUE.kinds.map((kind) => kind.kind).toSorted(),
+    CATALOG.kinds.map((kind) => kind.kind).toSorted(),
   );
   const filter = entries.find((entry) => entry.dataset.kind === "filter");
   await act(async () => filter?.click());
@@ -216,7 +216,7 @@ test("a source leads to the records of each of its topics", async () => {
   const id = edit.drop("source.stream");
   useDesigner
     .getState()
-    .change("Topics", (now) => setParam(now, CATALOGUE, id, "topics", ["orders", "returns"]));
+    .change("Topics", (now) => setParam(now, CATALOG, id, "topics", ["orders", "returns"]));
   await show(<Inspector nodeRuntime={undefined} />);
   const links = [...place.querySelectorAll(".link-row")].map((each) => each.getAttribute("href"));
   expect(links).toEqual(["/topics/orders", "/topics/returns"]);

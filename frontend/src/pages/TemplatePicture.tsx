@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getCatalogue } from "../api/topologyCalls";
+import { getCatalog } from "../api/topologyCalls";
 import type { Template } from "../api/types";
 import { hueOf } from "../designer/derived";
 import {
@@ -26,9 +26,9 @@ function placed(node: DocumentNode) {
 
 /** The graph of a template, small: boxes in the colors of their families, and their edges. */
 export function TemplatePicture({ template }: { template: Template }) {
-  const catalogue = useQuery({
-    queryKey: ["catalogue"],
-    queryFn: getCatalogue,
+  const catalog = useQuery({
+    queryKey: ["catalog"],
+    queryFn: getCatalog,
     staleTime: Number.POSITIVE_INFINITY,
   }).data;
   const document = readDocument(template.document);
@@ -88,9 +88,9 @@ export function TemplatePicture({ template }: { template: Template }) {
               height={box.height}
               rx="8"
               fill={
-                catalogue === undefined
+                catalog === undefined
                   ? "var(--m-line-strong)"
-                  : `var(--m-hue-${hueOf(catalogue, box.node.kind)})`
+                  : `var(--m-hue-${hueOf(catalog, box.node.kind)})`
               }
             />
           )}

@@ -4,7 +4,7 @@ import { useParams, useSearchParams } from "react-router";
 import { compileDocument } from "../api/compileCalls";
 import { subscribe } from "../api/live";
 import { listTopics } from "../api/topicCalls";
-import { getCatalogue, getDraft, getTopology, getVersion } from "../api/topologyCalls";
+import { getCatalog, getDraft, getTopology, getVersion } from "../api/topologyCalls";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { may, useSession, useWorkspace } from "../app/session";
@@ -47,15 +47,15 @@ const VersionsTab = later(async () => (await import("./VersionsTab")).VersionsTa
 async function load(id: number) {
   // A visit that has just ended may still be sending its last change.
   await lastFlush();
-  const [topology, draft, catalogue] = await Promise.all([
+  const [topology, draft, catalog] = await Promise.all([
     getTopology(id),
     getDraft(id),
-    getCatalogue(),
+    getCatalog(),
   ]);
   const base = draft.base_version;
   const baseDocument = base === null ? null : (await getVersion(id, base)).document;
   const document = readDocument(draft.document) ?? emptyDocument(topology.name);
-  return { topology, document, revision: draft.revision, base, baseDocument, catalogue };
+  return { topology, document, revision: draft.revision, base, baseDocument, catalog };
 }
 
 function useLiveFeed(id: number, ready: boolean) {
@@ -157,7 +157,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
     useDesigner.getState().open({
       topologyId: topology.id,
       document: data.document,
-      catalogue: data.catalogue,
+      catalog: data.catalog,
     });
     beginEditing({
       user: me,
@@ -195,7 +195,7 @@ function Opened(props: { ws: string; data: Loaded; role: Parameters<typeof may>[
 }
 
 function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
-  const { topology, catalogue } = data;
+  const { topology, catalog } = data;
   const editor = may(role, "editor");
   const operator = may(role, "operator");
   const { conflict, dialog } = useEditing();
@@ -205,7 +205,7 @@ function View({ ws, data, role }: Parameters<typeof Opened>[0]) {
   const shadowing = useShadowing((state) => state.open);
   usePageCommands({ editor, operator, topology: topology.id, ws });
   useRest();
-  useEffect(() => useDesigner.getState().setCatalogue(catalogue), [catalogue]);
+  useEffect(() => useDesigner.getState().setCatalog(catalog), [catalog]);
 
   const services = useMemo<DesignerServices>(
     () => ({

@@ -1,5 +1,5 @@
 import { roleText } from "../canvas/words";
-import type { Kind } from "../graph/catalogue";
+import type { Kind } from "../graph/catalog";
 import type { Json } from "../graph/document";
 import { Chip } from "../ui";
 import { t } from "../ui/i18n";

@@ -6,7 +6,7 @@ import { KIND_MIME } from "../canvas/drag";
 import { addKind } from "../commands/addNode";
 import { hueOf } from "../designer/derived";
 import { useDesigner } from "../designer/store";
-import type { Catalogue, Kind } from "../graph/catalogue";
+import type { Catalog, Kind } from "../graph/catalog";
 import { searchKinds } from "../graph/search";
 import { Empty, Keys } from "../ui";
 import { t } from "../ui/i18n";
@@ -59,30 +59,27 @@ const Entry = memo(function Entry(props: { kind: Kind; hue: string; readOnly: bo
   );
 });
 
-function groups(catalogue: Catalogue, query: string): { title: string; kinds: Kind[] }[] {
+function groups(catalog: Catalog, query: string): { title: string; kinds: Kind[] }[] {
   if (query.trim() !== "") {
-    const found = searchKinds(catalogue, query);
+    const found = searchKinds(catalog, query);
     return found.length === 0 ? [] : [{ title: t("Best matches"), kinds: found }];
   }
-  return catalogue.families
+  return catalog.families
     .map((family) => ({
       title: family.title,
-      kinds: catalogue.kinds.filter((kind) => kind.family === family.id),
+      kinds: catalog.kinds.filter((kind) => kind.family === family.id),
     }))
     .filter((group) => group.kinds.length > 0);
 }
 
 /** All kinds by family; found by name, synonym or intent; dragged, clicked or entered. */
 export function Palette() {
-  const catalogue = useDesigner((state) => state.catalogue);
+  const catalog = useDesigner((state) => state.catalog);
   const readOnly = useDesigner((state) => state.readOnly);
   const [query, setQuery] = useState("");
   const late = useDeferredValue(query);
   const list = useRef<HTMLDivElement>(null);
-  const shown = useMemo(
-    () => (catalogue === null ? [] : groups(catalogue, late)),
-    [catalogue, late],
-  );
+  const shown = useMemo(() => (catalog === null ? [] : groups(catalog, late)), [catalog, late]);
 
   const move = (event: KeyboardEvent) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
@@ -93,7 +90,7 @@ export function Palette() {
     if (next !== undefined) next.focus();
     else if (at === 0) document.querySelector<HTMLElement>("[data-palette-search]")?.focus();
   };
-  if (catalogue === null) return null;
+  if (catalog === null) return null;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move between the buttons inside
     <div className="side" onKeyDown={move} data-own-keys="">
@@ -127,7 +124,7 @@ export function Palette() {
               <Entry
                 key={kind.kind}
                 kind={kind}
-                hue={hueOf(catalogue, kind.kind)}
+                hue={hueOf(catalog, kind.kind)}
                 readOnly={readOnly}
               />
             ))}

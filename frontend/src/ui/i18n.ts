@@ -77,9 +77,9 @@ export type Phrase = string & { readonly [marked]: true };
 type Values = Readonly<Record<string, string | number>>;
 type Table = Readonly<Record<string, string>>;
 
-let translations: { readonly texts: Table; readonly catalogue: Table } = {
+let translations: { readonly texts: Table; readonly catalog: Table } = {
   texts: {},
-  catalogue: {},
+  catalog: {},
 };
 
 /** Fetches what a language needs before the page is drawn in it; English comes with the page. */
@@ -100,7 +100,7 @@ export function t<Text extends string>(
   return fill(language() === "en" ? text : (translations.texts[text] ?? text), values);
 }
 
-/** A text that the catalogue of node kinds gives, in the page's language; undefined without a translation. */
-export function catalogueText(text: string): string | undefined {
-  return language() === "en" ? undefined : translations.catalogue[text];
+/** A text that the catalog of node kinds gives, in the page's language; undefined without a translation. */
+export function catalogText(text: string): string | undefined {
+  return language() === "en" ? undefined : translations.catalog[text];
 }

@@ -3,7 +3,7 @@ import { SQLDialect, sql } from "@codemirror/lang-sql";
 import { tooltips } from "@codemirror/view";
 import { useRef } from "react";
 import type { Diagnostic } from "../../api/types";
-import type { CatalogueFunction } from "../../graph/catalogue";
+import type { CatalogFunction } from "../../graph/catalog";
 import type { Column } from "../columns";
 import { isMissing } from "../problems";
 import { baseExtensions } from "./base";
@@ -24,7 +24,7 @@ const SPARK = SQLDialect.define({
 export default function ExpressionEditor(props: {
   value: string;
   columns: readonly Column[];
-  functions: readonly CatalogueFunction[];
+  functions: readonly CatalogFunction[];
   diagnostics: readonly Diagnostic[];
   labelId: string;
   readOnly: boolean;

@@ -2,7 +2,7 @@
 
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { hoverTooltip } from "@codemirror/view";
-import type { CatalogueFunction } from "../../graph/catalogue";
+import type { CatalogFunction } from "../../graph/catalog";
 import { type SparkType, shortType, typeAt, writeType } from "../../graph/types";
 import type { Column } from "../columns";
 
@@ -47,7 +47,7 @@ function option(name: string, type: SparkType, boost: number): Completion {
 /** What to offer at a place in the text. */
 export function completions(
   columns: readonly Column[],
-  functions: readonly CatalogueFunction[],
+  functions: readonly CatalogFunction[],
 ): (context: CompletionContext) => CompletionResult | null {
   const root = rootOf(columns);
   const offered: Completion[] = functions.map((each) => ({
@@ -88,7 +88,7 @@ export function completions(
 /** The type of the column or field under the pointer, or what the function does. */
 export function typeOnHover(
   columns: () => readonly Column[],
-  functions: () => readonly CatalogueFunction[],
+  functions: () => readonly CatalogFunction[],
 ) {
   return hoverTooltip((view, position) => {
     const line = view.state.doc.lineAt(position);

@@ -35,8 +35,8 @@ export function ExpressionWidget(
   } = props;
   const document = useDesigner((state) => state.document);
   const result = useDesigner((state) => state.result);
-  const functions = useDesigner((state) => state.catalogue?.functions);
-  const formats = useDesigner((state) => state.catalogue?.formats);
+  const functions = useDesigner((state) => state.catalog?.functions);
+  const formats = useDesigner((state) => state.catalog?.formats);
   const reach = context ?? parameter.expression?.columns ?? "record";
   const columns = useMemo(
     () => (node === null ? [] : columnsOf(reach, node, document, result, formats, port)),

@@ -15,7 +15,7 @@ const PART_TITLES: Readonly<Record<string, Phrase>> = {
 /** How keys or values are written as bytes, and of which type they are. */
 export function FormatWidget(props: WidgetProps) {
   const { diagnostics, labelId, onChange, onDone, parameter, path, readOnly, value } = props;
-  const formats = useDesigner((state) => state.catalogue?.formats) ?? [];
+  const formats = useDesigner((state) => state.catalog?.formats) ?? [];
   const now = asObject(value);
   const name = asText(now.format);
   const entry = formats.find((each) => each.format === name);

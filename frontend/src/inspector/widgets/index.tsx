@@ -27,7 +27,7 @@ export function addWidgets(more: Readonly<Record<string, ComponentType<WidgetPro
   Object.assign(WIDGETS, more);
 }
 
-/** The widget that the catalogue names; plain text for one that this page does not know. */
+/** The widget that the catalog names; plain text for one that this page does not know. */
 export function widgetFor(name: string): ComponentType<WidgetProps> {
   return WIDGETS[name] ?? TextWidget;
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../api/types";
-import type { Parameter } from "../../graph/catalogue";
+import type { Parameter } from "../../graph/catalog";
 import type { DocumentNode, Json } from "../../graph/document";
 
 /** Props of every widget. A widget stores what was typed, valid or not, in the document. */

@@ -1,6 +1,6 @@
 /**
  * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalogue` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
+ * use, in `catalog` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
  */
 
 import { alerts } from "./alerts";
@@ -23,7 +23,7 @@ import { stores } from "./stores";
 import { topics } from "./topics";
 import { versions } from "./versions";
 
-export { catalogue } from "./catalogue";
+export { catalog } from "./catalog";
 
 export const rooms = {
   alerts,

@@ -1,4 +1,4 @@
-/** The catalogue of kinds as the API gives it, and lookups in it. */
+/** The catalog of kinds as the API gives it, and lookups in it. */
 
 import type { components } from "../api/schema";
 import { type DocumentNode, type Held, type Json, paramsOf } from "./document";
@@ -12,17 +12,17 @@ export type OutputPort = Held<Schemas["Output"]>;
 export type Parameter = Held<Schemas["Parameter"]>;
 export type Format = Held<Schemas["Format"]>;
 export type Kind = Held<Schemas["Kind"]>;
-export type CatalogueFunction = Held<Schemas["Function"]>;
-export type Catalogue = Held<Schemas["Catalogue"]>;
+export type CatalogFunction = Held<Schemas["Function"]>;
+export type Catalog = Held<Schemas["Catalog"]>;
 
-const kindTables = new WeakMap<Catalogue, Map<string, Kind>>();
+const kindTables = new WeakMap<Catalog, Map<string, Kind>>();
 
-/** The declaration of a kind; undefined for a kind that the catalogue does not know. */
-export function kindOf(catalogue: Catalogue, kind: string): Kind | undefined {
-  let table = kindTables.get(catalogue);
+/** The declaration of a kind; undefined for a kind that the catalog does not know. */
+export function kindOf(catalog: Catalog, kind: string): Kind | undefined {
+  let table = kindTables.get(catalog);
   if (table === undefined) {
-    table = new Map(catalogue.kinds.map((entry) => [entry.kind, entry]));
-    kindTables.set(catalogue, table);
+    table = new Map(catalog.kinds.map((entry) => [entry.kind, entry]));
+    kindTables.set(catalog, table);
   }
   return table.get(kind);
 }
@@ -56,8 +56,8 @@ function dynamicNames(node: DocumentNode, parameter: string): string[] {
 }
 
 /** All ports of a node in the order in which they are drawn: inputs, the store port, outputs. */
-export function portsOf(catalogue: Catalogue, node: DocumentNode): NodePort[] {
-  const kind = kindOf(catalogue, node.kind);
+export function portsOf(catalog: Catalog, node: DocumentNode): NodePort[] {
+  const kind = kindOf(catalog, node.kind);
   if (kind === undefined) {
     return [
       { name: "in", side: "input", roles: [], many: true },

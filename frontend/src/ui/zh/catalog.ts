@@ -1,6 +1,6 @@
-/** The words of the catalogue in Chinese, by the English text that the compiler gives. */
+/** The words of the catalog in Chinese, by the English text that the compiler gives. */
 
-export const catalogue: Readonly<Record<string, string>> = {
+export const catalog: Readonly<Record<string, string>> = {
   Sources: "来源",
   Stateless: "无状态",
   Aggregations: "聚合",
