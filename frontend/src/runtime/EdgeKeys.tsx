@@ -8,7 +8,7 @@ type Keys = NonNullable<EdgeRecords["keys"]>;
 /** The most frequent keys of an edge beside the records of each task, since somebody began to look. */
 export function EdgeKeys({ keys }: { keys: Keys }) {
   const { records, sampled, since, skew, tasks, top } = keys;
-  const most = Math.max(0, ...tasks.map((each) => each.records));
+  const ofTasks = tasks.reduce((sum, each) => sum + each.records, 0);
   return (
     <div className={`${classes.scroll} m-scroll`} data-testid="edge-keys">
       <p className={classes.keysNote}>
@@ -32,7 +32,7 @@ export function EdgeKeys({ keys }: { keys: Keys }) {
         />
         <Bars
           title={t("Records by task")}
-          rows={tasks.map((each) => ({ name: each.task, records: each.records, of: most }))}
+          rows={tasks.map((each) => ({ name: each.task, records: each.records, of: ofTasks }))}
         />
       </div>
     </div>

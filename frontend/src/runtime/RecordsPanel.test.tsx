@@ -209,6 +209,6 @@ test("the hottest keys and the skew among tasks are shown beside the records", a
   expect(text()).toContain("the keys of 40 were read");
   expect(text()).toContain("Skew 1.5");
   expect(text()).toContain('"tea"7575 %');
-  expect(text()).toContain("1_13033 %");
+  expect(text()).toContain("1_13025 %");
   expect(text()).not.toContain("orders-2");
 });

@@ -45,7 +45,7 @@ export const canvas = {
   dropped: "丢弃",
   lost: "丢失",
   "{n} records that the broker deleted before they were read": "{n} 条记录在读取前已被 broker 删除",
-  lag: "延迟",
+  lag: "滞后",
   "{n} records not yet read": "{n} 条记录尚未读取",
   "Records out per second": "每秒输出记录数",
   "in all": "总计",
