@@ -8,7 +8,7 @@ import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 import { simulated } from "./polling";
 import type { Line } from "./scenario";
-import { begin, failureOf, type Shown, showOnCanvas, useSimulation } from "./store";
+import { begin, failureOf, makeRoom, type Shown, showOnCanvas, useSimulation } from "./store";
 import { halved, startsOf, wayOf } from "./way";
 
 export type Asked = Pick<FollowRequest, "topic"> & Partial<FollowRequest>;
@@ -17,9 +17,6 @@ export type Asked = Pick<FollowRequest, "topic"> & Partial<FollowRequest>;
 const MOST_SCANNED = 100_000;
 /** How often a simulation is repeated with fewer records, where too many steps come before the record. */
 const MOST_CUTS = 5;
-
-/** Height in pixels in which a way and the note above it have room. */
-const ROOMY = 380;
 
 async function found(
   deployment: number,
@@ -52,9 +49,8 @@ export async function follow(
   asked: Asked,
 ): Promise<void> {
   useSimulation.getState().open(topology);
-  const { bottomHeight, openBottom, set: setView } = useView.getState();
-  openBottom("simulate");
-  setView({ bottomHeight: Math.max(bottomHeight, ROOMY) });
+  useView.getState().openBottom("simulate");
+  makeRoom();
   const controller = begin();
   const { signal } = controller;
   const set = useSimulation.setState;

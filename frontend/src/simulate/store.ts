@@ -15,6 +15,7 @@ import { breakpointsIn, codeOf, useBreakpoints } from "../designer/breakpoints";
 import { canvas } from "../designer/canvasApi";
 import { useSimulated } from "../designer/simulated";
 import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
 import { edgeId, findNode, type TopologyDocument } from "../graph/document";
 import { keyOf } from "./kept";
 import { simulated } from "./polling";
@@ -214,11 +215,27 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   },
 }));
 
+/** Height in pixels in which a way, or the locals at a breakpoint, have room. */
+const ROOMY = 380;
+
+/** Makes the panel high enough to read what is below its bars. */
+export function makeRoom() {
+  const { bottomHeight, set } = useView.getState();
+  set({ bottomHeight: Math.max(bottomHeight, ROOMY) });
+}
+
+/** The result for whose stops there is room already: who makes the panel lower keeps it so. */
+let roomy: Shown | null = null;
+
 /** Shows the line of a stop in the editor of its node, where that has the same code. */
 function showStop(shown: Shown | null, step: SimulationStep | undefined) {
   const { stopAt } = useBreakpoints.getState();
   const designer = useDesigner.getState();
   const node = step?.node ?? "";
+  if (step?.event === "stop" && shown !== roomy) {
+    roomy = shown;
+    makeRoom();
+  }
   const same = shown !== null && codeOf(shown.document, node) === codeOf(designer.document, node);
   if (step?.event !== "stop" || step.line === undefined || !same) {
     stopAt(null);
