@@ -29,6 +29,7 @@ from millrace_runtime.compiling import compiled, session_analyzer
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
+from millrace_runtime.plain.predicting import VERDICTS, verdict
 from millrace_runtime.program import load_program
 from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
 from millrace_runtime.unbatched import UnbatchedSimulator
@@ -39,7 +40,6 @@ from cli.documents import (
     show_diagnostics,
 )
 from cli.packing import Pack
-from cli.predicting import VERDICTS, verdict
 
 
 class Warm:
@@ -88,7 +88,7 @@ class Warm:
     def _simulate_plain(
         self, compilation: Compilation, lines: list[dict[str, Any]], cut: Cut, *, restart_each: bool
     ) -> Result:
-        from cli.plain_simulating import PlainSimulator, topology_of
+        from millrace_runtime.plain.simulation import PlainSimulator, topology_of
 
         with _explained():
             session, topology = self.spark.newSession(), topology_of(compilation)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from millrace_runtime.errors import MillraceError
+from millrace_runtime.plain.predicting import VERDICTS, unexplained, verdict
 from millrace_runtime.simulation import Cut
 
 from cli.oracle import Oracle
-from cli.predicting import VERDICTS, unexplained, verdict
 from cli.simulating import Warm, run_scenario
 from oracle import fuzz
 

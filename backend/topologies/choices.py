@@ -20,6 +20,33 @@ class Dialect(models.TextChoices):
     PLAIN = "plain", "Ordinary Structured Streaming"
 
 
+class Cut(models.TextChoices):
+    """How input lines become micro-batches of plain Spark."""
+
+    EACH = "each", "One for each line"
+    ALL = "all", "As few as possible"
+
+
+class RecordDifference(models.TextChoices):
+    """In what a record of plain Spark differs from that of Kafka Streams."""
+
+    VALUE = "value", "Value"
+    HEADERS = "headers", "Headers"
+    TIMESTAMP = "timestamp", "Timestamp"
+    ORDER = "order", "Another place in its micro-batch"
+    INPUT = "input", "Another input line causes it"
+    MISSING = "missing", "Plain Spark does not write it"
+    EXTRA = "extra", "Kafka Streams does not write it"
+
+
+class PlainVerdict(models.TextChoices):
+    """How the results of plain Spark compare with those of Kafka Streams."""
+
+    EQUAL = "equal", "Equal"
+    PREDICTED = "predicted", "Diagnostics explain each difference"
+    WRONG = "wrong", "A difference has no diagnostic"
+
+
 class Blocks(models.TextChoices):
     """What a diagnostic stands in the way of; saving is never blocked."""
 

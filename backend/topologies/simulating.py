@@ -47,12 +47,14 @@ def simulated(
     expected: Mapping[str, Any] | None = None,
     breakpoints: Mapping[str, Sequence[int]] | None = None,
     partitions: Mapping[str, int] | None = None,
+    plain: str | None = None,
 ) -> dict[str, Any]:
     """The diagnostics and the result of a document's run on input lines; None where refused.
 
     `breakpoints`: lines, by node, at which Python processors stop. `partitions`: how many topics
     have, in place of the document's.
-    With `expected` the result says what differs from it; a test that passes is remembered.
+    With `expected` the result says what differs from it; a test that passes is remembered. With
+    `plain` (`each` or `all`) plain Spark runs the lines too, in such micro-batches.
     `state` is `starting` where nothing ran because a simulator is starting.
     Raises Forbidden for a viewer's document that is no saved version of the workspace and for code
     of somebody who may not deploy, Unavailable
@@ -85,19 +87,28 @@ def simulated(
             "expected": expected,
             "breakpoints": breakpoints or {},
             "partitions": partitions or {},
+            "plain": plain,
         }
     )
     if answer.get("state") == "starting":
-        return {"state": "starting", "diagnostics": [], "result": None}
+        return {"state": "starting", "diagnostics": [], "result": None, "plain": None}
     result = answer["result"]
     if expected is not None and result is not None and result["differences"] == []:
         note_pass(workspace, document, inputs, expected)
-    return {"state": "done", "diagnostics": answer["diagnostics"], "result": result}
+    return {
+        "state": "done",
+        "diagnostics": answer["diagnostics"],
+        "result": result,
+        "plain": answer.get("plain"),
+    }
 
 
-def prepare() -> str:
-    """`ready` or `starting`: a simulator that is not there is started."""
-    return str(ask({"do": "prepare"})["state"])
+def prepare(person: User) -> dict[str, Any]:
+    """`state`: `ready` or `starting`; a simulator that is not there is started.
+
+    `progress` of the person's run in plain Spark, or None.
+    """
+    return ask({"do": "prepare", "owner": _owner(person)})
 
 
 def cancel(person: User) -> bool:

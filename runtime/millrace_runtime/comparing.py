@@ -59,7 +59,7 @@ def _differences(
         yield from _described(expected, result, scenario["topology"])
         return
     if found and not wanted:
-        yield f"failed: {_text({**found, 'diagnostics': None, 'exception': None})}"
+        yield f"failed: {canonical({**found, 'diagnostics': None, 'exception': None})}"
         return
     if wanted and not found:
         yield f"expected to stop after input {wanted.get('after')}, it went on"
@@ -88,13 +88,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _text(value: Any) -> str:
+def canonical(value: Any) -> str:
+    """One text for equal values: missing fields are null, and 2 equals 2.0."""
     return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
 
 
 def _shown(record: Record, *, caused: bool) -> str:
     names = ["key", "value", "timestamp", "headers"] + (["after"] if caused else [])
-    return _text({name: record.get(name) or None if name == "headers" else record.get(name)
+    return canonical({name: record.get(name) or None if name == "headers" else record.get(name)
                   for name in names})  # fmt: skip
 
 
@@ -137,8 +138,10 @@ def _sets(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
 
 def _last(want: Topics, got: Topics, caused: bool) -> Iterator[str]:
     for topic in sorted({*want, *got}):
-        expected = {_text(each["key"]): _text(each["value"]) for each in want.get(topic, [])}
-        found = {_text(each["key"]): _text(each["value"]) for each in got.get(topic, [])}
+        expected = {
+            canonical(each["key"]): canonical(each["value"]) for each in want.get(topic, [])
+        }
+        found = {canonical(each["key"]): canonical(each["value"]) for each in got.get(topic, [])}
         for key in sorted({*expected, *found}):
             if expected.get(key) != found.get(key):
                 yield f"{topic}, key {key}: expected {expected.get(key)}, got {found.get(key)}"
@@ -149,14 +152,14 @@ def _stores(want: Topics, got: Topics) -> Iterator[str]:
         if name not in got:
             yield f"store {name}: missing"
             continue
-        expected = {_text(row["key"]): row for row in rows}
-        found = {_text(row["key"]): row for row in got[name]}
+        expected = {canonical(row["key"]): row for row in rows}
+        found = {canonical(row["key"]): row for row in got[name]}
         for key in sorted({*expected, *found}):
             first, second = expected.get(key), found.get(key)
             if first is None or second is None:
                 yield f"store {name}, key {key}: {'missing' if second is None else 'unexpected'}"
-            elif _text(first.get("value")) != _text(second.get("value")):
-                values = _text(first.get("value")), _text(second.get("value"))
+            elif canonical(first.get("value")) != canonical(second.get("value")):
+                values = canonical(first.get("value")), canonical(second.get("value"))
                 yield f"store {name}, key {key}: expected {values[0]}, got {values[1]}"
             elif first.get("timestamp") is not None and second.get("timestamp") not in (
                 None,
@@ -172,7 +175,7 @@ def _described(
     want: dict[str, Any], got: dict[str, Any], topology: dict[str, Any]
 ) -> Iterator[str]:
     if got.get("error"):
-        yield f"failed: {_text(got['error'])}"
+        yield f"failed: {canonical(got['error'])}"
         return
     expected, found = (Counter(_shape(each, topology)) for each in (want, got))
     for shape in (expected - found).elements():
@@ -197,7 +200,7 @@ def _shape(described: dict[str, Any], topology: dict[str, Any]) -> list[str]:
     changelogs = {f"{name}-changelog" for name in named}
     shapes = [
         "sub-topology "
-        + _text(
+        + canonical(
             {
                 "nodes": sorted(sub.get("nodes", [])),
                 "sources": sorted(sub.get("sources", [])),

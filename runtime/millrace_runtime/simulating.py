@@ -3,17 +3,20 @@
 It reads requests from standard input and writes answers to standard output, as the compiler's
 processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
 A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep), where it is
-a test `expected`, where processors are to stop `breakpoints` (lines by node), and where topics have
-other partitions than in the document `partitions` (their number by topic).
+a test `expected`, where processors are to stop `breakpoints` (lines by node), where topics have
+other partitions than in the document `partitions` (their number by topic), and where plain Spark
+runs the same lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
 
 from millrace_compiler import Analyzer, DocumentError, Refused, compile_document
 from millrace_compiler.isolated import frames
@@ -26,7 +29,9 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.input_lines import checked_line
 from millrace_runtime.memory import TraceLimits
-from millrace_runtime.simulation import Result, Simulator, simulation_session
+from millrace_runtime.plain.comparing import beside
+from millrace_runtime.plain.simulation import PlainSimulator, topology_of
+from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
 from millrace_runtime.tracing import Edges, Trace, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator
 
@@ -55,8 +60,17 @@ _WARM_UP: dict[str, Any] = {
 }  # fmt: skip
 
 
-def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Compile and run a document on input lines: `{"diagnostics", "result"}`.
+#: Called with the number of input lines that are done, and of all.
+Progress = Callable[[int, int], None]
+
+
+def simulate(
+    spark: SparkSession,
+    analyzer: Analyzer,
+    request: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Compile and run a document on input lines: `{"diagnostics", "result", "plain"}`.
 
     Without a `result` the document was refused. Raises MillraceError for invalid input lines.
     """
@@ -64,10 +78,11 @@ def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]
     try:
         compilation = compile_document(document, analyzer)
     except (DocumentError, Refused) as refused:
-        return {"diagnostics": [each.to_json() for each in refused.diagnostics], "result": None}
+        found = [each.to_json() for each in refused.diagnostics]
+        return {"diagnostics": found, "result": None, "plain": None}
     diagnostics = [each.to_json() for each in compilation.diagnostics]
     if not compilation.ok or compilation.task_graph is None:
-        return {"diagnostics": diagnostics, "result": None}
+        return {"diagnostics": diagnostics, "result": None, "plain": None}
     lines = [
         checked_line(line, f"Input {number}") for number, line in enumerate(request["inputs"], 1)
     ]
@@ -81,9 +96,66 @@ def simulate(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]
     )
     result = run(spark, document, compilation.task_graph, lines, limits)
     expected = request.get("expected")
-    found = None if expected is None else differing(document, lines, result, expected)
-    answer = {**shown(document, result), "differences": found, "breakpoints": stops}
-    return {"diagnostics": diagnostics, "result": answer}
+    differences = None if expected is None else differing(document, lines, result, expected)
+    cut, plain = request.get("plain"), None
+    if cut is not None:
+        graph = compilation.task_graph
+        plain = run_plain(spark, analyzer, document, graph, lines, result, cut, progress)
+    answer = {**shown(document, result), "differences": differences, "breakpoints": stops}
+    return {"diagnostics": diagnostics, "result": answer, "plain": plain}
+
+
+def run_plain(
+    spark: SparkSession,
+    analyzer: Analyzer,
+    document: Mapping[str, Any],
+    graph: Mapping[str, Any],
+    lines: list[dict[str, Any]],
+    result: Result,
+    cut: Literal["each", "all"],
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """What plain Spark gives beside what Kafka Streams gives, or why it cannot run the document.
+
+    `result`: of Kafka Streams with a micro-batch for each line. Raises MillraceError.
+    """
+    compilation = compile_document(document, analyzer, dialect="plain")
+    diagnostics = [each.to_json() for each in compilation.diagnostics]
+    if not compilation.ok:
+        return {"cut": cut, "diagnostics": diagnostics, "comparison": None}
+    began = time.monotonic()
+    try:
+        with _apart(spark):
+            simulator = PlainSimulator(
+                spark.newSession(), topology_of(compilation), compilation, Cut(cut)
+            )
+            plain = simulator.run(lines, progress)
+    except MillraceError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever Spark raises is explained
+        raise explain(error) from None
+    seconds = round(time.monotonic() - began, 2)
+    exact = result if cut == "each" else run(spark, document, graph, lines, None, Cut(cut))
+    comparison = {**beside(compilation, exact, plain, cut), "seconds": seconds}
+    return {"cut": cut, "diagnostics": diagnostics, "comparison": comparison}
+
+
+@contextlib.contextmanager
+def _apart(spark: SparkSession) -> Iterator[None]:
+    """A plain run leaves nothing behind: no open state store, and nothing in the log.
+
+    What Python workers print, Spark writes to Java's standard error; the log has its own stream.
+    """
+    jvm: Any = spark._jvm
+    errors = jvm.java.lang.System.err
+    jvm.java.lang.System.setErr(
+        jvm.java.io.PrintStream(jvm.java.io.OutputStream.nullOutputStream())
+    )
+    try:
+        yield
+    finally:
+        jvm.java.lang.System.setErr(errors)
+        jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
 
 
 def partitioned(document: Mapping[str, Any], partitions: Mapping[str, int]) -> dict[str, Any]:
@@ -140,11 +212,12 @@ def run(
     document: Mapping[str, Any],
     graph: Mapping[str, Any],
     lines: list[dict[str, Any]],
-    limits: TraceLimits,
+    limits: TraceLimits | None,
+    cut: Cut | None = None,
 ) -> Result:
     """Run a task graph on input lines, without micro-batches where that is possible.
 
-    `limits`: what is kept of their steps. Raises MillraceError.
+    `limits`: what is kept of their steps; None for no trace. Raises MillraceError.
     """
 
     def with_(simulator: type[Simulator]) -> Result:
@@ -155,6 +228,7 @@ def run(
                 name: int(topic.get("partitions", 1))
                 for name, topic in (document.get("topics") or {}).items()
             },
+            cut=cut,
             trace=limits,
         ).run(lines)
 
@@ -197,10 +271,15 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
     }
 
 
-def answer(spark: SparkSession, analyzer: Analyzer, request: Mapping[str, Any]) -> dict[str, Any]:
+def answer(
+    spark: SparkSession,
+    analyzer: Analyzer,
+    request: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> dict[str, Any]:
     """A frame: the answer to a request, or why there is none."""
     try:
-        return {"answer": simulate(spark, analyzer, request)}
+        return {"answer": simulate(spark, analyzer, request, progress)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}
 
@@ -216,11 +295,17 @@ def main() -> int:
     analyzer = session_analyzer(spark)
     line = {"topic": "in", "key": None, "value": "a", "timestamp": 0}
     simulate(spark, analyzer, {"document": _WARM_UP, "inputs": [line], "trace": 100})
-    answers.write(frames.encode({"answer": {}}))
-    answers.flush()
-    while (request := frames.read(requests)) is not None:
-        answers.write(frames.encode(answer(spark, analyzer, request)))
+
+    def send(frame: dict[str, Any]) -> None:
+        answers.write(frames.encode(frame))
         answers.flush()
+
+    def progress(done: int, lines: int) -> None:
+        send({"progress": {"done": done, "lines": lines}})
+
+    send({"answer": {}})
+    while (request := frames.read(requests)) is not None:
+        send(answer(spark, analyzer, request, progress))
     spark.stop()
     return 0
 

@@ -51,10 +51,11 @@ def simulation_session(
 ) -> SparkSession:
     """A warm session for any number of simulations, one after the other.
 
-    `small`: with half of the memory, which it ends rather than exceeds. `storage`: see
+    `small`: with half of the memory, which it ends rather than exceeds, and 1 GB of address space
+    for Python workers. `storage`: see
     `session.create`; with one, Hadoop's settings are kept.
     """
-    memory = {"spark.driver.memory": "512m"} if small else {}
+    memory = {"spark.driver.memory": "512m", "spark.executor.pyspark.memory": "1g"} if small else {}
     bounds = ("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError") if small else ()
     made = session.create(
         "millrace-simulation", master=master, settings={**SETTINGS, **memory},

@@ -5,12 +5,14 @@
 A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 
 - `{"do": "simulate", "owner", "document", "inputs", "trace", "expected", "breakpoints",
-  "partitions"}` →
-  `{"result": …, "diagnostics": …}`
+  "partitions", "plain"}` →
+  `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
   (`millrace_runtime.state_reading`), or an error; processes of their own read stores
-- `{"do": "prepare"}` → `{"state": "ready" | "starting"}`, and starts a process if there is none
+- `{"do": "prepare", "owner"}` → `{"state": "ready" | "starting", "progress": …}`, and starts a
+  process if there is none; `progress` is that of the owner's run in plain Spark: input lines that
+  are `done`, and all `lines`
 - `{"do": "cancel", "owner"}` → `{"cancelled": bool}`: ends what runs for this owner
 
 Nothing runs before the first simulation: processes with a warm Spark session start with the first
@@ -31,6 +33,8 @@ from typing import Any
 import millrace_compiler
 from millrace_compiler.isolated import Limits, Pool
 from millrace_compiler.isolated.pool import Exceeded, Process
+from millrace_compiler.operator import registry
+from millrace_compiler.operators.processors.base import ProcessorNode
 
 from millrace_runtime.jars import operator_jar
 from millrace_runtime.line_server import LineServer
@@ -160,9 +164,17 @@ class Simulators(Pool):
                     raise Exceeded("cancelled") from None
                 raise
             finally:
+                if _runs_code(request):
+                    process.end()
                 with self._changed:
                     self._running[owner].remove(process)
                     self._cancelled.discard(process.pid)
+
+    def progress(self, owner: str) -> dict[str, Any] | None:
+        """How far a run of the owner is, where one reports it."""
+        with self._changed:
+            found = [process.progress for process in self._running.get(owner, [])]
+        return next((each for each in found if each is not None), None)
 
     def cancel(self, owner: str) -> bool:
         """End what runs for an owner; whether anything did."""
@@ -193,6 +205,15 @@ class Readers(Simulators):
     environment = (*ENVIRONMENT, "HADOOP_CONF_DIR", *S3_ENVIRONMENT)
 
 
+def _runs_code(request: dict[str, Any]) -> bool:
+    """Whether code of the document runs in the process itself, which then is not for others.
+
+    A plain program contains the classes of its processors.
+    """
+    nodes = request["document"]["nodes"] if request.get("plain") else ()
+    return any(issubclass(registry().get(node["kind"], object), ProcessorNode) for node in nodes)
+
+
 def respond(
     simulators: Simulators | None, request: dict[str, Any], readers: Readers | None = None
 ) -> dict[str, Any]:
@@ -200,7 +221,8 @@ def respond(
     owner = str(request.get("owner") or "")
     do = request.get("do")
     if do == "prepare" and simulators is not None:
-        return {"state": "ready" if simulators.prepare() else "starting"}
+        state = "ready" if simulators.prepare() else "starting"
+        return {"state": state, "progress": simulators.progress(owner)}
     if do == "cancel" and simulators is not None:
         return {"cancelled": simulators.cancel(owner)}
     pool = {"simulate": simulators, "read_state": readers}.get(str(do))

@@ -24,7 +24,8 @@ def test_a_simulator_that_starts_is_answered_with_202(
     assert simulator.asked[0]["trace"] == 7
     assert simulator.asked[0]["expected"] is None
     assert simulator.asked[0]["owner"] == f"person {people.editor.pk}"
-    assert client.get(PATH).json() == {"state": "starting"}
+    simulator.answer = {"state": "starting", "progress": None}
+    assert client.get(PATH).json() == simulator.answer
 
 
 def test_what_a_test_expects_goes_to_the_simulator(
@@ -103,3 +104,47 @@ def test_limits_and_a_simulator_that_is_away_are_answered_in_words(
     millrace_settings.MILLRACE_SIMULATOR = "127.0.0.1:1"
     answer: Any = client.post(PATH, asked(document("a")), format="json")
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "simulator_unreachable")
+
+
+@pytest.mark.parametrize("cut", ["each", "all"])
+def test_plain_spark_is_run_with_the_micro_batches_that_are_asked_for(
+    people: People, client_of: Client, simulator: RecordedSimulator, cut: str
+) -> None:
+    comparison = {
+        "verdict": "predicted",
+        "unexplained": [],
+        "topics": [],
+        "dropped": {"kafka_streams": 1, "spark": 0, "codes": ["plain_drops"]},
+        "stopped": {"kafka_streams": None, "spark": None},
+        "seconds": 1.5,
+    }
+    plain = {"cut": cut, "diagnostics": [], "comparison": comparison}
+    simulator.answer = {"diagnostics": [], "result": None, "plain": plain}
+    client = client_of(people.editor)
+    answer: Any = client.post(PATH, asked(document("a"), plain=cut), format="json")
+    assert (answer.status_code, answer.json()["plain"]) == (200, plain)
+    assert simulator.asked[0]["plain"] == cut
+    client.post(PATH, asked(document("a")), format="json")
+    assert simulator.asked[1]["plain"] is None
+    refused: Any = client.post(PATH, asked(document("a"), plain="random:7"), format="json")
+    assert (refused.status_code, list(refused.json()["error"]["fields"])) == (400, ["plain"])
+
+
+def test_plain_spark_is_run_for_those_who_may_simulate_and_its_progress_is_their_own(
+    people: People, client_of: Client, topology: Any, simulator: RecordedSimulator
+) -> None:
+    saved = topology.versions.get(number=1).document
+    given = document("a")
+    given["nodes"][0]["kind"] = "process"
+    cases = [
+        (people.viewer, saved, 202),
+        (people.viewer, document("other"), 403),
+        (people.editor, given, 403),
+        (people.operator, given, 202),
+    ]
+    for person, wanted, status in cases:
+        answer: Any = client_of(person).post(PATH, asked(wanted, plain="each"), format="json")
+        assert answer.status_code == status
+    simulator.answer = {"state": "ready", "progress": {"done": 3, "lines": 9}}
+    assert client_of(people.editor).get(PATH).json() == simulator.answer
+    assert simulator.asked[-1]["owner"] == f"person {people.editor.pk}"

@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 from millrace_compiler.plain.sentences import PLAIN
-
-from cli.predicting import RECORDS, unexplained, verdict
+from millrace_runtime.plain.predicting import RECORDS, unexplained, verdict
 
 HERE = Path(__file__).parent
 WHOLE = os.environ.get("MILLRACE_CONFORMANCE") == "whole"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cli.plain_simulating import _reason
-from cli.predicting import unexplained
+from millrace_runtime.plain.predicting import unexplained
+from millrace_runtime.plain.simulation import _reason
 
 
 def output(key: str, value: int, after: int | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from topologies.api.compile_serializers import DiagnosticSerializer
 from topologies.api.fields import DocumentField
+from topologies.choices import Cut, PlainVerdict, RecordDifference
 from topologies.simulating import (
     MOST_BREAKPOINTS,
     MOST_INPUTS,
@@ -89,6 +90,13 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(min_value=1, max_value=MOST_PARTITIONS),
         required=False,
         help_text="Number of partitions by topic, in place of the document's.",
+    )
+    plain = serializers.ChoiceField(
+        choices=Cut.choices,
+        required=False,
+        allow_null=True,
+        help_text="Run the same input lines in plain Spark too, which takes seconds: in a "
+        "micro-batch for each line, or in as few as possible.",
     )
 
 
@@ -248,6 +256,87 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     )
 
 
+class PlainOutputSerializer(SimulatedOutputSerializer):
+    """A record of a comparison; `after` is missing where micro-batches have several lines."""
+
+    after = serializers.IntegerField(required=False)
+
+
+class PlainRowSerializer(serializers.Serializer[Any]):
+    """A record of Kafka Streams, of plain Spark, or of both."""
+
+    kafka_streams = PlainOutputSerializer(allow_null=True)
+    spark = PlainOutputSerializer(allow_null=True)
+    differs = serializers.ListField(
+        child=serializers.ChoiceField(choices=RecordDifference.choices),
+        help_text="order: another place in its micro-batch; input: caused by another input line; "
+        "missing: only Kafka Streams writes it; extra: only plain Spark does.",
+    )
+    codes = serializers.ListField(
+        child=serializers.CharField(), help_text="Codes of the diagnostics that explain it."
+    )
+    explained = serializers.BooleanField(help_text="Whether a diagnostic explains each difference.")
+
+
+class PlainCountsSerializer(serializers.Serializer[Any]):
+    """Records of a topic: equal, equal except for the timestamp, different, or of one side only."""
+
+    equal = serializers.IntegerField()
+    time = serializers.IntegerField()
+    different = serializers.IntegerField()
+    kafka_streams = serializers.IntegerField()
+    spark = serializers.IntegerField()
+
+
+class PlainTopicSerializer(serializers.Serializer[Any]):
+    """The records of a topic on both sides; `sinks` are the nodes that write it."""
+
+    topic = serializers.CharField()
+    sinks = serializers.ListField(child=serializers.CharField())
+    counts = PlainCountsSerializer()
+    rows = PlainRowSerializer(many=True, help_text="The first 2,000; all of them are counted.")
+
+
+class PlainDroppedSerializer(serializers.Serializer[Any]):
+    """Counts of dropped records, and the codes that explain why they differ."""
+
+    kafka_streams = serializers.IntegerField()
+    spark = serializers.IntegerField()
+    codes = serializers.ListField(child=serializers.CharField())
+
+
+class PlainStopsSerializer(serializers.Serializer[Any]):
+    """Why each side stopped, if it did."""
+
+    kafka_streams = SimulationErrorSerializer(allow_null=True)
+    spark = SimulationErrorSerializer(allow_null=True)
+
+
+class PlainComparisonSerializer(serializers.Serializer[Any]):
+    """The results of plain Spark beside those of Kafka Streams."""
+
+    verdict = serializers.ChoiceField(
+        choices=PlainVerdict.choices,
+        help_text="predicted: diagnostics explain each difference; wrong: at least one has no "
+        "diagnostic.",
+    )
+    unexplained = serializers.ListField(
+        child=serializers.CharField(), help_text="Differences without a diagnostic, in sentences."
+    )
+    topics = PlainTopicSerializer(many=True)
+    dropped = PlainDroppedSerializer()
+    stopped = PlainStopsSerializer()
+    seconds = serializers.FloatField()
+
+
+class PlainSimulationSerializer(serializers.Serializer[Any]):
+    """The run in plain Spark; without a comparison, plain Spark cannot express the topology."""
+
+    cut = serializers.ChoiceField(choices=Cut.choices)
+    diagnostics = DiagnosticSerializer(many=True)
+    comparison = PlainComparisonSerializer(allow_null=True)
+
+
 class SimulationSerializer(serializers.Serializer[Any]):
     """Diagnostics and result; without a result, the document was refused or has not run yet."""
 
@@ -257,12 +346,21 @@ class SimulationSerializer(serializers.Serializer[Any]):
     )
     diagnostics = DiagnosticSerializer(many=True)
     result = SimulationResultSerializer(allow_null=True)
+    plain = PlainSimulationSerializer(allow_null=True, help_text="Null unless it was requested.")
+
+
+class SimulationProgressSerializer(serializers.Serializer[Any]):
+    """Input lines that plain Spark has processed, and all of them."""
+
+    done = serializers.IntegerField()
+    lines = serializers.IntegerField()
 
 
 class SimulatorSerializer(serializers.Serializer[Any]):
-    """Whether a simulation can start immediately."""
+    """Whether a simulation can start immediately, and how far the user's run in plain Spark is."""
 
     state = serializers.ChoiceField(choices=[("ready", "ready"), ("starting", "starting")])
+    progress = SimulationProgressSerializer(allow_null=True)
 
 
 class SampleInputsSerializer(serializers.Serializer[Any]):

@@ -37,9 +37,11 @@ class SimulationsView(ApiView):
 
     @extend_schema(responses=SimulatorSerializer, operation_id="simulator_get")
     def get(self, request: Request, workspace: str) -> Response:
-        """Whether a simulation can start immediately; starts the simulator if necessary."""
+        """Whether a simulation can start immediately; starts the simulator if necessary. `progress`
+        of the user's run in plain Spark.
+        """
         workspace_for(self.person, workspace)
-        return Response({"state": simulating.prepare()})
+        return Response(simulating.prepare(self.person))
 
     @extend_schema(
         request=SimulationRequestSerializer,
@@ -48,7 +50,8 @@ class SimulationsView(ApiView):
     )
     def post(self, request: Request, workspace: str) -> Response:
         """Run a document on input lines (editor; viewers: the document of a saved version). 202
-        while a simulator is starting: try again in a second.
+        while a simulator is starting: try again in a second. With `plain`, plain Spark runs the
+        same lines, and the response compares both results.
         """
         found = workspace_for(self.person, workspace)
         given = SimulationRequestSerializer(data=request.data)
@@ -63,6 +66,7 @@ class SimulationsView(ApiView):
             expected=asked.get("expected"),
             breakpoints=asked.get("breakpoints"),
             partitions=asked.get("partitions"),
+            plain=asked.get("plain"),
         )
         return Response(answer, status=202 if answer["state"] == "starting" else 200)
 

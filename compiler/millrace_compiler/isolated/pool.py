@@ -328,6 +328,8 @@ class Process:
         self._ready = False
         #: when the request in work was sent
         self.asked: float | None = None
+        #: what the process last reported of the request in work
+        self.progress: dict[str, Any] | None = None
         self.alive = True
         self._priority: int | None = None
         self.idle_since = time.monotonic()
@@ -341,7 +343,7 @@ class Process:
     def ask(self, request: dict[str, Any], limits: Limits) -> dict[str, Any]:
         """The answer to a request. Raises :class:`Exceeded`, or OSError as the process did."""
         self.wait_until_ready()
-        self.asked = time.monotonic()
+        self.asked, self.progress = time.monotonic(), None
         stdin = self._process.stdin
         try:
             if stdin is None:
@@ -361,7 +363,13 @@ class Process:
         return answer
 
     def _read(self, limits: Limits) -> dict[str, Any]:
+        """The next frame that is no progress."""
         until = time.monotonic() + limits.seconds
+        while "progress" in (found := self._frame(limits, until)):
+            self.progress = found["progress"]
+        return found
+
+    def _frame(self, limits: Limits, until: float) -> dict[str, Any]:
         try:
             (size,) = frames.HEADER.unpack(self._bytes(frames.HEADER.size, until))
             if size > limits.output_megabytes << 20:

@@ -4,6 +4,7 @@ import { answer, api } from "./client";
 import { body } from "./topologyCalls";
 import type {
   CompileResult,
+  Cut,
   NewTopologyTest,
   Simulation,
   TopologyDocument,
@@ -30,15 +31,19 @@ export const compileDocument = (
     }),
   );
 
-/** Lines at which processors stop, by node; partitions of topics in place of the document's. */
+/**
+ * Lines at which processors stop, by node; partitions of topics in place of the document's;
+ * micro-batches in plain Spark.
+ */
 export interface SimulationOptions {
   breakpoints?: Record<string, number[]>;
   partitions?: Record<string, number>;
+  plain?: Cut;
 }
 
 /**
  * Runs a document on input lines; its state is `starting` while a simulator starts. With `expected`
- * the result says what differs, and has no steps.
+ * the result says what differs, and has no steps. With `plain` plain Spark runs them, too.
  */
 export const simulate = (
   workspace: string,
@@ -62,7 +67,10 @@ export const simulate = (
     }),
   );
 
-/** Whether a simulation would run at once; starts a simulator where there is none. */
+/**
+ * Whether a simulation would run at once, and how far the person's run in plain Spark is; starts a
+ * simulator where there is none.
+ */
 export const prepareSimulator = (workspace: string) =>
   answer(api.GET("/api/workspaces/{workspace}/simulations", { params: { path: { workspace } } }));
 

@@ -1223,12 +1223,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description Whether a simulation can start immediately; starts the simulator if necessary. */
+        /**
+         * @description Whether a simulation can start immediately; starts the simulator if necessary. `progress`
+         *     of the user's run in plain Spark.
+         */
         get: operations["simulator_get"];
         put?: never;
         /**
          * @description Run a document on input lines (editor; viewers: the document of a saved version). 202
-         *     while a simulator is starting: try again in a second.
+         *     while a simulator is starting: try again in a second. With `plain`, plain Spark runs the
+         *     same lines, and the response compares both results.
          */
         post: operations["simulation_run"];
         /** @description Cancel the user's running simulations. */
@@ -1740,6 +1744,12 @@ export interface components {
             readonly prefix: string;
             readonly token: string;
         };
+        /**
+         * @description * `each` - One for each line
+         *     * `all` - As few as possible
+         * @enum {string}
+         */
+        Cut: "each" | "all";
         /** @description A decision, when and by whom. */
         DecidedRecord: {
             /** @description False if it was removed, or if the deployment has since been started from another position. */
@@ -2923,6 +2933,86 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["Placement"][];
         };
+        /** @description The results of plain Spark beside those of Kafka Streams. */
+        PlainComparison: {
+            dropped: components["schemas"]["PlainDropped"];
+            /** Format: double */
+            seconds: number;
+            stopped: components["schemas"]["PlainStops"];
+            topics: components["schemas"]["PlainTopic"][];
+            /** @description Differences without a diagnostic, in sentences. */
+            unexplained: string[];
+            /**
+             * @description predicted: diagnostics explain each difference; wrong: at least one has no diagnostic.
+             *
+             *     * `equal` - Equal
+             *     * `predicted` - Diagnostics explain each difference
+             *     * `wrong` - A difference has no diagnostic
+             */
+            verdict: components["schemas"]["PlainVerdict"];
+        };
+        /** @description Records of a topic: equal, equal except for the timestamp, different, or of one side only. */
+        PlainCounts: {
+            different: number;
+            equal: number;
+            kafka_streams: number;
+            spark: number;
+            time: number;
+        };
+        /** @description Counts of dropped records, and the codes that explain why they differ. */
+        PlainDropped: {
+            codes: string[];
+            kafka_streams: number;
+            spark: number;
+        };
+        /** @description A record of a comparison; `after` is missing where micro-batches have several lines. */
+        PlainOutput: {
+            after?: number;
+            headers?: {
+                [key: string]: string | null;
+            };
+            key: unknown;
+            timestamp: number;
+            topic: string;
+            value: unknown;
+        };
+        /** @description A record of Kafka Streams, of plain Spark, or of both. */
+        PlainRow: {
+            /** @description Codes of the diagnostics that explain it. */
+            codes: string[];
+            /** @description order: another place in its micro-batch; input: caused by another input line; missing: only Kafka Streams writes it; extra: only plain Spark does. */
+            differs: components["schemas"]["RecordDifference"][];
+            /** @description Whether a diagnostic explains each difference. */
+            explained: boolean;
+            kafka_streams: components["schemas"]["PlainOutput"] | null;
+            spark: components["schemas"]["PlainOutput"] | null;
+        };
+        /** @description The run in plain Spark; without a comparison, plain Spark cannot express the topology. */
+        PlainSimulation: {
+            comparison: components["schemas"]["PlainComparison"] | null;
+            cut: components["schemas"]["Cut"];
+            diagnostics: components["schemas"]["Diagnostic"][];
+        };
+        /** @description Why each side stopped, if it did. */
+        PlainStops: {
+            kafka_streams: components["schemas"]["SimulationError"] | null;
+            spark: components["schemas"]["SimulationError"] | null;
+        };
+        /** @description The records of a topic on both sides; `sinks` are the nodes that write it. */
+        PlainTopic: {
+            counts: components["schemas"]["PlainCounts"];
+            /** @description The first 2,000; all of them are counted. */
+            rows: components["schemas"]["PlainRow"][];
+            sinks: string[];
+            topic: string;
+        };
+        /**
+         * @description * `equal` - Equal
+         *     * `predicted` - Diagnostics explain each difference
+         *     * `wrong` - A difference has no diagnostic
+         * @enum {string}
+         */
+        PlainVerdict: "equal" | "predicted" | "wrong";
         /** @description The physical plan. */
         Plan: {
             edges: components["schemas"]["EdgePlan"][];
@@ -3123,6 +3213,17 @@ export interface components {
             partition: number;
             topic: string;
         };
+        /**
+         * @description * `value` - Value
+         *     * `headers` - Headers
+         *     * `timestamp` - Timestamp
+         *     * `order` - Another place in its micro-batch
+         *     * `input` - Another input line causes it
+         *     * `missing` - Plain Spark does not write it
+         *     * `extra` - Kafka Streams does not write it
+         * @enum {string}
+         */
+        RecordDifference: "value" | "headers" | "timestamp" | "order" | "input" | "missing" | "extra";
         /** @description A header. */
         RecordHeader: {
             /** @description Whether the text is truncated. */
@@ -3478,6 +3579,8 @@ export interface components {
         /** @description Diagnostics and result; without a result, the document was refused or has not run yet. */
         Simulation: {
             diagnostics: components["schemas"]["Diagnostic"][];
+            /** @description Null unless it was requested. */
+            plain: components["schemas"]["PlainSimulation"] | null;
             result: components["schemas"]["SimulationResult"] | null;
             /**
              * @description starting: the simulator is starting; try again in a second.
@@ -3504,6 +3607,11 @@ export interface components {
             message: string;
             node: string;
         };
+        /** @description Input lines that plain Spark has processed, and all of them. */
+        SimulationProgress: {
+            done: number;
+            lines: number;
+        };
         /** @description A document, saved or not, and the input lines in order. */
         SimulationRequestRequest: {
             /** @description Line numbers, starting at 1, in the code of Python processors, by node. The steps of the response show each stop. */
@@ -3519,6 +3627,13 @@ export interface components {
             partitions?: {
                 [key: string]: number;
             };
+            /**
+             * @description Run the same input lines in plain Spark too, which takes seconds: in a micro-batch for each line, or in as few as possible.
+             *
+             *     * `each` - One for each line
+             *     * `all` - As few as possible
+             */
+            plain?: (components["schemas"]["Cut"] | components["schemas"]["NullEnum"]) | null;
             /**
              * @description Maximum number of steps in the response; all records are counted.
              * @default 20000
@@ -3598,8 +3713,9 @@ export interface components {
             window_end?: number;
             window_start?: number;
         };
-        /** @description Whether a simulation can start immediately. */
+        /** @description Whether a simulation can start immediately, and how far the user's run in plain Spark is. */
         Simulator: {
+            progress: components["schemas"]["SimulationProgress"] | null;
             state: components["schemas"]["SimulatorStateEnum"];
         };
         /**

@@ -10,6 +10,7 @@ import { follow } from "./follow";
 import { InputsTable } from "./InputsTable";
 import { takePending } from "./kept";
 import { LogView } from "./LogView";
+import { PlainView } from "./PlainView";
 import { EdgeView, OutputsView } from "./Records";
 import { SampleDialog } from "./Sampling";
 import { Stepper } from "./Stepper";
@@ -94,6 +95,8 @@ export function SimulatePanel({ topology, ws }: { topology: number; ws: string }
         <EdgeView shown={shown} />
       ) : view === "way" ? (
         <WayView shown={shown} topology={topology} ws={ws} />
+      ) : view === "plain" ? (
+        <PlainView ws={ws} />
       ) : view === "tests" ? (
         <TestsView topology={topology} ws={ws} />
       ) : (
@@ -134,6 +137,11 @@ function Bar(props: {
           { id: "log", title: t("Log"), hint: t("What nodes printed") },
           { id: "way", title: t("Path"), hint: t("Where is my record?") },
           { id: "edge", title: t("Records of an edge") },
+          {
+            id: "plain",
+            title: t("Plain Spark"),
+            hint: t("What plain Spark gives, beside what Kafka Streams gives"),
+          },
           { id: "tests", title: t("Tests") },
         ]}
       />

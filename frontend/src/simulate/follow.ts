@@ -77,7 +77,8 @@ export async function follow(
         ({ input, lines } = halved(lines, input));
         continue;
       }
-      const shown: Shown | null = result === null ? null : { document, lines, seconds, result };
+      const shown: Shown | null =
+        result === null ? null : { document, lines, seconds, result, plain: null };
       set({
         phase: "idle",
         shown,

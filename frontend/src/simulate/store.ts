@@ -5,9 +5,11 @@ import { ApiError } from "../api/client";
 import { cancelSimulation } from "../api/compileCalls";
 import { sampleInputs } from "../api/topologyCalls";
 import type {
+  Cut,
   Diagnostic,
   FollowedPlace,
   FollowRequest,
+  PlainSimulation,
   SimulationResult,
   SimulationStep,
 } from "../api/types";
@@ -24,7 +26,7 @@ import { childrenOf, edgeOf, endingOf, stopsOf } from "./steps";
 import type { PartitionStart } from "./way";
 import { dropText, endingText } from "./words";
 
-export type View = "inputs" | "results" | "log" | "steps" | "way" | "edge" | "tests";
+export type View = "inputs" | "results" | "log" | "steps" | "way" | "edge" | "plain" | "tests";
 
 /** A result with the document and the input lines that it belongs to. */
 export interface Shown {
@@ -32,6 +34,8 @@ export interface Shown {
   readonly lines: readonly Line[];
   readonly seconds: number;
   readonly result: SimulationResult;
+  /** The same lines in plain Spark; null where the run was without it. */
+  readonly plain: PlainSimulation | null;
 }
 
 /** A record of a deployment that is followed, and what its simulation begins with. */
@@ -50,6 +54,8 @@ export interface SimulationState {
   readonly rows: readonly InputRow[];
   readonly auto: boolean;
   readonly view: View;
+  /** The micro-batches of runs in plain Spark. */
+  readonly cut: Cut;
   readonly phase: "idle" | "searching" | "starting" | "running";
   readonly shown: Shown | null;
   readonly failure: { readonly message: string; readonly hint: string | null } | null;
@@ -67,7 +73,9 @@ export interface SimulationState {
   setView(view: View): void;
   /** Shows a step: its record lights up on the canvas. */
   goTo(step: number): void;
-  run(workspace: string): Promise<void>;
+  setCut(cut: Cut): void;
+  /** Runs the rows; with `plain` in plain Spark, too, which takes seconds. */
+  run(workspace: string, plain?: boolean): Promise<void>;
   cancel(workspace: string): void;
 }
 
@@ -127,6 +135,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
   rows: [],
   auto: false,
   view: "inputs",
+  cut: "each",
   ...NOTHING,
 
   open: (topology) => {
@@ -179,7 +188,9 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
     canvas()?.reveal(found.node);
   },
 
-  run: async (workspace) => {
+  setCut: (cut) => set({ cut }),
+
+  run: async (workspace, plain = false) => {
     running?.abort();
     const { document } = useDesigner.getState();
     const { lines, bad } = linesOf(get().rows, sourcesOf(document));
@@ -193,11 +204,13 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       const { answer, seconds } = await simulated(workspace, document, lines, {
         signal: controller.signal,
         breakpoints: breakpointsIn(document),
+        ...(plain ? { plain: get().cut } : {}),
         starting: () => set({ phase: "starting" }),
       });
       if (running !== controller) return;
       const { diagnostics, result } = answer;
-      const shown = result === null ? null : { document, lines, seconds, result };
+      const shown =
+        result === null ? null : { document, lines, seconds, result, plain: answer.plain };
       set({ phase: "idle", shown, diagnostics });
       if (shown !== null) moveBreakpoints(shown);
       showOnCanvas(shown);
@@ -307,9 +320,9 @@ useDesigner.subscribe((state, before) => {
   if (state.topologyId !== before.topologyId) useSimulation.getState().close();
 });
 
-/** Runs; who looked at the inputs sees the outputs next. */
+/** Runs, in plain Spark where that is looked at; who looked at the inputs sees the outputs next. */
 export async function runAndShow(workspace: string): Promise<void> {
-  await useSimulation.getState().run(workspace);
+  await useSimulation.getState().run(workspace, useSimulation.getState().view === "plain");
   const { failure, phase, setView, shown, view } = useSimulation.getState();
   if (view === "inputs" && phase === "idle" && failure === null && shown !== null) {
     setView("results");

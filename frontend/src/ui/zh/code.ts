@@ -1,6 +1,5 @@
 export const code = {
   Exact: "精确",
-  "Plain Spark": "普通 Spark",
   "Dialect of the code": "代码方言",
   "Save a version first": "请先保存一个版本",
   "The saved version {n}, without your changes since": "已保存的版本 {n}，不含之后的更改",

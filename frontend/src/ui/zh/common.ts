@@ -113,4 +113,5 @@ export const common = {
   "{n} {n|task|tasks}": "{n} 个任务",
   Message: "消息",
   Node: "节点",
+  "Plain Spark": "普通 Spark",
 };

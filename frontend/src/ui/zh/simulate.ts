@@ -208,4 +208,59 @@ export const simulate = {
   "written to {topic}": "写入 {topic}",
   "None of the {n} newest {n|record|records} of {topic} matches.":
     "{topic} 最新的 {n} 条记录均不匹配。",
+  "{n} equal": "{n} 条相同",
+  "{n} equal except for the time": "{n} 条仅时间不同",
+  "{n} different": "{n} 条不同",
+  "{n} in Kafka Streams only": "{n} 条仅在 Kafka Streams 中",
+  "{n} in plain Spark only": "{n} 条仅在普通 Spark 中",
+  "another value": "值不同",
+  "other headers": "消息头不同",
+  "another time": "时间不同",
+  "another order": "顺序不同",
+  "after another input": "由另一条输入产生",
+  "not written by plain Spark": "普通 Spark 未写入",
+  "not written by Kafka Streams": "Kafka Streams 未写入",
+  "What would plain Spark give?": "普通 Spark 会得到什么？",
+  "What plain Spark gives, beside what Kafka Streams gives":
+    "普通 Spark 的结果与 Kafka Streams 的结果并列显示",
+  "Run in plain Spark": "在普通 Spark 中运行",
+  "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes some seconds.":
+    "相同的记录以普通 Structured Streaming 的方式经过拓扑。两边的结果并列显示，并说明不同之处的原因。这会启动 Spark 查询，需要几秒钟。",
+  "Micro-batches": "微批次",
+  "One for each record": "每条记录一个",
+  "As few as possible": "尽可能少",
+  "As a job that keeps up with records that arrive one by one": "如同作业能跟上逐条到达的记录",
+  "As a job that reads all records at once, which is also faster":
+    "如同作业一次读取所有记录，速度也更快",
+  "Starting the queries of plain Spark…": "正在启动普通 Spark 的查询…",
+  "Plain Spark: {done} of {lines} {lines|record|records}": "普通 Spark：{done}/{lines} 条记录",
+  Progress: "进度",
+  "Each micro-batch is a Spark job of each query: this takes some seconds.":
+    "每个微批次都是每个查询的一个 Spark 作业：这需要几秒钟。",
+  "Plain Spark cannot express this topology. The nodes below have no counterpart in Structured Streaming; the exact dialect runs them.":
+    "普通 Spark 无法实现此拓扑。以下节点在 Structured Streaming 中没有对应的算子；精确方言可以运行它们。",
+  "Some differences were not predicted: this is a fault in Millrace.":
+    "有些差异未被预测：这是 Millrace 的缺陷。",
+  "Plain Spark gives the same as Kafka Streams.": "普通 Spark 的结果与 Kafka Streams 相同。",
+  "Plain Spark gives the same records as Kafka Streams; only their time differs.":
+    "普通 Spark 的记录与 Kafka Streams 相同，只有时间不同。",
+  "{n} of {all} records are the same in plain Spark. Each difference was predicted.":
+    "{all} 条记录中有 {n} 条在普通 Spark 中相同。每处差异均已预测。",
+  "{s} s in plain Spark": "普通 Spark 用时 {s} 秒",
+  "Differences only": "仅显示差异",
+  "Why the results differ": "结果不同的原因",
+  "Plain Spark stopped at record {n}: {why}": "普通 Spark 在记录 {n} 处停止：{why}",
+  "Dropped records: Kafka Streams counts {n}, plain Spark {m}.":
+    "丢弃的记录：Kafka Streams 计 {n} 条，普通 Spark 计 {m} 条。",
+  "the number of dropped records": "丢弃记录的数量",
+  "no effect on these records": "对这些记录没有影响",
+  "no records on either side": "两边都没有记录",
+  "How they compare": "比较结果",
+  Why: "原因",
+  "The first {n} are shown.": "显示前 {n} 条。",
+  "Not predicted": "未预测",
+  equal: "相同",
+  "not written": "未写入",
+  "{n} {n|record|records}": "{n} 条记录",
+  "Kafka Streams": "Kafka Streams",
 };

@@ -27,10 +27,11 @@ from millrace_compiler.formats import Format, format_of
 from millrace_compiler.operators.sinks.topic import SinkTopic
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.sources.stream import SourceStream
-from millrace_runtime import columns, session
-from millrace_runtime.simulation import Cut, Result, line_bytes
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
+
+from millrace_runtime import columns, session
+from millrace_runtime.simulation import Cut, Result, line_bytes
 
 Line = dict[str, Any]
 _SCHEMA = (
@@ -164,12 +165,19 @@ class PlainSimulator:
         self._clock = 0
         self._dropped = 0
 
-    def run(self, lines: Sequence[Line]) -> Result:
-        """Feeds the lines, batch by batch, until nothing moves any more."""
+    def run(
+        self, lines: Sequence[Line], progress: Callable[[int, int], None] | None = None
+    ) -> Result:
+        """Feeds the lines, batch by batch, until nothing moves any more.
+
+        `progress` is called with the number of lines that are done, and of all, before each batch.
+        """
         result = Result([])
         try:
             self._start()
             for batch in self.cut.batches(list(enumerate(lines, 1))):
+                if progress is not None:
+                    progress(batch[0][0] - 1, len(lines))
                 try:
                     self._feed(batch, result)
                     if self.restart_each:

@@ -1,0 +1,329 @@
+"""What plain Spark writes beside what Kafka Streams writes: topic by topic, record by record.
+
+Each difference has the codes that announced it. `predicting` knows what a code explains, and
+decides about a result as a whole; here records of both sides are paired, so that a person sees
+which ones differ, and in what.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from millrace_compiler import Compilation
+from millrace_compiler.operators.sinks.topic import SinkTopic
+from millrace_compiler.operators.sources.stream import SourceStream
+
+from millrace_runtime.comparing import canonical
+from millrace_runtime.plain.predicting import (
+    FAILED,
+    HEADERS,
+    LAST,
+    ORDER,
+    RECORDS,
+    REPEATED,
+    TIMESTAMP,
+    UNCOUNTED,
+    unexplained,
+    verdict,
+)
+from millrace_runtime.simulation import Result
+
+Record = dict[str, Any]
+#: In what a record differs; `missing`: plain Spark does not write it, `extra`: Kafka Streams does
+#: not, `input`: another input line causes it.
+Aspect = Literal["value", "headers", "timestamp", "order", "input", "missing", "extra"]
+#: rows of a topic that an answer has at most; all are counted
+MOST_ROWS = 2_000
+#: sentences about what no code explains
+MOST_SENTENCES = 20
+
+
+@dataclass
+class _Pair:
+    """A record of Kafka Streams, of plain Spark, or of both, by their places in the topic."""
+
+    exact: int | None
+    plain: int | None
+    in_order: bool = True
+
+
+def beside(
+    compilation: Compilation, exact: Result, plain: Result, cut: Literal["each", "all"]
+) -> dict[str, Any]:
+    """Both results, topic by topic, with the verdict and the codes that explain differences."""
+    codes = compilation.differences
+    scenario = {
+        "compare": "sequence",
+        "topology": {},
+        "expected": {"outputs": exact.outputs, "dropped": exact.dropped, "error": exact.error},
+    }
+    found = {
+        "outputs": plain.outputs,
+        "dropped": plain.dropped,
+        "error": plain.error,
+        "differences": codes,
+    }
+    verdict_ = verdict(scenario, found, cut)
+    announced = {str(each["code"]) for each in codes}
+    left = unexplained(scenario, found, cut, announced) if verdict_ == "wrong" else []
+    return {
+        "verdict": verdict_,
+        "unexplained": left[:MOST_SENTENCES],
+        "topics": [
+            _Topic(compilation, name, exact, plain).to_json()
+            for name in _topics(compilation, exact, plain)
+        ],
+        "dropped": {
+            "kafka_streams": exact.dropped,
+            "spark": plain.dropped,
+            "codes": sorted(UNCOUNTED & announced) if exact.dropped != plain.dropped else [],
+        },
+        "stopped": {"kafka_streams": exact.error, "spark": plain.error},
+    }
+
+
+class _Topic:
+    """The records of one topic on both sides."""
+
+    def __init__(self, compilation: Compilation, name: str, exact: Result, plain: Result) -> None:
+        self.name = name
+        self.sinks = [sink.id for sink in _sinks(compilation) if sink.topic in (name, None)]
+        self.exact = [each for each in exact.outputs if each["topic"] == name]
+        self.plain = [each for each in plain.outputs if each["topic"] == name]
+        above = _above(compilation, self.sinks)
+        self._all = {str(each["code"]) for each in compilation.differences}
+        self._codes = {
+            str(each["code"]) for each in compilation.differences if each["node"] in above
+        }
+        self._stopped = exact.error is not None or plain.error is not None
+        self._replaced = (_replaced(self.exact), _replaced(self.plain))
+        self._repeated = (_repeated(self.exact), _repeated(self.plain))
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts, and the first rows in the order in which Kafka Streams writes them."""
+        rows = [self._row(pair) for pair in _pairs(self.exact, self.plain)]
+        counts = dict.fromkeys(("equal", "time", "different", "kafka_streams", "spark"), 0)
+        for row in rows:
+            counts[_group(row["differs"])] += 1
+        return {
+            "topic": self.name,
+            "sinks": self.sinks,
+            "counts": counts,
+            "rows": rows[:MOST_ROWS],
+        }
+
+    def _row(self, pair: _Pair) -> dict[str, Any]:
+        first = None if pair.exact is None else self.exact[pair.exact]
+        second = None if pair.plain is None else self.plain[pair.plain]
+        differs = list(_aspects(first, second, in_order=pair.in_order))
+        found = {aspect: self._explaining(aspect, pair) for aspect in differs}
+        return {
+            "kafka_streams": first,
+            "spark": second,
+            "differs": differs,
+            "codes": sorted(set[str]().union(*found.values())),
+            "explained": all(found.values()),
+        }
+
+    def _explaining(self, aspect: Aspect, pair: _Pair) -> frozenset[str]:
+        """The codes at this topic's sinks and above that explain it, else those of others."""
+        wanted = list(self._wanted(aspect, pair))
+        for codes in (self._codes, self._all):
+            for group in wanted:
+                if group & codes:
+                    return group & codes
+        return frozenset()
+
+    def _wanted(self, aspect: Aspect, pair: _Pair) -> Iterator[frozenset[str]]:
+        """Groups of codes that explain an aspect of a pair, the most precise first."""
+        narrow = {"timestamp": TIMESTAMP, "headers": HEADERS, "order": ORDER}.get(aspect)
+        if narrow is not None:
+            yield narrow
+        places = ((pair.exact, 0), (pair.plain, 1))
+        sides = [(at, side) for at, side in places if at is not None]
+        if all(at in self._replaced[side] for at, side in sides):
+            yield LAST
+        if any(at in self._repeated[side] for at, side in sides):
+            yield REPEATED
+        if self._stopped:
+            yield FAILED
+        yield RECORDS
+        yield LAST | REPEATED
+
+
+def _group(differs: Sequence[Aspect]) -> str:
+    """The count to which a row belongs."""
+    if "missing" in differs:
+        return "kafka_streams"
+    if "extra" in differs:
+        return "spark"
+    if not differs:
+        return "equal"
+    return "time" if differs == ["timestamp"] else "different"
+
+
+def _aspects(first: Record | None, second: Record | None, *, in_order: bool) -> Iterator[Aspect]:
+    if first is None or second is None:
+        yield "extra" if first is None else "missing"
+        return
+    if canonical(first["value"]) != canonical(second["value"]):
+        yield "value"
+    if (first.get("headers") or {}) != (second.get("headers") or {}):
+        yield "headers"
+    if first["timestamp"] != second["timestamp"]:
+        yield "timestamp"
+    if first.get("after") != second.get("after"):
+        yield "input"
+    elif not in_order:
+        yield "order"
+
+
+# ---- pairs ----------------------------------------------------------------------------------
+
+
+def _pairs(exact: Sequence[Record], plain: Sequence[Record]) -> list[_Pair]:
+    """Pairs: the same record of one line, then another value of its key, then another line."""
+    pairs: list[_Pair] = []
+    left = list(range(len(exact))), list(range(len(plain)))
+    for identity in (_same_of_line, _key_of_line, _same):
+        pairs += _matched(exact, plain, left, identity)
+    _mark_order(pairs, exact)
+    pairs += [_Pair(at, None) for at in left[0]] + [_Pair(None, at) for at in left[1]]
+    return _sorted(pairs, exact, plain)
+
+
+def _matched(
+    exact: Sequence[Record],
+    plain: Sequence[Record],
+    left: tuple[list[int], list[int]],
+    identity: Callable[[Record], Hashable],
+) -> list[_Pair]:
+    """Takes what is equal out of what is left; of several, the last ones belong together."""
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    for at in left[1]:
+        waiting[identity(plain[at])].append(at)
+    found = []
+    for at in reversed(left[0]):
+        others = waiting[identity(exact[at])]
+        if others:
+            found.append(_Pair(at, others.pop()))
+    firsts, seconds = {pair.exact for pair in found}, {pair.plain for pair in found}
+    left[0][:] = [at for at in left[0] if at not in firsts]
+    left[1][:] = [at for at in left[1] if at not in seconds]
+    return found
+
+
+def _mark_order(pairs: list[_Pair], exact: Sequence[Record]) -> None:
+    """Of the pairs of each line, all but the longest run in the order of both sides moved."""
+    lines: dict[Any, list[_Pair]] = defaultdict(list)
+    for pair in sorted(pairs, key=lambda pair: pair.exact or 0):
+        lines[exact[pair.exact or 0].get("after")].append(pair)
+    for line in lines.values():
+        kept = _longest_rise([pair.plain or 0 for pair in line])
+        for at, pair in enumerate(line):
+            pair.in_order = at in kept
+
+
+def _longest_rise(numbers: Sequence[int]) -> set[int]:
+    """The places of a longest rising sequence."""
+    ends: list[int] = []
+    places: list[int] = []
+    before: list[int | None] = []
+    for at, number in enumerate(numbers):
+        length = bisect_left(ends, number)
+        before.append(places[length - 1] if length else None)
+        ends[length:] = [number, *ends[length + 1 :]]
+        places[length:] = [at, *places[length + 1 :]]
+    found: set[int] = set()
+    last = places[-1] if places else None
+    while last is not None:
+        found.add(last)
+        last = before[last]
+    return found
+
+
+def _sorted(pairs: list[_Pair], exact: Sequence[Record], plain: Sequence[Record]) -> list[_Pair]:
+    """In the order of Kafka Streams; what only plain Spark has follows what it wrote before."""
+    partner = {pair.plain: pair.exact for pair in pairs}
+    anchors, anchor = [], -1
+    for at in range(len(plain)):
+        found = partner[at]
+        anchor = anchor if found is None else found
+        anchors.append(anchor)
+
+    def place(pair: _Pair) -> tuple[int, int, int, int]:
+        if pair.exact is not None:
+            return exact[pair.exact].get("after", 0), pair.exact, 0, 0
+        at = pair.plain or 0
+        return plain[at].get("after", 0), anchors[at], 1, at
+
+    return sorted(pairs, key=place)
+
+
+def _same_of_line(record: Record) -> Hashable:
+    return record.get("after"), _same(record)
+
+
+def _key_of_line(record: Record) -> Hashable:
+    return record.get("after"), canonical(record["key"])
+
+
+def _same(record: Record) -> Hashable:
+    return canonical(record["key"]), canonical(record["value"])
+
+
+# ---- what the codes are about ---------------------------------------------------------------
+
+
+def _replaced(records: Sequence[Record]) -> set[int]:
+    """Places of records that a later one of their key and micro-batch replaces."""
+    last = {_key_of_line(record): at for at, record in enumerate(records)}
+    return set(range(len(records))) - set(last.values())
+
+
+def _repeated(records: Iterable[Record]) -> set[int]:
+    """Places of records that give a key the value that it has; a delete of nothing is one."""
+    rows: dict[str, str] = {}
+    found = set()
+    for at, record in enumerate(records):
+        key, value = canonical(record["key"]), canonical(record["value"])
+        if rows.get(key, canonical(None)) == value:
+            found.add(at)
+        rows[key] = value
+    return found
+
+
+def _sinks(compilation: Compilation) -> list[SinkTopic]:
+    return [each for each in compilation.graph.operators.values() if isinstance(each, SinkTopic)]
+
+
+def _topics(compilation: Compilation, *results: Result) -> list[str]:
+    """The topics of the sinks, and those that an expression named, in this order."""
+    fixed = [str(sink.topic) for sink in _sinks(compilation) if sink.topic is not None]
+    named = sorted({str(each["topic"]) for result in results for each in result.outputs})
+    return list(dict.fromkeys([*fixed, *named]))
+
+
+def _above(compilation: Compilation, nodes: Iterable[str]) -> set[str]:
+    """The nodes, and all whose records reach them, through topics too."""
+    graph = compilation.graph
+    writers: dict[str, list[str]] = defaultdict(list)
+    for sink in _sinks(compilation):
+        if sink.topic is not None:
+            writers[str(sink.topic)].append(sink.id)
+    found: set[str] = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if node in found:
+            continue
+        found.add(node)
+        waiting += graph.parents(node)
+        operator = graph.operators[node]
+        names = operator.topic_names() if isinstance(operator, SourceStream) else ()
+        waiting += [writer for name in names for writer in writers[name]]
+    return found
