@@ -54,21 +54,23 @@ export function PlainView({ ws }: { ws: string }) {
   const plain = shown?.plain ?? null;
   if (plain === null)
     return (
-      <Empty
-        title={t("What would plain Spark give?")}
-        action={
-          <span className={classes.begin}>
-            <CutChoice />
-            <Button disabled={rows.length === 0} onClick={() => void runAndShow(ws)}>
-              {t("Run in plain Spark")}
-            </Button>
-          </span>
-        }
-      >
-        {t(
-          "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes some seconds.",
-        )}
-      </Empty>
+      <div className={`${classes.empty} m-scroll`}>
+        <Empty
+          title={t("What would plain Spark give?")}
+          action={
+            <span className={classes.begin}>
+              <Button disabled={rows.length === 0} onClick={() => void runAndShow(ws)}>
+                {t("Run in plain Spark")}
+              </Button>
+              <CutChoice />
+            </span>
+          }
+        >
+          {t(
+            "The same records run through the topology as ordinary Structured Streaming. You see both results side by side, and why they differ. This starts Spark queries and takes some seconds.",
+          )}
+        </Empty>
+      </div>
     );
   if (plain.comparison === null) return <Refused plain={plain} />;
   return <Compared plain={plain} comparison={plain.comparison} />;
@@ -78,7 +80,7 @@ function CutChoice() {
   const { cut, setCut } = useSimulation();
   return (
     <span className={classes.cut}>
-      {t("Micro-batches")}
+      <span>{t("Micro-batches")}</span>
       <Segments<Cut>
         label={t("Micro-batches")}
         value={cut}
@@ -331,13 +333,13 @@ function Topic(props: {
         <table className={classes.table}>
           <thead>
             <tr>
-              {caused ? <th className={classes.right}>{t("Input")}</th> : null}
-              <th>{t("Key")}</th>
+              {caused ? <th className={classes.input}>{t("Input")}</th> : null}
+              <th className={classes.key}>{t("Key")}</th>
               <th>{t("Kafka Streams")}</th>
-              <th>{t("Time")}</th>
-              <th aria-label={t("How they compare")} />
+              <th className={classes.time}>{t("Time")}</th>
+              <th className={classes.mark} aria-label={t("How they compare")} />
               <th>{t("Plain Spark")}</th>
-              <th>{t("Why")}</th>
+              <th className={classes.why}>{t("Why")}</th>
             </tr>
           </thead>
           <tbody>
@@ -381,7 +383,7 @@ function Row(props: {
       data-marked={marked || undefined}
       data-testid="plain-row"
     >
-      {caused ? <td className={`${classes.right} m-figures`}>{inputs(exact, spark)}</td> : null}
+      {caused ? <td className={`${classes.input} m-figures`}>{inputs(exact, spark)}</td> : null}
       <td className={`${classes.cell} m-mono`} title={key}>
         {key}
       </td>
@@ -396,7 +398,7 @@ function Row(props: {
       <td className={classes.why}>
         {row.explained ? null : <em>{t("Not predicted")}</em>}
         <Marks found={row.codes} codes={codes} onChoose={onChoose} />
-        {group === "equal" || group === "time" ? null : <span>{words}</span>}
+        {group === "different" ? <span title={words}>{words}</span> : null}
       </td>
     </tr>
   );
@@ -409,7 +411,7 @@ function inputs(exact: PlainOutput | null, spark: PlainOutput | null): string {
 }
 
 function Value({ differs, record }: { record: PlainOutput | null; differs: boolean }) {
-  if (record === null) return <td className={classes.none} aria-label={t("not written")} />;
+  if (record === null) return <td className={classes.none}>{t("not written")}</td>;
   const text = valueText(record.value);
   const headers = record.headers === undefined ? "" : `\n${JSON.stringify(record.headers)}`;
   return (

@@ -183,6 +183,8 @@ function Bar(props: {
       <span className={classes.space} />
       <Switch
         size="xs"
+        className={classes.auto}
+        wrapperProps={{ title: t("Run again on every change") }}
         label={t("Run again on every change")}
         checked={auto}
         onChange={(event) => setAuto(event.currentTarget.checked)}
