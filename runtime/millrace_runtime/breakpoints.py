@@ -160,13 +160,13 @@ def _is_function(code: CodeType) -> bool:
 
 
 def _names(frame: FrameType) -> Iterator[tuple[str, Any]]:
-    """Locals, and in the place of `self` its attributes."""
+    """Locals, then in the place of `self` its attributes."""
+    attributes = _attributes(frame.f_locals.get("self"))
     for name, value in frame.f_locals.items():
-        attributes = _attributes(value) if name == "self" else None
-        if attributes is None:
+        if name != "self" or attributes is None:
             yield name, value
-        else:
-            yield from ((f"self.{each}", found) for each, found in attributes)
+    for name, value in attributes or ():
+        yield f"self.{name}", value
 
 
 def short(value: Any) -> str:

@@ -90,6 +90,12 @@ def test_stops_end_after_so_many_and_so_does_their_cost() -> None:
     assert [shown(stop)["value"] for stop in found] == ["0", "1", "2"]
 
 
+def test_the_attributes_of_self_come_after_the_locals() -> None:
+    code = "class P:\n    def go(self, n):\n        self.kept = n\n        return self\n"
+    (stop,) = stops(code, {4}, lambda space: space["P"]().go(5))
+    assert [each["name"] for each in stop["locals"]] == ["n", "self.kept"]
+
+
 def test_many_locals_are_cut() -> None:
     names = ", ".join(f"n{number}" for number in range(100))
     code = f"def many():\n    {names} = range(100)\n    return n0\n"
