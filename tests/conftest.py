@@ -14,12 +14,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import hypothesis
 import pytest
 
 from checks import chromium as chromium_of_this_machine
 from launcher import java
 from launcher.services import broker as embedded_broker
 from launcher.services import redis as embedded_redis
+
+# A busy machine is slow: how long an example takes says nothing about it.
+hypothesis.settings.register_profile(
+    "millrace", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("millrace")
 
 
 def pytest_configure() -> None:
