@@ -109,6 +109,7 @@ class ColdReason(models.TextChoices):
     MEMORY = "memory", "Memory"
     PAUSED = "paused", "Paused"
     CLUSTER = "cluster", "Cluster"
+    PLAIN = "plain", "Plain PySpark"
 
 
 class LogLevel(models.TextChoices):

@@ -11,6 +11,7 @@ from millrace_backend.errors import Conflict, NotFound
 from deployments.changing import ChangeByPerson
 from deployments.choices import Observed, RecordDecision
 from deployments.models import Deployment, waiting_steps
+from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import last_figures
 
 #: decisions of a deployment that are kept
@@ -33,6 +34,7 @@ def decide_record(
     The record is dropped, or becomes a dead letter, where it fails. Raises Conflict where the
     deployment did not fail at this record, or no dead letter can be made of it.
     """
+    refuse_plain(deployment, "pass over single records")
     place = {"topic": topic, "partition": partition, "offset": offset}
     action = f"deployment.{decision.value}_record"
     with ChangeByPerson(actor, deployment, action, **place) as change:

@@ -13,7 +13,9 @@ from typing import Any
 
 import psutil
 from django.conf import settings as installation
+from topologies.choices import Dialect
 
+from deployments import plain_state
 from deployments.choices import ColdReason
 from deployments.models import Deployment
 
@@ -32,8 +34,17 @@ class Cold:
     message: str
 
 
-def cold_reason(settings: Mapping[str, Any], *, paused: bool) -> Cold | None:
-    """Why a deployment with these settings cannot be changed warm; None: it can."""
+def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> Cold | None:
+    """Why a deployment with these settings cannot be changed warm; None: it can.
+
+    ``directory``: that of the deployment.
+    """
+    if settings.get("dialect") == Dialect.PLAIN or plain_state.last_program(directory):
+        return Cold(
+            ColdReason.PLAIN,
+            "A plain PySpark program cannot wait beside another driver, so the one that runs is "
+            "stopped first.",
+        )
     if paused:
         return Cold(
             ColdReason.PAUSED, "The deployment is paused, so there is nothing to keep running."
@@ -58,7 +69,9 @@ def shown(row: Deployment, settings: Mapping[str, Any] | None = None) -> dict[st
     """How a change of a deployment takes place, as the API shows it; None where nothing runs."""
     if row.live_run is None:
         return None
-    cold = cold_reason(row.settings if settings is None else settings, paused=row.paused)
+    cold = cold_reason(
+        row.settings if settings is None else settings, row.directory, paused=row.paused
+    )
     return {
         "warm": cold is None,
         "reason": None if cold is None else cold.code.value,

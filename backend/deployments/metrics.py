@@ -21,7 +21,7 @@ from prometheus_client.registry import Collector
 
 from deployments.choices import Observed
 from deployments.models import Deployment
-from deployments.runtime import read_runtime
+from deployments.runtime import places_of, read_runtime
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 #: of the deployment; other labels follow
@@ -167,10 +167,10 @@ class _Figures(Collector):
                 processed.add_metric([*labels, task["task"]], task["records"])
                 if task["stream_time"] is not None:
                     clock.add_metric([*labels, task["task"]], task["stream_time"] / 1000)
-                for each in task["topic_partitions"]:
-                    if each.get("lag") is not None:
-                        place = [each["topic"], str(each["partition"])]
-                        lag.add_metric([*labels, *place], each["lag"])
+            for each in places_of(report):
+                if each.get("lag") is not None:
+                    place = [each["topic"], str(each["partition"])]
+                    lag.add_metric([*labels, *place], each["lag"])
         return processed, clock, lag
 
     def _deployment(self) -> Iterable[Metric]:

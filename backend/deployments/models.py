@@ -11,8 +11,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from topologies.choices import Dialect
 from topologies.models import Topology, Version
 
+from deployments import plain_state
 from deployments.choices import (
     STEPS,
     Desired,
@@ -112,8 +114,15 @@ class Deployment(models.Model):
         return f"{place.rstrip('/')}/deployment-{self.pk}-{self.created_at:%Y%m%dT%H%M%S}"
 
     @property
+    def is_plain(self) -> bool:
+        """Whether its program is one of the plain dialect."""
+        return bool(self.settings.get("dialect") == Dialect.PLAIN)
+
+    @property
     def has_checkpoint(self) -> bool:
         """Whether a run has noted where it began to read: later ones go on from there."""
+        if plain_state.has_begun(self.directory):
+            return True
         if self.state_location is not None:
             return self.has_state or (self.directory / "checkpoint" / "stores.json").is_file()
         return any(

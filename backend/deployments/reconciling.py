@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -377,9 +378,9 @@ def arrived(deployment: int) -> None:
         bump(deployment)
 
 
-def cold_reason(settings: Mapping[str, Any], *, paused: bool) -> str | None:
+def cold_reason(settings: Mapping[str, Any], directory: Path, *, paused: bool) -> str | None:
     """Why a driver cannot be prepared beside the one that runs, as a sentence (`handover`)."""
-    reason = handover.cold_reason(settings, paused=paused)
+    reason = handover.cold_reason(settings, directory, paused=paused)
     return None if reason is None else reason.message
 
 

@@ -6,7 +6,7 @@ reading it again give the same figures.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
@@ -141,7 +141,14 @@ def derive(
         ],
         "stores": last.get("stores") or [],
         "lost": last.get("lost") or [],
+        "topic_partitions": last.get("topic_partitions") or [],
     }
+
+
+def places_of(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """How far each topic partition is read, by each task or by a program without tasks."""
+    parts = [*(report.get("tasks") or []), report]
+    return [place for part in parts for place in part.get("topic_partitions") or []]
 
 
 def is_stale(at: float, now_ms: float) -> bool:

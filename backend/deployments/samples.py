@@ -16,6 +16,7 @@ from millrace_backend.errors import NotFound
 from topologies.topics import topic_failure
 
 from deployments.models import Deployment
+from deployments.plain_dialect import refuse_plain
 from deployments.runtime import read_runtime
 
 #: pages ask every two seconds; a hidden page stops asking
@@ -40,6 +41,7 @@ def look(deployment: Deployment, edge: str) -> dict[str, Any]:
     does not have or a topic that the workspace may not use (any more), redis.RedisError where Redis
     does not answer.
     """
+    refuse_plain(deployment, "show the records of its edges")
     run = (
         deployment.runs.filter(ended_at__isnull=True)
         .select_related("version")

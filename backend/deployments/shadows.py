@@ -28,6 +28,7 @@ from deployments.choices import ColdReason, Desired, ShadowStart
 from deployments.cluster import create_missing, list_topics
 from deployments.events import wake_reconciler
 from deployments.models import Deployment, Observation, Shadow
+from deployments.plain_dialect import refuse_plain
 from deployments.rows import forget, locked, version_numbered
 
 #: the longest name that Kafka takes
@@ -175,6 +176,7 @@ def _matches(pattern: str, name: str) -> bool:
 def _require_possible(row: Deployment) -> None:
     if row.is_shadow:
         raise Conflict("is_shadow", "A shadow cannot have a shadow.", deployment=row.pk)
+    refuse_plain(row, "have a shadow")
     if has_shadow(row):
         raise _exists(row)
     if row.state_location is not None:
@@ -192,7 +194,7 @@ def _require_possible(row: Deployment) -> None:
             "next micro-batch.",
             deployment=row.pk,
         )
-    cold = handover.cold_reason(row.settings, paused=False)
+    cold = handover.cold_reason(row.settings, row.directory, paused=False)
     if cold is not None and cold.code == ColdReason.MEMORY:
         raise Conflict(
             "not_enough_memory",

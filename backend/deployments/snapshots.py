@@ -137,9 +137,19 @@ class DeploymentSnapshot:
         return bool(self.settings.get("real_time_ms"))
 
     @property
+    def plain(self) -> bool:
+        """Whether its program is one of the plain dialect."""
+        return self.settings.get("dialect") == "plain"
+
+    @property
     def job_directory(self) -> Path:
-        """Where the code of the wanted version is staged."""
-        return self.directory / "jobs" / f"v{self.version}"
+        """Where the code of the wanted version is staged, in its dialect."""
+        return self.directory / "jobs" / f"v{self.version}{'-plain' if self.plain else ''}"
+
+    @property
+    def staged(self) -> bool:
+        """Whether the code of the wanted version is staged."""
+        return (self.job_directory / "job.py").exists()
 
     @property
     def checkpoint(self) -> Path:
@@ -159,7 +169,8 @@ class DeploymentSnapshot:
     def arrived(self) -> bool:
         """Whether the driver that lives has done a batch."""
         try:
-            noted = (self.checkpoint / "arrived").read_text(encoding="utf-8")
+            folder = self.directory / "plain" if self.plain else self.checkpoint
+            noted = (folder / "arrived").read_text(encoding="utf-8")
         except OSError:
             return False
         return self.run is not None and noted == self.run.report_id

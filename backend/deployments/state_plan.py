@@ -5,20 +5,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from accounts.models import Workspace
 from millrace_backend.errors import ApiError, Conflict, Unavailable
 from redis.exceptions import RedisError
-from topologies.compiling import analyzer, state_of
+from topologies.choices import Dialect
+from topologies.compiling import analyzer, plain_program, state_of
 from topologies.models import Version
 
-from deployments import handover
+from deployments import handover, plain_state
 from deployments.beginnings import Beginning, places, warnings
 from deployments.cluster import list_topics
 from deployments.models import Deployment
-from deployments.runtime import read_runtime
+from deployments.plain_dialect import dialect_of
+from deployments.runtime import places_of, read_runtime
 
 if TYPE_CHECKING:
     from millrace_compiler.state_changes import StateChange, StoreChange
@@ -47,13 +49,12 @@ class Figures:
     def of(report: Mapping[str, Any]) -> Figures:
         """From a driver's report. Of a partition that several tasks read the furthest counts."""
         places: dict[str, dict[int, tuple[int, int | None]]] = {}
-        for task in report["tasks"]:
-            for place in task["topic_partitions"]:
-                mine = places.setdefault(place["topic"], {})
-                found = (place["offset"] + 1, place["lag"])
-                mine[place["partition"]] = max(
-                    found, mine.get(place["partition"], found), key=lambda each: each[0]
-                )
+        for place in places_of(report):
+            mine = places.setdefault(place["topic"], {})
+            found = (place["offset"] + 1, place["lag"])
+            mine[place["partition"]] = max(
+                found, mine.get(place["partition"], found), key=lambda each: each[0]
+            )
         stores = {store["node"]: (store["rows"], store["bytes"]) for store in report["stores"]}
         return Figures(report["as_of"], stores, places)
 
@@ -167,23 +168,66 @@ def _require_conversion(store: StoreChange, text: str) -> None:
             )
 
 
-def state_plan(row: Deployment, version: Version) -> StatePlan | None:
+def state_plan(
+    row: Deployment, version: Version, settings: Mapping[str, Any] | None = None
+) -> StatePlan | None:
     """The plan of deploying a version; None where the deployment has no state yet.
 
-    Raises Unavailable where the analyzer does not answer, ApiError for a version that does not
-    compile.
+    ``settings``: others than those it has. Raises Unavailable where the analyzer does not answer,
+    ApiError for a version that does not compile.
     """
     from millrace_compiler.state_schema import compare_schemas
 
+    wanted = dialect_of(row.settings if settings is None else settings)
+    program = plain_state.last_program(row.directory)
     notes = checkpoint_notes(row)
-    if notes is None:
+    if notes is None and program is None:
         return None
+    if program is not None or wanted == Dialect.PLAIN:
+        return _plain_plan(row, version, wanted, program)
+    notes = notes or {}
     run = row.runs.select_related("version").first()
     before = row.version if run is None else run.version
     old = notes.get("state") or _schema(before, row.workspace)
     new = _schema(version, row.workspace)
     figures = Figures() if run is None else last_figures(row, run.report_id)
     return StatePlan(before.number, version.number, compare_schemas(old, new), figures)
+
+
+def _plain_plan(
+    row: Deployment, version: Version, wanted: Dialect, program: str | None
+) -> StatePlan:
+    """Spark carries state to the same program only; ``program``: hash of the plain one that ran."""
+    from millrace_compiler.state_schema import compare_schemas
+
+    run = row.runs.select_related("version").first()
+    before = row.version if run is None else run.version
+    old = (checkpoint_notes(row) or {}).get("state") if program is None else None
+    new = _schema(version, row.workspace)
+    change = compare_schemas(old or _schema(before, row.workspace), new)
+    if wanted == Dialect.PLAIN and program == _program(version, row.workspace):
+        stores = [replace(store, verdict="kept", reasons=()) for store in change.stores]
+    else:
+        same = (wanted == Dialect.PLAIN) == (program is not None)
+        reasons = ("program_changed" if same else "dialect_changed",)
+        stores = [
+            store
+            if store.old is None
+            else replace(store, verdict="lost", reasons=reasons, new=None)
+            for store in change.stores
+        ]
+    figures = Figures() if run is None else last_figures(row, run.report_id)
+    found = replace(change, stores=tuple(stores))
+    return StatePlan(before.number, version.number, found, figures)
+
+
+def _program(version: Version, workspace: Workspace) -> str:
+    """The hash of a version's plain program. Raises as `state_plan` does."""
+    document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
+    code, diagnostics = plain_program(document, workspace)
+    if code is None:
+        raise _not_compiled(version, diagnostics)
+    return plain_state.hash_of(code)
 
 
 def read_topics(version: Version, workspace: Workspace) -> list[str]:
@@ -210,7 +254,7 @@ def start_plan(
 
     ``settings``: others than those it has. Raises as `state_plan` does.
     """
-    plan = state_plan(row, version)
+    plan = state_plan(row, version, settings)
     if plan is None:
         shown: dict[str, Any] = {"stores": [], "sources": [], "accepted": True, "as_of": None}
         shown |= {"before": row.version.number, "version": version.number}
@@ -269,16 +313,20 @@ def _schema(version: Version, workspace: Workspace) -> dict[str, Any]:
     document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
     found, diagnostics = state_of(document, workspace)
     if found is None:
-        first = next(each for each in diagnostics if each["severity"] == "error")
-        text = " ".join(part for part in (first["node"], first["message"], first["hint"]) if part)
-        if first["code"] == "analyzer":
-            raise Unavailable("analyzer_unreachable", text, "Try again in a few seconds.")
-        raise ApiError(
-            "not_compiled",
-            f"Version {version.number} does not compile: {text}",
-            "Correct it and save a new version.",
-        )
+        raise _not_compiled(version, diagnostics)
     return found
+
+
+def _not_compiled(version: Version, diagnostics: Sequence[Mapping[str, Any]]) -> ApiError:
+    first = next(each for each in diagnostics if each["severity"] == "error")
+    text = " ".join(part for part in (first["node"], first["message"], first["hint"]) if part)
+    if first["code"] == "analyzer":
+        return Unavailable("analyzer_unreachable", text, "Try again in a few seconds.")
+    return ApiError(
+        "not_compiled",
+        f"Version {version.number} does not compile: {text}",
+        "Correct it and save a new version.",
+    )
 
 
 def _as_on_the_cluster(document: Mapping[str, Any], prefixes: Sequence[str]) -> dict[str, Any]:

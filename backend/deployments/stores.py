@@ -11,6 +11,7 @@ from millrace_backend.errors import Conflict, NotFound
 from topologies import simulating
 
 from deployments.models import Deployment
+from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes, last_figures
 
 #: rows of a page, at most
@@ -26,6 +27,7 @@ def list_stores(row: Deployment) -> dict[str, Any]:
     """
     from millrace_compiler.state_changes import type_text
 
+    refuse_plain(row, "show its state")
     run = row.runs.first()
     figures = None if run is None else last_figures(row, run.report_id)
     sizes = {} if figures is None else figures.stores
@@ -62,6 +64,7 @@ def read_store(
     where there is no state yet or it cannot be read, ApiError for a key or a query that is
     invalid, Unavailable where the simulator does not answer.
     """
+    refuse_plain(row, "show its state")
     notes = checkpoint_notes(row)
     known = _queryable(notes)
     if notes is None:

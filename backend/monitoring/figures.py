@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deployments.runtime import places_of
+
 from monitoring.choices import Figure, Unit
 
 Figures = dict[str, dict[str, float]]
@@ -96,17 +98,16 @@ def of_report(report: Mapping[str, Any], ends: Ends) -> tuple[Figures, Ends]:
         if task.get("stream_time") is not None:
             distance = max(0, at - task["stream_time"])
             note(Figure.TASK_STREAM_TIME_DISTANCE, task["task"], distance)
-        lags = []
-        for each in task.get("topic_partitions") or []:
-            name, lag = f"{each['topic']}-{each['partition']}", each.get("lag")
-            if lag is None:
-                continue
-            lags.append(lag)
+        lags = [each.get("lag") for each in task.get("topic_partitions") or []]
+        known = [lag for lag in lags if lag is not None]
+        if known:
+            note(Figure.TASK_LAG, task["task"], sum(known))
+    for each in places_of(report):
+        name, lag = f"{each['topic']}-{each['partition']}", each.get("lag")
+        if lag is not None:
             note(Figure.LAG, name, lag)
             later[name] = ends_after(ends.get(name) or [], each.get("end_offset"), lag, at)
             note(Figure.LAG_TIME, name, 0 if lag <= 0 else at - later[name][0][1])
-        if lags:
-            note(Figure.TASK_LAG, task["task"], sum(lags))
     for store in report.get("stores") or []:
         note(Figure.STORE_ROWS, store["name"], store.get("rows"))
         note(Figure.STORE_BYTES, store["name"], store.get("bytes"))

@@ -48,6 +48,7 @@ def bundle_files(
     files["requirements.txt"] = "".join(f"{each}\n" for each in needed).encode()
     files["jars.txt"] = _jars(runtime).encode()
     if plain:  # nothing of Millrace is needed to run it
+        files["plan.json"] = _json({"between": list(compilation.between)})
         return files
     files["plan.json"] = _json(compilation.plan_json())
     files["README.md"] = _readme(compilation).encode()

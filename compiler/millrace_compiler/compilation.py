@@ -48,6 +48,8 @@ class Compilation:
     source_map: list[Span] = field(default_factory=list)
     summaries: dict[str, str] = field(default_factory=dict)
     dialect: Dialect = "exact"
+    #: Topics that a plain program writes and reads between its queries.
+    between: tuple[str, ...] = ()
     #: What the stream-task operator runs (:mod:`millrace_compiler.task_graph`).
     task_graph: dict[str, Any] | None = None
 
@@ -78,6 +80,7 @@ class Compilation:
             code = {
                 "files": [{"path": path, "text": text} for path, text in self.code.items()],
                 "source_map": [span.to_json() for span in self.source_map],
+                "between": list(self.between),
             }
         return {
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
@@ -218,6 +221,7 @@ def compile_document(
     if written is not None:
         compilation.code = written.files
         compilation.source_map = written.spans
+        compilation.between = written.between
         if dialect == "exact":
             compilation.task_graph = task_graph(plan, settings)
     return compilation

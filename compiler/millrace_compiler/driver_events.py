@@ -114,7 +114,8 @@ class TaskFigures(TypedDict):
 class ProgressEvent(TypedDict):
     """Figures of a run up to its last batch. `at` is epoch ms; durations are ms, rates per second.
 
-    `batch_ms`: for how long the batch after the last one has been running.
+    `batch_ms`: for how long the batch after the last one has been running. `topic_partitions`: how
+    far each is read, where no tasks are known (plain dialect).
     """
 
     event: Literal["progress"]
@@ -129,6 +130,7 @@ class ProgressEvent(TypedDict):
     tasks: NotRequired[list[TaskFigures]]
     stores: NotRequired[list[dict[str, Any]]]
     lost: NotRequired[list[dict[str, Any]]]
+    topic_partitions: NotRequired[list[dict[str, Any]]]
     state: NotRequired[str]
 
 

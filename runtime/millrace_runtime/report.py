@@ -58,6 +58,26 @@ GivenUp = tuple[Place, int, int]
 LOOK_AT_BROKER_SECONDS = 1.0
 
 
+class Watched(Protocol):
+    """What a run does, as the reporter asks for it."""
+
+    def moved(self) -> bool:
+        """Whether a micro-batch ended since the last look."""
+        ...
+
+    def logs(self) -> list[tuple[str, str | None, str]]:
+        """Lines since the last call: level, node, message."""
+        ...
+
+    def event(self, *, last: bool = False) -> ProgressEvent:
+        """Totals since the run started. `last`: it has ended."""
+        ...
+
+    def close(self) -> None:
+        """Release what it holds."""
+        ...
+
+
 class Reporter(Protocol):
     """Sends reports of a job."""
 
@@ -79,6 +99,10 @@ class Reporter(Protocol):
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
         """Start reporting the query's progress; `client`: settings of a Kafka client."""
+        ...
+
+    def watch(self, progress: Watched) -> None:
+        """Start reporting what `progress` says."""
         ...
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
@@ -123,6 +147,9 @@ class Silence:
             self._progress.follow(query)
         if not self._thread.is_alive():
             self._thread.start()
+
+    def watch(self, progress: Watched) -> None:
+        """Nothing."""
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
         """See Reporter."""
@@ -176,7 +203,9 @@ class RedisReporter:
         self._waiting: deque[DriverEvent] = deque(maxlen=1_000)
         self._wake = threading.Event()
         self._closed = False
-        self._progress: Progress | None = None
+        self._progress: Watched | None = None
+        #: the progress of the query that is attached
+        self._query: Progress | None = None
         self._sampling = Sampling(self._redis, run)
         self._reported = float("-inf")
         self._open = False
@@ -204,18 +233,23 @@ class RedisReporter:
 
     def attach(self, spark: Any, query: Any, client: dict[str, str]) -> None:
         """See Reporter."""
-        if self._progress is None:
-            self._progress = Progress(spark, query, self.run, client)
+        if self._query is None:
+            self._progress = self._query = Progress(spark, query, self.run, client)
         else:
-            self._progress.follow(query)
+            self._query.follow(query)
+
+    def watch(self, progress: Watched) -> None:
+        """See Reporter."""
+        self._progress = progress
 
     def give_up(self, losses: Iterable[GivenUp]) -> None:
         """See Reporter."""
-        if self._progress is not None:
-            self._progress.give_up(losses)
+        if self._query is not None:
+            self._query.give_up(losses)
 
     def detach(self) -> None:
         """See Reporter."""
+        self._query = None
         progress, self._progress = self._progress, None
         if progress is not None:
             with contextlib.suppress(Exception):
@@ -268,7 +302,7 @@ class RedisReporter:
             self._open = False
             self._open_due = time.monotonic() + OUTAGE_PAUSE_SECONDS
 
-    def _report(self, progress: Progress, *, last: bool = False) -> None:
+    def _report(self, progress: Watched, *, last: bool = False) -> None:
         event = progress.event(last=last)
         event["state"] = self._state
         self._waiting.extend(_line(*line) for line in progress.logs())

@@ -45,6 +45,14 @@ SEMANTICS = {
 # How deployments keep their state: the format with which real time can go on, and goes on.
 CHECKPOINTS = {"spark.sql.streaming.stateStore.checkpointFormatVersion": "2"}
 
+_STORES = "org.apache.spark.sql.execution.streaming.state."
+# Spark's own defaults, for programs of the plain dialect.
+PLAIN = {
+    "spark.sql.streaming.stateStore.providerClass": f"{_STORES}HDFSBackedStateStoreProvider",
+    "spark.sql.streaming.stateStore.checkpointFormatVersion": "1",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "true",
+}
+
 # What Spark's real-time mode needs. Its list of allowed nodes knows neither the operator's sink nor
 # tasks without a shuffle; nothing that waits for the end of its input is planned (RealTime.scala).
 REAL_TIME = {

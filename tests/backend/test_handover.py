@@ -16,7 +16,7 @@ __all__ = ["running"]
 
 
 def reason(**settings: Any) -> str | None:
-    found = handover.cold_reason(settings, paused=False)
+    found = handover.cold_reason(settings, Path("none"), paused=False)
     return None if found is None else found.code.value
 
 
@@ -29,7 +29,7 @@ def test_two_drivers_need_the_memory_of_the_second_one(
     assert reason(memory_mb=1_233) == "memory"
     settings.SPARE_MEMORY_MB = 500
     assert reason() == "memory"
-    found = handover.cold_reason({}, paused=False)
+    found = handover.cold_reason({}, Path("none"), paused=False)
     assert found is not None
     assert "needs 1,792 MB of memory, 1,500 MB are left" in found.message
 

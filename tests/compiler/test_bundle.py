@@ -88,7 +88,7 @@ def test_the_plan_lies_beside_the_program_as_describe_shows_it() -> None:
     assert len(plan["nodes"]["count"]["steps"]) > 1
     plain = compile_document(raw, OneTypeAnalyzer(), dialect="plain")
     files = bundle_files(plain, RUNTIME)
-    assert "plan.json" not in files
+    assert json.loads(files["plan.json"]) == {"between": []}
     assert b"pandas" not in files["requirements.txt"]
 
 

@@ -155,19 +155,32 @@ class ScriptedCompiler:
     disk: OSError | None = None
     #: what the last check was asked about
     real_time: bool = False
+    plain: bool = False
+    #: topics between the queries of a plain program
+    between_queries: list[str] = field(default_factory=list)
+    #: the plain program that is written
+    program: str = ""
     written: list[dict[str, Any]] = field(default_factory=list)
 
-    def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
+    def check(
+        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+    ) -> Failure | None:
         """The scripted failure."""
-        self.real_time = real_time
+        self.real_time, self.plain = real_time, plain
         return self.failure
 
-    def write(self, document: dict[str, Any], directory: Path) -> Failure | None:
+    def between(self, document: dict[str, Any]) -> list[str]:
+        """As scripted."""
+        return self.between_queries
+
+    def write(
+        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+    ) -> Failure | None:
         """A job that does nothing."""
         if self.disk is not None:
             raise self.disk
         self.written.append(document)
-        (directory / "job.py").write_text("", encoding="utf-8")
+        (directory / "job.py").write_text(self.program, encoding="utf-8")
         return None
 
 

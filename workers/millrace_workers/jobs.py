@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from millrace_compiler.compilation import Dialect
 from millrace_compiler.isolated import Limits, Pool
 
 from millrace_workers.model import Failure
@@ -23,17 +24,41 @@ class Jobs:
         self._operator_jar = operator_jar
         self._pool = Pool(size=1, limits=LIMITS)
 
-    def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
+    def check(
+        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+    ) -> Failure | None:
         """The first thing that stands in the way of a deployment, or None."""
-        answer = self._pool.compile(document, self._analyzer, real_time=real_time)
+        answer = self._pool.compile(
+            document, self._analyzer, real_time=real_time, dialect=_dialect(plain)
+        )
         return _first_error(answer["diagnostics"])
 
-    def write(self, document: dict[str, Any], directory: Path) -> Failure | None:
-        """Write the whole bundle: what an export holds is what runs."""
+    def between(self, document: dict[str, Any]) -> list[str]:
+        """Topics that the plain program of a document needs between its queries."""
+        code = self._pool.compile(document, self._analyzer, dialect="plain")["code"]
+        return list(code["between"]) if code else []
+
+    def write(
+        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+    ) -> Failure | None:
+        """Write the whole bundle: what an export holds is what runs.
+
+        A plain program has what drives it beside it.
+        """
         diagnostics = self._pool.bundle(
-            document, self._analyzer, directory, self._runtime, self._operator_jar
+            document,
+            self._analyzer,
+            directory,
+            self._runtime,
+            self._operator_jar,
+            dialect=_dialect(plain),
+            driven=True,
         )
         return _first_error(diagnostics)
+
+
+def _dialect(plain: bool) -> Dialect:
+    return "plain" if plain else "exact"
 
 
 def _first_error(diagnostics: list[dict[str, Any]]) -> Failure | None:

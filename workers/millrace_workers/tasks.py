@@ -227,7 +227,9 @@ def tools_for(deployment: Deployment) -> Tools:
 
 def cold(deployment: Deployment) -> str | None:
     """Why the driver of a change cannot be prepared beside the one that runs, as a sentence."""
-    return reconciling.cold_reason(deployment.settings, paused=deployment.paused)
+    return reconciling.cold_reason(
+        deployment.settings, deployment.directory, paused=deployment.paused
+    )
 
 
 def driver_arguments(deployment: Deployment) -> tuple[str, ...]:

@@ -125,6 +125,9 @@ class RuntimeSerializer(serializers.Serializer[Any]):
     tasks = TaskSerializer(many=True)
     stores = StoreFiguresSerializer(many=True)
     lost = LostRecordsSerializer(many=True, help_text="Since the run started.")
+    topic_partitions = TopicPartitionSerializer(
+        many=True, help_text="Of a plain PySpark program, which has no tasks of Kafka Streams."
+    )
 
 
 class SampledRecordSerializer(serializers.Serializer[Any]):

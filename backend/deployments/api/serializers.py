@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from topologies.choices import Dialect
 
 from deployments.choices import (
     Desired,
@@ -20,11 +21,20 @@ from deployments.choices import (
     Target,
 )
 from deployments.models import Deployment, Run
+from deployments.plain_dialect import require_plain_settings
 
 
 class SettingsSerializer(serializers.Serializer[Any]):
     """Settings of a deployment."""
 
+    dialect = serializers.ChoiceField(
+        choices=Dialect.choices,
+        required=False,
+        help_text="`exact` (default): the results of Kafka Streams. `plain`: ordinary Structured "
+        "Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a "
+        "deployment cannot be paused, drained, started from another position or compared, and has "
+        "no trigger, real time, lost offsets or checkpoint to set.",
+    )
     trigger_ms = serializers.IntegerField(
         min_value=0,
         max_value=3_600_000,
@@ -92,7 +102,9 @@ class SettingsSerializer(serializers.Serializer[Any]):
                         for name in unknown
                     }
                 )
-        return super().to_internal_value(data)
+        found = super().to_internal_value(data)
+        require_plain_settings(found)
+        return found
 
 
 class StepSerializer(serializers.Serializer[Any]):

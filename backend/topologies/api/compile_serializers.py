@@ -133,6 +133,10 @@ class GeneratedCodeSerializer(serializers.Serializer[Any]):
 
     files = GeneratedFileSerializer(many=True)
     source_map = SourceSpanSerializer(many=True)
+    between = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Topics that a plain program writes and reads between its queries.",
+    )
 
 
 class CompileResultSerializer(serializers.Serializer[Any]):

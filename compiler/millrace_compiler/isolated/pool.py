@@ -133,10 +133,12 @@ class Pool:
         *,
         owner: str = "",
         dialect: Dialect = "exact",
+        driven: bool = False,
         limits: Limits | None = None,
     ) -> list[dict[str, Any]]:
         """Write the files of the job into a folder and return the diagnostics.
 
+        ``driven``: with the packages that drive a plain program as a deployment.
         With an error among them nothing is written. See :func:`millrace_compiler.bundle_files`.
         Raises OSError where the folder cannot be written.
         """
@@ -150,6 +152,7 @@ class Pool:
             "directory": str(directory),
             "runtime": str(runtime),
             "operator_jar": str(operator_jar) if operator_jar else None,
+            "driven": driven,
         }
         try:
             found: list[dict[str, Any]] = self.run(request, owner, limits or self.limits)[

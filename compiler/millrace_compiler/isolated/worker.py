@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from millrace_compiler.analysis import Analyzer, CachingAnalyzer, SocketAnalyzer
-from millrace_compiler.bundle import bundle_files
+from millrace_compiler.bundle import bundle_files, package_files
 from millrace_compiler.compilation import Compilation, compile_document
 from millrace_compiler.isolated import frames
 from millrace_compiler.registries import DEFAULT, Unasked
@@ -52,8 +52,11 @@ def bundle(request: dict[str, Any]) -> dict[str, Any]:
     """Write the files of the job into a folder; the answer has the diagnostics."""
     compilation = compilation_of(request)
     if compilation.ok:
-        jar = request["operator_jar"]
-        files = bundle_files(compilation, Path(request["runtime"]), Path(jar) if jar else None)
+        runtime, jar = Path(request["runtime"]), request["operator_jar"]
+        operator = Path(jar) if jar else None
+        files = bundle_files(compilation, runtime, operator)
+        if request["driven"]:
+            files |= package_files(runtime, operator)
         for path, content in files.items():
             target = Path(request["directory"], path)
             target.parent.mkdir(parents=True, exist_ok=True)

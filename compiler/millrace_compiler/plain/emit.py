@@ -33,6 +33,8 @@ _RESERVED = {
     "topology",
     "main",
     "argparse",
+    "json",
+    "re",
 }
 
 
@@ -120,8 +122,10 @@ def _text(program: Program) -> Written:
         spans.append(Span(each.node, PROGRAM, start, len(lines)))
     if not needed:
         lines += ["    return"]
-    lines += TAIL.replace("SESSION", _session(program)).split("\n")
-    return Written({PROGRAM: "\n".join(lines)}, spans)
+    lines += TAIL.replace("SESSION", _session(program)).split("
+")
+    return Written({PROGRAM: "
+".join(lines)}, spans, tuple(program.between))
 
 
 def _session(program: Program) -> str:
@@ -159,6 +163,8 @@ def _imports(program: Program) -> list[str]:
     standard = (module for module in sorted(names) if not module.startswith("pyspark"))
     return [
         "import argparse",
+        "import json",
+        "import re",
         *(line for module in standard for line in _import(module, names[module])),
         "",
         *_import(first, names[first]),

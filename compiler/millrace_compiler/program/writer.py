@@ -38,10 +38,14 @@ API = frozenset(
 
 @dataclass
 class Written:
-    """The files of a program by their path, and which lines belong to which node."""
+    """The files of a program by their path, and which lines belong to which node.
+
+    ``between``: topics that a plain program writes and reads between its queries.
+    """
 
     files: dict[str, str]
     spans: list[Span]
+    between: tuple[str, ...] = ()
 
 
 def write_program(graph: Graph, settings: Mapping[str, object]) -> Written:

@@ -1650,9 +1650,10 @@ export interface components {
          * @description * `memory` - Memory
          *     * `paused` - Paused
          *     * `cluster` - Cluster
+         *     * `plain` - Plain PySpark
          * @enum {string}
          */
-        ColdReason: "memory" | "paused" | "cluster";
+        ColdReason: "memory" | "paused" | "cluster" | "plain";
         /** @description What was found in an output topic. */
         ComparedTopic: {
             /** @description Offsets that could not be compared because the broker has deleted them. */
@@ -2337,6 +2338,8 @@ export interface components {
         };
         /** @description The generated program. */
         GeneratedCode: {
+            /** @description Topics that a plain program writes and reads between its queries. */
+            between: string[];
             files: components["schemas"]["GeneratedFile"][];
             source_map: components["schemas"]["SourceSpan"][];
         };
@@ -2407,6 +2410,7 @@ export interface components {
              *     * `memory` - Memory
              *     * `paused` - Paused
              *     * `cluster` - Cluster
+             *     * `plain` - Plain PySpark
              */
             reason: (components["schemas"]["ColdReason"] | components["schemas"]["NullEnum"]) | null;
             /** @description Whether the new driver is prepared while the old one runs; otherwise, the old one is stopped first. */
@@ -3348,6 +3352,8 @@ export interface components {
             stale: boolean;
             stores: components["schemas"]["StoreFigures"][];
             tasks: components["schemas"]["Task"][];
+            /** @description Of a plain PySpark program, which has no tasks of Kafka Streams. */
+            topic_partitions: components["schemas"]["TopicPartition"][];
         };
         /** @description Input lines of a simulation. */
         Sample: {
@@ -3471,6 +3477,13 @@ export interface components {
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
+             * @description `exact` (default): the results of Kafka Streams. `plain`: ordinary Structured Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a deployment cannot be paused, drained, started from another position or compared, and has no trigger, real time, lost offsets or checkpoint to set.
+             *
+             *     * `exact` - Kafka Streams' results
+             *     * `plain` - Ordinary Structured Streaming
+             */
+            dialect?: components["schemas"]["DialectEnum"];
+            /**
              * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *
              *     * `fail` - Fail
@@ -3500,6 +3513,13 @@ export interface components {
             cores?: number;
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
+            /**
+             * @description `exact` (default): the results of Kafka Streams. `plain`: ordinary Structured Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a deployment cannot be paused, drained, started from another position or compared, and has no trigger, real time, lost offsets or checkpoint to set.
+             *
+             *     * `exact` - Kafka Streams' results
+             *     * `plain` - Ordinary Structured Streaming
+             */
+            dialect?: components["schemas"]["DialectEnum"];
             /**
              * @description What happens if the broker no longer has the next records, a topic was recreated, or the checkpoint is missing. `fail` (default): the deployment fails, and nothing is read; `earliest`, `latest`: it continues at the first record or the end.
              *

@@ -39,11 +39,7 @@ _SCHEMA = (
     "headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
 )
 _STATE_STORES = "org.apache.spark.sql.execution.streaming.state."
-# Spark's own defaults, where a session of the exact dialect has others.
-SETTINGS = {
-    "spark.sql.streaming.stateStore.providerClass": f"{_STATE_STORES}HDFSBackedStateStoreProvider",
-    "spark.sql.streaming.stateStore.checkpointFormatVersion": "1",
-    "spark.sql.streaming.noDataMicroBatches.enabled": "true",
+SETTINGS = session.PLAIN | {
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
     "spark.sql.shuffle.partitions": "1",
 }

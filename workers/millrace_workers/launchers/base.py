@@ -20,6 +20,8 @@ class JobSpec:
     report_id: str
     arguments: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    #: what drives the job, if not the job itself
+    module: str | None = None
 
 
 class CheckpointInUse(OSError):

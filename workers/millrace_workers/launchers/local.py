@@ -113,7 +113,9 @@ class LocalLauncher:
         """Start a driver under a shim that keeps its notes in a folder; the note of its process."""
         home = spec.log_file.parent
         home.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, str(spec.job_directory / "job.py"), *arguments]
+        job = str(spec.job_directory / "job.py")
+        started = ["-m", spec.module] if spec.module else [job]
+        command = [sys.executable, *started, *arguments]
         self._shims = [shim for shim in self._shims if shim.poll() is None]
         shim = subprocess.Popen(
             [

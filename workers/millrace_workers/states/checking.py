@@ -29,9 +29,20 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         failure = Failure("topic_missing", message, missing.node, missing.parameter)
         return refuse(deployment, tools, "check", failure)
     document = with_partitions(deployment.document, found)
-    failure_by_shape = tools.compiler.check(document, real_time=deployment.real_time)
+    failure_by_shape = tools.compiler.check(
+        document, real_time=deployment.real_time, plain=deployment.plain
+    )
     if failure_by_shape is not None:
         return refuse(deployment, tools, "check", failure_by_shape)
+    if deployment.plain:
+        tasks = max(found.values(), default=1)
+        between = dict.fromkeys(tools.compiler.between(document), tasks)
+        try:
+            tools.topics.ensure(between, create=True)
+        except ConnectionError as error:
+            return refuse(deployment, tools, "check", Failure("broker_unreachable", str(error)))
+        except RuntimeError as error:
+            return refuse(deployment, tools, "check", Failure("kafka_refused", str(error)))
     differing = [
         f"{need.topic} has {found[need.topic]} partitions, the topology declares {need.partitions}"
         for need in needed

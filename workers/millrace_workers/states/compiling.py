@@ -15,7 +15,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         return "running"
     tools.record.step("compile", "running")
     failure = deployment.forbidden or tools.compiler.check(
-        deployment.document, real_time=deployment.real_time
+        deployment.document, real_time=deployment.real_time, plain=deployment.plain
     )
     if failure is not None:
         return refuse(deployment, tools, "compile", failure)

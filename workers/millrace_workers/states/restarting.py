@@ -46,4 +46,4 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
         look_again(deployment, tools)
     elif tools.now() - deployment.since < wait_after(len(recent)):
         return None
-    return "starting" if (deployment.job_directory / "job.py").exists() else "compiling"
+    return "starting" if deployment.staged else "compiling"

@@ -13,7 +13,10 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if not deployment.wants_to_run:
         return "stopping"
     if deployment.restart_requested:
-        return "stopping" if deployment.paused else "staging"
+        if deployment.paused:
+            return "stopping"
+        # In another dialect it is another program.
+        return "staging" if deployment.staged else "compiling"
     ended = tools.launcher.poll(deployment.directory, run.process)
     if ended is not None:
         return after_end(deployment, tools, ended, tools.reports.last_state(run.report_id))

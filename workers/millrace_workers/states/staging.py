@@ -32,7 +32,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     tools.launcher.end_standby(deployment.id, deployment.directory)
     tools.record.step("stage", "running")
     # A driver that runs has its code where it was staged.
-    if not (same and (deployment.job_directory / "job.py").exists()):
+    if not (same and deployment.staged):
         left = _write(deployment, tools)
         if left is not None:
             return left
@@ -54,7 +54,8 @@ def _write(deployment: Deployment, tools: Tools) -> str | None:
     except ConnectionError as error:
         tools.record.step("stage", "running", str(error))
         return "checking"
-    failure = tools.compiler.write(with_partitions(deployment.document, found), fresh)
+    document = with_partitions(deployment.document, found)
+    failure = tools.compiler.write(document, fresh, plain=deployment.plain)
     if failure is not None:
         shutil.rmtree(fresh, ignore_errors=True)
         return refuse(deployment, tools, "stage", failure)

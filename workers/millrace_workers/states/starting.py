@@ -4,14 +4,17 @@ import json
 import shutil
 import socket
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, JobSpec
-from millrace_workers.model import Deployment, Failure, Follows, Process
+from millrace_workers.model import Deployment, Failure, Follows, Process, plain_state
 from millrace_workers.outages import Away, is_full
 from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import FELL_BACK, after_end, control, fall_back
 
+#: runs a program of the plain dialect as it is
+PLAIN_DRIVER = "millrace_runtime.plain_driving"
 #: a driver that has reported nothing for so long is started anew
 START_PATIENCE_SECONDS = 120.0
 
@@ -56,7 +59,7 @@ def forget_old_jobs(deployment: Deployment, kept: int) -> None:
     used = {deployment.version, deployment.fallback}
     if deployment.run is not None:
         used.add(deployment.run.version)
-    names = {f"v{version}" for version in used}
+    names = {f"v{version}{dialect}" for version in used for dialect in ("", "-plain")}
     folder = deployment.job_directory.parent
     old = [path for path in folder.glob("v*") if path.is_dir() and path.name not in names]
     old.sort(key=lambda path: path.stat().st_mtime, reverse=True)
@@ -67,7 +70,7 @@ def forget_old_jobs(deployment: Deployment, kept: int) -> None:
 def _start(deployment: Deployment, tools: Tools) -> str | None:
     tools.record.step("start", "running")
     process = tools.launcher.find(deployment.directory)
-    spec = spec_of(deployment, tools)
+    spec = spec_of(deployment, tools) if process is not None else _next_spec(deployment, tools)
     if process is None:
         process = _adopted(deployment, tools, spec)
     if process is None:
@@ -123,7 +126,7 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             *tools.driver_arguments(deployment),
             *arguments_of(deployment.settings),
             *decisions_of(deployment.state_decisions),
-            *beginning_of(deployment.beginning),
+            *beginning_of(deployment.beginning or plain_state.begin_of_exact(deployment.directory)),
             *records_of(deployment.record_decisions),
             *follows_of(deployment.follows),
         ),
@@ -133,6 +136,28 @@ def spec_of(deployment: Deployment, tools: Tools) -> JobSpec:
             "MILLRACE_DEPLOYMENT": str(deployment.id),
             "MILLRACE_HOST": socket.gethostname(),
         },
+    )
+
+
+def _next_spec(deployment: Deployment, tools: Tools) -> JobSpec:
+    """How the next driver is started; no driver runs, so its checkpoint can be settled."""
+    if not deployment.plain:
+        plain_state.enter_exact(deployment.directory, deployment.document)
+        return spec_of(deployment, tools)
+    program = (deployment.job_directory / "job.py").read_text(encoding="utf-8")
+    checkpoint, begin = plain_state.enter_plain(deployment.directory, program)
+    memory = deployment.settings.get("memory_mb")
+    spec = spec_of(deployment, tools)
+    return replace(
+        spec,
+        module=PLAIN_DRIVER,
+        arguments=(
+            *("--checkpoint", str(checkpoint)),
+            *(("--starting-offsets", json.dumps(begin, sort_keys=True)) if begin else ()),
+            *("--run", spec.report_id),
+            *tools.driver_arguments(deployment),
+            *(("--spark-config", f"spark.driver.memory={memory}m") if memory else ()),
+        ),
     )
 
 

@@ -38,8 +38,7 @@ def step(deployment: Deployment, tools: Tools) -> str | None:
     if not deployment.wants_to_run:
         return "stopped"
     # Another version may be wanted since the stop began.
-    staged = (deployment.job_directory / "job.py").exists()
-    return "starting" if staged else "compiling"
+    return "starting" if deployment.staged else "compiling"
 
 
 def _hand_over(deployment: Deployment, tools: Tools) -> None:

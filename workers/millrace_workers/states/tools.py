@@ -83,11 +83,19 @@ class RunExists(RuntimeError):
 class CompileJob(Protocol):
     """Compiles a document and writes the job; returns the failure where it is refused."""
 
-    def check(self, document: dict[str, Any], *, real_time: bool = False) -> Failure | None:
+    def check(
+        self, document: dict[str, Any], *, real_time: bool = False, plain: bool = False
+    ) -> Failure | None:
         """None where the document compiles."""
         ...
 
-    def write(self, document: dict[str, Any], directory: Path) -> Failure | None:
+    def between(self, document: dict[str, Any]) -> list[str]:
+        """Topics that the plain program of a document needs between its queries."""
+        ...
+
+    def write(
+        self, document: dict[str, Any], directory: Path, *, plain: bool = False
+    ) -> Failure | None:
         """Write everything the job needs into the directory, or the reason why not."""
         ...
 

@@ -1,0 +1,224 @@
+"""Which checkpoint the next driver of a deployment continues, where its programs are plain ones.
+
+The standard library only: backend and workers share it. Every program of the plain dialect has a
+checkpoint of its own, `plain/N` beside the `checkpoint` of the exact dialect: Spark cannot carry
+state from one program to another. `plain/current.json` says which one is in use. A program that
+follows another one, of either dialect, begins at the offsets which that one has committed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+#: offset of the record to come, by topic and partition
+Places = dict[str, dict[str, int]]
+#: `number`, `program` (its hash), `begin` (places), `previous` (the entry before, if it committed
+#: anything), and `exact`: once a driver of the exact dialect has followed, its `begin` (a request
+#: of `millrace_runtime.beginnings`) and the `mark` where the exact checkpoint was until then
+Entry = dict[str, Any]
+
+FOLDER = "plain"
+CURRENT = "current.json"
+
+
+def hash_of(program: str) -> str:
+    """What identifies a program's text."""
+    return hashlib.sha256(program.encode()).hexdigest()
+
+
+def last_program(directory: Path) -> str | None:
+    """The hash of the plain program that ran last; None if none did, or one of the exact dialect.
+
+    ``directory``: that of the deployment, here and below.
+    """
+    entry = _settled(directory, _read(directory))
+    return None if entry is None or _is_exact(directory, entry) else str(entry["program"])
+
+
+def has_begun(directory: Path) -> bool:
+    """Whether a query of a plain program has noted where it began."""
+    return next((directory / FOLDER).glob("*/*/offsets/0"), None) is not None
+
+
+def begin_of_exact(directory: Path) -> dict[str, Any] | None:
+    """Where a driver of the exact dialect begins that follows a plain program; None: as it says."""
+    entry = _read(directory)
+    begin: dict[str, Any] | None = ((entry or {}).get("exact") or {}).get("begin")
+    return begin
+
+
+def enter_plain(directory: Path, program: str) -> tuple[Path, Places]:
+    """The checkpoint of a plain program's driver, and where it begins if it is new.
+
+    Safe to repeat. No driver may run.
+    """
+    made = hash_of(program)
+    entry = _read(directory)
+    if entry is None or entry["exact"] or entry["program"] != made:
+        entry = _settled(directory, entry)
+        exact = entry is None or _is_exact(directory, entry)
+        if entry is not None and not exact and entry["program"] == made:
+            entry = {**entry, "exact": None}  # what came after it has committed nothing
+        else:
+            begin = _exact_places(directory) if exact else _committed(directory, entry or {})
+            previous = None if entry is None else {**entry, "previous": None}
+            number = 1 + max(_numbers(directory), default=0)
+            entry = {
+                "number": number, "program": made, "begin": begin, "previous": previous,
+                "exact": None,
+            }  # fmt: skip
+        _write(directory, entry)
+    return directory / FOLDER / str(entry["number"]), entry["begin"]
+
+
+def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
+    """Note that a driver of the exact dialect is started for a document.
+
+    Safe to repeat. No driver may run.
+    """
+    entry = _settled(directory, _read(directory))
+    if entry is None:
+        (directory / FOLDER / CURRENT).unlink(missing_ok=True)
+    elif not entry["exact"]:
+        places = _read_by(document, _committed(directory, entry))
+        request: dict[str, Any] = {"reset": True, "from": "offsets" if places else "sources"}
+        if places:
+            request["offsets"] = places
+        named = hash_of(json.dumps([entry["number"], request], sort_keys=True))[:16]
+        exact = {"begin": {"id": f"plain-{named}", **request}, "mark": _position(directory)}
+        _write(directory, {**entry, "exact": exact})
+
+
+# ---- entries -------------------------------------------------------------------------------
+
+
+def _read(directory: Path) -> Entry | None:
+    try:
+        found = json.loads((directory / FOLDER / CURRENT).read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _write(directory: Path, entry: Entry) -> None:
+    file = directory / FOLDER / CURRENT
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_suffix(".new")
+    partial.write_text(json.dumps(entry, indent=1), "utf-8")
+    partial.replace(file)
+
+
+def _settled(directory: Path, entry: Entry | None) -> Entry | None:
+    """The newest entry that has done anything."""
+    while entry is not None and not entry["exact"] and not any(_batches(directory, entry)):
+        entry = entry["previous"]
+    return entry
+
+
+def _is_exact(directory: Path, entry: Entry) -> bool:
+    """Whether a driver of the exact dialect has committed a batch after the plain program."""
+    return bool(entry["exact"]) and entry["exact"]["mark"] != _position(directory)
+
+
+def _numbers(directory: Path) -> Iterable[int]:
+    return [int(each.name) for each in (directory / FOLDER).glob("*") if each.name.isdecimal()]
+
+
+def _batches(directory: Path, entry: Entry) -> list[Path]:
+    """For each query of a program the offsets of its last committed batch."""
+    folder = directory / FOLDER / str(entry["number"])
+    queries = (query for query in sorted(folder.glob("*")) if query.is_dir())
+    return [file for file in map(_last_batch, queries) if file is not None]
+
+
+def _committed(directory: Path, entry: Entry) -> Places:
+    """Where another program goes on: of a topic that several queries read, where the last one is.
+
+    A query that has committed nothing counts with the offsets at which it began.
+    """
+    folder = directory / FOLDER / str(entry["number"])
+    found: Places = {}
+    for query in sorted(each for each in folder.glob("*") if each.is_dir()):
+        last = _last_batch(query)
+        files = sorted(query.glob("sources/*/0")) if last is None else [last]
+        for file in files:
+            _add(found, _places_in(file, head=1 if last is None else 2))
+    return {**entry["begin"], **found}
+
+
+# ---- Spark's files -------------------------------------------------------------------------
+
+
+def _last_batch(stream: Path) -> Path | None:
+    """The offsets of the last batch that a query has committed."""
+    done = [int(each.name) for each in stream.glob("commits/*") if each.name.isdecimal()]
+    file = stream / "offsets" / str(max(done, default=-1))
+    return file if file.is_file() else None
+
+
+def _position(directory: Path) -> list[Any]:
+    """The query's folder in the exact checkpoint, and its last batch."""
+    stream = _exact_stream(directory)
+    last = _last_batch(stream)
+    return [stream.name, None if last is None else int(last.name)]
+
+
+def _exact_stream(directory: Path) -> Path:
+    """The folder of the exact query; one that was moved counts once it has done a batch."""
+    checkpoint = directory / "checkpoint"
+    for notes in ("stores.next.json", "stores.json"):
+        try:
+            noted = json.loads((checkpoint / notes).read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        stream = checkpoint / str(noted.get("stream", "stream"))
+        if notes == "stores.json" or _last_batch(stream) is not None:
+            return stream
+    return checkpoint / "stream"
+
+
+def _exact_places(directory: Path) -> Places:
+    stream = _exact_stream(directory)
+    last = _last_batch(stream)
+    found: Places = {}
+    for file in sorted(stream.glob("sources/*/0")) if last is None else [last]:
+        _add(found, _places_in(file, head=1 if last is None else 2))
+    return found
+
+
+def _places_in(file: Path, head: int) -> Places:
+    """The offsets in a file of Spark; ``head``: its lines before the first source."""
+    found: Places = {}
+    for line in file.read_text("utf-8").splitlines()[head:]:
+        read = json.loads(line) if re.match(r"\s*\{", line) else {}
+        _add(found, {t: each for t, each in read.items() if isinstance(each, dict)})
+    return found
+
+
+def _add(found: Places, more: Mapping[str, Mapping[str, int]]) -> None:
+    """Add places; of one that both have the earlier counts."""
+    for topic, partitions in more.items():
+        mine = found.setdefault(topic, {})
+        for number, offset in partitions.items():
+            mine[number] = min(mine.get(number, offset), offset)
+
+
+def _read_by(document: Mapping[str, Any], places: Places) -> Places:
+    """The places in topics that the streams and tables of a document read."""
+    names: set[str] = set()
+    patterns: list[str] = []
+    for node in document.get("nodes", []):
+        params = node.get("params") or {}
+        if node["kind"] in ("source.stream", "source.table"):
+            names |= {*(params.get("topics") or []), params.get("topic") or ""}
+            patterns += filter(None, [params.get("topic_pattern")])
+    return {
+        topic: found
+        for topic, found in places.items()
+        if topic in names or any(re.fullmatch(each, topic) for each in patterns)
+    }
