@@ -122,10 +122,8 @@ def _text(program: Program) -> Written:
         spans.append(Span(each.node, PROGRAM, start, len(lines)))
     if not needed:
         lines += ["    return"]
-    lines += TAIL.replace("SESSION", _session(program)).split("
-")
-    return Written({PROGRAM: "
-".join(lines)}, spans, tuple(program.between))
+    lines += TAIL.replace("SESSION", _session(program)).split("\n")
+    return Written({PROGRAM: "\n".join(lines)}, spans, tuple(program.between))
 
 
 def _session(program: Program) -> str:

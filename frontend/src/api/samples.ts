@@ -140,6 +140,7 @@ export function aReport(over: Partial<Runtime> = {}): Runtime {
     ],
     stores: [{ name: "counts", node: "counts", rows: 17, bytes: 2048 }],
     lost: [],
+    topic_partitions: [],
     ...over,
   };
 }

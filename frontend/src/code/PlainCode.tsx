@@ -11,7 +11,7 @@ const CodeViewer = lazy(() => import("./CodeViewer"));
 
 /** The program in plain Structured Streaming, and beside it what differs from Kafka Streams, by node. */
 export function PlainCode() {
-  usePlain(useServices());
+  usePlain(useServices(), true);
   const result = useDialect((state) => state.plain);
   const failure = useDialect((state) => state.failure);
   if (failure !== null && result === null) {

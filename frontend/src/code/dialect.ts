@@ -35,14 +35,13 @@ export function useJob(): string | null {
 const PAUSE_MS = 200;
 
 /** Compiles the plain program of each revision while it is shown. */
-export function usePlain(services: DesignerServices) {
-  const dialect = useDialect((state) => state.dialect);
+export function usePlain(services: DesignerServices, shown: boolean) {
   const revision = useDesigner((state) => state.revision);
   const topology = useDesigner((state) => state.topologyId);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a topology's own answer replaces another's
   useEffect(() => useDialect.setState({ plain: null, failure: null }), [topology]);
   useEffect(() => {
-    if (dialect !== "plain") return;
+    if (!shown) return;
     const controller = new AbortController();
     const timer = setTimeout(async () => {
       try {
@@ -58,5 +57,5 @@ export function usePlain(services: DesignerServices) {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [dialect, revision, services]);
+  }, [shown, revision, services]);
 }

@@ -276,6 +276,10 @@ const REASONS: Readonly<Record<string, Phrase>> = {
   key_type_changed: phrase("The type of the keys changes."),
   value_type_changed: phrase("The type of the values changes."),
   windows_changed: phrase("Its windows change."),
+  program_changed: phrase(
+    "The plain PySpark program changes: Spark can continue state only with the same program.",
+  ),
+  dialect_changed: phrase("The code changes between Kafka Streams' results and plain PySpark."),
 };
 
 function reasonText(reason: string): string {

@@ -14,6 +14,7 @@ import { useEditing } from "../versions/editing";
 import { type Beginning, CONTINUES, continues, problemOf, requestOf } from "./beginning";
 import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";
+import { isPlain } from "./dialect";
 import { placeProblem } from "./place";
 import { beginsAnew } from "./start";
 import { useQuestion } from "./topics";
@@ -104,6 +105,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
             <DeployOptions
               values={values}
               fresh={beginsAnew(deployment)}
+              leavesPlain={isPlain(deployment?.settings)}
               onChange={setSettings}
               beginning={beginning}
               onBeginning={setBeginning}

@@ -19,6 +19,7 @@ async function shown(values: DeploymentSettings, fresh: boolean) {
         <DeployOptions
           values={values}
           fresh={fresh}
+          leavesPlain={false}
           onChange={() => undefined}
           beginning={CONTINUES}
           onBeginning={() => undefined}

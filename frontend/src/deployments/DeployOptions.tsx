@@ -2,8 +2,10 @@ import { NumberInput, Select, TextInput } from "@mantine/core";
 import type { DeploymentSettings } from "../api/types";
 import { t } from "../ui/i18n";
 import { BeginningFields } from "./BeginningFields";
-import type { Beginning } from "./beginning";
+import { type Beginning, CONTINUES } from "./beginning";
 import classes from "./deployments.module.css";
+import { DialectField } from "./DialectField";
+import { isPlain } from "./dialect";
 import { LOST, lostOf, withLost } from "./lost";
 import { placeProblem, withPlace } from "./place";
 import { STARTS, startOf, withStart } from "./start";
@@ -13,6 +15,8 @@ import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
 export function DeployOptions(props: {
   values: DeploymentSettings;
   fresh: boolean;
+  /** What is deployed is plain PySpark: another dialect begins where that stopped. */
+  leavesPlain: boolean;
   onChange: (values: DeploymentSettings) => void;
   beginning: Beginning;
   onBeginning: (beginning: Beginning) => void;
@@ -20,9 +24,46 @@ export function DeployOptions(props: {
   const { values, fresh, onChange } = props;
   const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
   const trigger = triggerOf(values);
+  const size = (
+    <div className={classes.pair}>
+      <NumberInput
+        label={t("Cores")}
+        min={1}
+        max={64}
+        value={values.cores ?? 2}
+        onChange={(value) => set({ cores: Number(value) || 1 })}
+      />
+      <NumberInput
+        label={t("Memory, MB")}
+        min={512}
+        max={65536}
+        step={256}
+        value={values.memory_mb ?? 1024}
+        onChange={(value) => set({ memory_mb: Number(value) || 1024 })}
+      />
+    </div>
+  );
+  const dialect = (
+    <DialectField
+      values={values}
+      onChange={(next) => {
+        props.onBeginning(CONTINUES);
+        onChange(next);
+      }}
+    />
+  );
+  if (isPlain(values)) {
+    return (
+      <>
+        {dialect}
+        {size}
+      </>
+    );
+  }
   return (
     <>
-      {fresh ? (
+      {dialect}
+      {props.leavesPlain ? null : fresh ? (
         <Select
           label={t("Start from")}
           description={t(
@@ -52,23 +93,7 @@ export function DeployOptions(props: {
         data={TRIGGERS.map((each) => ({ ...each, label: t(each.label) }))}
         comboboxProps={{ withinPortal: false }}
       />
-      <div className={classes.pair}>
-        <NumberInput
-          label={t("Cores")}
-          min={1}
-          max={64}
-          value={values.cores ?? 2}
-          onChange={(value) => set({ cores: Number(value) || 1 })}
-        />
-        <NumberInput
-          label={t("Memory, MB")}
-          min={512}
-          max={65536}
-          step={256}
-          value={values.memory_mb ?? 1024}
-          onChange={(value) => set({ memory_mb: Number(value) || 1024 })}
-        />
-      </div>
+      {size}
       <Select
         label={t("Lost offsets")}
         description={t(

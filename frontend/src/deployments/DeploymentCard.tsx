@@ -19,6 +19,7 @@ import { t } from "../ui/i18n";
 import { act } from "./acting";
 import { DeploymentSteps } from "./DeploymentSteps";
 import classes from "./deployments.module.css";
+import { isPlain } from "./dialect";
 import { StatePill } from "./StatePill";
 import { isMoving } from "./states";
 import { hideSteps, openScale, openShadow, openStart, totalOf } from "./steps";
@@ -63,6 +64,13 @@ export function DeploymentCard(props: {
       {state === "paused" ? (
         <p className={classes.cardLine}>
           {t("The driver is ready and reads nothing until it is resumed.")}
+        </p>
+      ) : null}
+      {isPlain(deployment.settings) ? (
+        <p className={classes.cardLine} data-testid="runs-plain">
+          {t(
+            "Plain PySpark: it cannot be paused, drained, compared or started from another position.",
+          )}
         </p>
       ) : null}
       <DeploymentSteps deployment={deployment} />
@@ -118,6 +126,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
     }
   };
   const up = deployment.desired === "running";
+  const plain = isPlain(deployment.settings);
   return (
     <div className={classes.actions}>
       {up && deployment.observed !== "failed" ? (
@@ -130,7 +139,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Stop")}
           </Button>
-          {deployment.paused ? (
+          {plain ? null : deployment.paused ? (
             <Button
               leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
               loading={busy === "resume"}
@@ -165,6 +174,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
+              {plain ? null : (
               <Menu.Item
                 leftSection={<IconPlayerStop size={16} stroke={1.5} />}
                 disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
@@ -173,6 +183,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
               >
                 {t("Drain and stop")}
               </Menu.Item>
+              )}
               <Menu.Item
                 leftSection={<IconCpu size={16} stroke={1.5} />}
                 disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
@@ -184,6 +195,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
               >
                 {t("Threads and memory…")}
               </Menu.Item>
+              {plain ? null : (
               <Menu.Item
                 leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
                 onClick={() => {
@@ -194,6 +206,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
               >
                 {t("Compare with another version…")}
               </Menu.Item>
+              )}
             </Menu.Dropdown>
           </Menu>
         </>
@@ -217,7 +230,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Start v{n}", { n: deployment.version })}
         </Button>
       )}
-      {up && deployment.observed !== "failed" ? null : (
+      {plain || (up && deployment.observed !== "failed") ? null : (
         <Button
           disabled={deployment.observed === "stopping"}
           onClick={() => {

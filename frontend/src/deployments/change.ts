@@ -1,6 +1,6 @@
 import { create } from "zustand";
 import { ApiError } from "../api/client";
-import { getPlan, getStartPlan, redeploy } from "../api/deploymentCalls";
+import { getPlan, getSettingsPlan, getStartPlan, redeploy } from "../api/deploymentCalls";
 import type {
   Deployment,
   DeploymentSettings,
@@ -80,7 +80,10 @@ export async function redeployWithPlan(
   if (start !== null) plan = await getStartPlan(deployment, version, start);
   else {
     try {
-      plan = await getPlan(deployment, version);
+      plan =
+        settings === null
+          ? await getPlan(deployment, version)
+          : await getSettingsPlan(deployment, version, settings);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }

@@ -78,7 +78,8 @@ function Held({ fresh }: { fresh: boolean }) {
   return (
     <DeployOptions
       values={settings}
-      fresh={fresh}
+      leavesPlain={false}
+          fresh={fresh}
       onChange={setSettings}
       beginning={beginning}
       onBeginning={setBeginning}

@@ -1,6 +1,8 @@
 import { Suspense, useState } from "react";
 import { Loading } from "../app/Loading";
 import { useShownState } from "../deployments/DeploymentPill";
+import { useRunsPlain } from "../deployments/dialect";
+import { PlainEmpty } from "../deployments/PlainEmpty";
 import { isMoving, wordOf } from "../deployments/states";
 import { useRuntime } from "../designer/runtime";
 import { Chip, Empty, Segments } from "../ui";
@@ -28,6 +30,7 @@ const SHAPE = "millrace.assignment";
 export function AssignmentPanel() {
   const view = useRunning((state) => state.view);
   const state = useShownState();
+  const plain = useRunsPlain();
   const id = useLive((live) => live.deployment?.id ?? null);
   const [shape, setShape] = useState<Shape>(
     () => SHAPES.find((each) => each === localStorage.getItem(SHAPE)) ?? "matrix",
@@ -55,6 +58,9 @@ export function AssignmentPanel() {
         )}
       </Empty>
     );
+  }
+  if (plain) {
+    return <PlainEmpty>{t("Its queries are not divided into tasks of Kafka Streams.")}</PlainEmpty>;
   }
   if (shape === "history" && id !== null) {
     return (

@@ -13,6 +13,8 @@ import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notify } from "../app/notify";
 import { useShownState } from "../deployments/DeploymentPill";
+import { useRunsPlain } from "../deployments/dialect";
+import { PlainEmpty } from "../deployments/PlainEmpty";
 import { isMoving, wordOf } from "../deployments/states";
 import { edgeFigures, edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
@@ -38,6 +40,7 @@ const ASK_MS = 2_000;
 export function RecordsPanel({ ws, topology }: { ws: string; topology: number }) {
   const id = useLive((live) => live.deployment?.id ?? null);
   const state = useShownState();
+  const plain = useRunsPlain();
   const document = useDesigner((designer) => designer.document);
   const selected = useDesigner((designer) => designer.selection.edges[0]);
   const edge = selected === undefined ? null : edgeWithRecords(document, selected);
@@ -46,6 +49,11 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
       <Empty title={t("Nothing runs yet")}>
         {t("Deploy the topology: the records on its edges appear here.")}
       </Empty>
+    );
+  }
+  if (plain) {
+    return (
+      <PlainEmpty>{t("Its queries show no records between their operators.")}</PlainEmpty>
     );
   }
   if (state !== "running" && state !== "stopping" && state !== "unknown") {

@@ -2,6 +2,7 @@
 
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
 import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
+import { isPlain } from "../deployments/dialect";
 import { type Phrase, phrase } from "../ui/i18n";
 import type { Deployed } from "./deployed";
 
@@ -71,10 +72,10 @@ export function viewOf(input: ViewInput): RuntimeView | null {
     const lag = stale ? null : lagOf(task.topic_partitions);
     return { ...task, rate, lag, state: stateOf(rate, lag, stale) };
   });
-  const ids = new Set([
-    ...(deployed?.document.nodes ?? []).map((node) => node.id),
-    ...Object.keys(runtime.nodes),
-  ]);
+  // Of plain PySpark only sources and queries are known.
+  const all = (deployed?.document.nodes ?? []).map((node) => node.id);
+  const drawn = isPlain(input.deployment.settings) ? [] : all;
+  const ids = new Set([...drawn, ...Object.keys(runtime.nodes)]);
   const nodes: Record<string, NodeFigures> = {};
   for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, tasks);
   const realTime = input.deployment.settings.real_time_ms !== undefined;
@@ -124,7 +125,7 @@ function nodeFigures(
     outTotal: figures?.out ?? 0,
     dropped: figures?.dropped ?? {},
     deadLetters: figures?.dead_letters ?? 0,
-    lag: sourceLag(topics, mine),
+    lag: sourceLag(topics, [...mine, runtime]),
     lost: runtime.lost
       .filter((each) => topics.has(each.topic))
       .reduce((sum, each) => sum + each.records, 0),
@@ -145,10 +146,14 @@ function topicsOf(document: TopologyDocument | undefined, node: string): Readonl
   return new Set(topics.filter((topic) => typeof topic === "string"));
 }
 
-function sourceLag(topics: ReadonlySet<string>, tasks: readonly TaskView[]): number | null {
+/** Over tasks, or over a program that has none. */
+function sourceLag(
+  topics: ReadonlySet<string>,
+  readers: readonly Pick<TaskReport, "topic_partitions">[],
+): number | null {
   if (topics.size === 0) return null;
   return total(
-    tasks.map((task) => lagOf(task.topic_partitions.filter((each) => topics.has(each.topic)))),
+    readers.map((task) => lagOf(task.topic_partitions.filter((each) => topics.has(each.topic)))),
   );
 }
 

@@ -4,6 +4,8 @@ import { useState } from "react";
 import type { StateStore, StorePage } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { useRunsPlain } from "../deployments/dialect";
+import { PlainEmpty } from "../deployments/PlainEmpty";
 import { useLive } from "../runtime/store";
 import { timeText } from "../topics/times";
 import { Empty, Note } from "../ui";
@@ -20,6 +22,7 @@ import { useStores } from "./useStores";
 export function StatePanel() {
   const deployment = useLive((state) => state.deployment);
   const { store: chosen } = useChosenStore();
+  const plain = useRunsPlain();
   const found = useStores();
   if (deployment === null) {
     return (
@@ -27,6 +30,9 @@ export function StatePanel() {
         {t("The rows of all stores can be read here, while the topology runs and afterwards.")}
       </Empty>
     );
+  }
+  if (plain) {
+    return <PlainEmpty>{t("The state of its queries can only be read by Spark.")}</PlainEmpty>;
   }
   if (found.data === undefined) {
     return found.isError ? (

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { listStores } from "../api/deploymentCalls";
+import { isPlain } from "../deployments/dialect";
 import { useLive } from "../runtime/store";
 
 /** The stores of the deployment that is shown; fetched again when its version or its state changes. */
@@ -9,7 +10,7 @@ export function useStores() {
   return useQuery({
     queryKey: ["stores", id, deployment?.run?.id ?? null, deployment?.observed],
     queryFn: () => listStores(id ?? 0),
-    enabled: id !== null,
+    enabled: id !== null && !isPlain(deployment?.settings),
     placeholderData: (before) => before,
   });
 }

@@ -10,7 +10,6 @@ export const code = {
   "No code yet": "还没有代码",
   "Add a source to the canvas to see the generated program.":
     "程序随绘图增长：先在画布上放一个源。",
-  "Compiling…": "编译中…",
   "No code while there are errors": "有错误时没有代码",
   "1 problem must be fixed first. See the Problems tab.":
     "有一个问题阻碍：“问题”标签页会指出位置。",
@@ -19,6 +18,4 @@ export const code = {
   "Loading the editor…": "正在加载编辑器…",
   "Generated code": "生成的代码",
   "Generated files": "生成的文件",
-  "Not possible in plain Spark": "普通 Spark 无法实现",
-  "{n} differences from Kafka Streams": "与 Kafka Streams 有 {n} 处差异",
 };

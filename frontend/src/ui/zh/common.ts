@@ -114,4 +114,8 @@ export const common = {
   Message: "消息",
   Node: "节点",
   "Plain Spark": "普通 Spark",
+  "Compiling…": "编译中…",
+  "Not possible in plain Spark": "普通 Spark 无法实现",
+  "{n} differences from Kafka Streams": "与 Kafka Streams 有 {n} 处差异",
+  Code: "代码",
 };

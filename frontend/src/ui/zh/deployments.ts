@@ -235,4 +235,21 @@ export const deployments = {
   "Up to": "至",
   "Starting at": "自",
   "Type the name of the topology to delete this state": "输入拓扑名称以删除此状态",
+  "Kafka Streams' results": "Kafka Streams 的结果",
+  "Plain PySpark": "普通 PySpark",
+  "Gives the results of Kafka Streams.": "得到与 Kafka Streams 相同的结果。",
+  "Ordinary Structured Streaming. It cannot be paused, drained or started from another position, and has no trigger to set.":
+    "普通的 Structured Streaming。不能暂停、排空或从其他位置启动，也没有可设置的触发间隔。",
+  "Show the reasons": "显示原因",
+  "Not available for plain PySpark": "普通 PySpark 不支持",
+  "Deploy with the code “Kafka Streams' results” for that.":
+    "如需此功能，请以“Kafka Streams 的结果”方式部署。",
+  "The plain PySpark program changes: Spark can continue state only with the same program.":
+    "普通 PySpark 程序有变化：Spark 只能用相同的程序继续使用状态。",
+  "The code changes between Kafka Streams' results and plain PySpark.":
+    "代码在“Kafka Streams 的结果”与普通 PySpark 之间切换。",
+  "A plain PySpark program cannot wait beside another driver.":
+    "普通 PySpark 程序不能在另一个驱动程序旁等待。",
+  "Plain PySpark: it cannot be paused, drained, compared or started from another position.":
+    "普通 PySpark：不能暂停、排空、比较，也不能从其他位置启动。",
 };

@@ -19,7 +19,6 @@ export const pages = {
   "Right side": "右侧",
   "Compare as": "比较方式",
   Document: "文档",
-  Code: "代码",
   "No node differs.": "没有节点不同。",
   "Version {n} is saved.": "版本 {n} 已保存。",
   "{name} saved version {n} while you were drawing": "在您绘制期间，{name} 保存了版本 {n}",

@@ -33,4 +33,5 @@ export const stores = {
   "Valid from": "生效时间",
   "empty text": "空文本",
   "Show the rows of {store}": "查看 {store}",
+  "The state of its queries can only be read by Spark.": "其查询的状态只能由 Spark 读取。",
 };

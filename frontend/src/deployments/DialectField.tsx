@@ -1,0 +1,64 @@
+import { Button, Select } from "@mantine/core";
+import type { DeploymentSettings } from "../api/types";
+import { useDialect, usePlain } from "../code/dialect";
+import { useServices } from "../designer/servicesContext";
+import { useView } from "../designer/view";
+import { Note } from "../ui";
+import { t } from "../ui/i18n";
+import { DIALECTS, isPlain, withDialect } from "./dialect";
+import classes from "./deployments.module.css";
+
+/** Which code runs; for plain PySpark what the compiler says about it. */
+export function DialectField(props: {
+  values: DeploymentSettings;
+  onChange: (values: DeploymentSettings) => void;
+}) {
+  const plain = isPlain(props.values);
+  return (
+    <div>
+      <Select
+        label={t("Code")}
+        description={
+          plain
+            ? t(
+                "Ordinary Structured Streaming. It cannot be paused, drained or started from another position, and has no trigger to set.",
+              )
+            : t("Gives the results of Kafka Streams.")
+        }
+        value={plain ? "plain" : "exact"}
+        onChange={(value) => props.onChange(withDialect(props.values, value))}
+        data={DIALECTS.map((each) => ({ ...each, label: t(each.label) }))}
+        comboboxProps={{ withinPortal: false }}
+        allowDeselect={false}
+        data-testid="dialect"
+      />
+      {plain ? <Differences /> : null}
+    </div>
+  );
+}
+
+function Differences() {
+  usePlain(useServices(), true);
+  const result = useDialect((state) => state.plain);
+  if (result === null) return <p className={classes.cardLine}>{t("Compiling…")}</p>;
+  const refused = result.code === null;
+  const differences = result.diagnostics.filter((each) => each.severity === "difference");
+  return (
+    <>
+      {refused ? <Note tone="degraded">{t("Not possible in plain Spark")}</Note> : null}
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        onClick={() => {
+          useDialect.getState().choose("plain");
+          useView.getState().openBottom("code");
+        }}
+        data-testid="dialect-differences"
+      >
+        {refused
+          ? t("Show the reasons")
+          : t("{n} differences from Kafka Streams", { n: differences.length })}
+      </Button>
+    </>
+  );
+}

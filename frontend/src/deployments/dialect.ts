@@ -1,0 +1,29 @@
+/** Whether a deployment runs Kafka Streams' results or plain PySpark, and what the latter cannot do. */
+
+import type { DeploymentSettings } from "../api/types";
+import { useLive } from "../runtime/store";
+import { phrase } from "../ui/i18n";
+
+export const DIALECTS = [
+  { value: "exact", label: phrase("Kafka Streams' results") },
+  { value: "plain", label: phrase("Plain PySpark") },
+] as const;
+
+export function isPlain(settings: DeploymentSettings | undefined): boolean {
+  return settings?.dialect === "plain";
+}
+
+/** The settings with another choice, without those that plain PySpark has nothing for. */
+export function withDialect(
+  settings: DeploymentSettings,
+  dialect: string | null,
+): DeploymentSettings {
+  if (dialect !== "plain") return { ...settings, dialect: "exact" };
+  const { trigger_ms, real_time_ms, start, lost_offsets, checkpoint, ...rest } = settings;
+  return { ...rest, dialect };
+}
+
+/** Whether the open topology's deployment runs plain PySpark. */
+export function useRunsPlain(): boolean {
+  return useLive((state) => isPlain(state.deployment?.settings));
+}
