@@ -175,14 +175,14 @@ function Actions({ deployment }: { deployment: Deployment }) {
             </Menu.Target>
             <Menu.Dropdown>
               {plain ? null : (
-              <Menu.Item
-                leftSection={<IconPlayerStop size={16} stroke={1.5} />}
-                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
-                onClick={() => void run("drain")}
-                data-testid="drain"
-              >
-                {t("Drain and stop")}
-              </Menu.Item>
+                <Menu.Item
+                  leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+                  disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                  onClick={() => void run("drain")}
+                  data-testid="drain"
+                >
+                  {t("Drain and stop")}
+                </Menu.Item>
               )}
               <Menu.Item
                 leftSection={<IconCpu size={16} stroke={1.5} />}
@@ -196,16 +196,16 @@ function Actions({ deployment }: { deployment: Deployment }) {
                 {t("Threads and memory…")}
               </Menu.Item>
               {plain ? null : (
-              <Menu.Item
-                leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
-                onClick={() => {
-                  hideSteps();
-                  openShadow(true);
-                }}
-                data-testid="shadow-open"
-              >
-                {t("Compare with another version…")}
-              </Menu.Item>
+                <Menu.Item
+                  leftSection={<IconArrowsDiff size={16} stroke={1.5} />}
+                  onClick={() => {
+                    hideSteps();
+                    openShadow(true);
+                  }}
+                  data-testid="shadow-open"
+                >
+                  {t("Compare with another version…")}
+                </Menu.Item>
               )}
             </Menu.Dropdown>
           </Menu>

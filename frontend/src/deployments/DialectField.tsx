@@ -5,8 +5,8 @@ import { useServices } from "../designer/servicesContext";
 import { useView } from "../designer/view";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
-import { DIALECTS, isPlain, withDialect } from "./dialect";
 import classes from "./deployments.module.css";
+import { DIALECTS, isPlain, withDialect } from "./dialect";
 
 /** Which code runs; for plain PySpark what the compiler says about it. */
 export function DialectField(props: {

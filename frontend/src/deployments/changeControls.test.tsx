@@ -79,7 +79,7 @@ function Held({ fresh }: { fresh: boolean }) {
     <DeployOptions
       values={settings}
       leavesPlain={false}
-          fresh={fresh}
+      fresh={fresh}
       onChange={setSettings}
       beginning={beginning}
       onBeginning={setBeginning}

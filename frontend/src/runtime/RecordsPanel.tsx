@@ -52,9 +52,7 @@ export function RecordsPanel({ ws, topology }: { ws: string; topology: number })
     );
   }
   if (plain) {
-    return (
-      <PlainEmpty>{t("Its queries show no records between their operators.")}</PlainEmpty>
-    );
+    return <PlainEmpty>{t("Its queries show no records between their operators.")}</PlainEmpty>;
   }
   if (state !== "running" && state !== "stopping" && state !== "unknown") {
     return (

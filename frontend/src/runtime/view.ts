@@ -1,8 +1,8 @@
 /** What the canvas, the assignment and the inspector show of a running deployment, from the driver's last report. */
 
 import type { Deployment, Runtime, TaskReport, TopologyDocument } from "../api/types";
-import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
 import { isPlain } from "../deployments/dialect";
+import type { NodeFigures, RuntimeFigures, TaskState } from "../designer/runtime";
 import { type Phrase, phrase } from "../ui/i18n";
 import type { Deployed } from "./deployed";
 

@@ -7,6 +7,8 @@ Run it with Spark's Kafka package:
 """
 
 import argparse
+import json
+import re
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -16,24 +18,28 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 class Kafka:
     """Topics as streaming DataFrames, and streaming DataFrames to topics."""
 
-    def __init__(
-        self, spark: SparkSession, bootstrap_servers: str, checkpoint: str, available_now: bool
-    ) -> None:
+    def __init__(self, spark: SparkSession, options: argparse.Namespace) -> None:
         self.spark = spark
-        self.bootstrap_servers = bootstrap_servers
-        self.checkpoint = checkpoint
-        self.available_now = available_now
+        self.bootstrap_servers: str = options.bootstrap_servers
+        self.checkpoint: str = options.checkpoint
+        self.available_now: bool = options.available_now
+        self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
     def read(
         self, *topics: str, pattern: str | None = None, starting: str = "earliest"
     ) -> DataFrame:
         """The records of topics, as they arrive."""
         subscription = "subscribePattern" if pattern else "subscribe"
+        offsets = {
+            topic: partitions
+            for topic, partitions in self.starting_offsets.items()
+            if (re.fullmatch(pattern, topic) if pattern else topic in topics)
+        }
         return (
             self.spark.readStream.format("kafka")
             .option("kafka.bootstrap.servers", self.bootstrap_servers)
             .option(subscription, pattern or ",".join(topics))
-            .option("startingOffsets", starting)
+            .option("startingOffsets", json.dumps(offsets) if offsets else starting)
             .option("includeHeaders", "true")
             .load()
         )
@@ -135,14 +141,21 @@ def main() -> None:
     parser.add_argument("--bootstrap-servers", required=True)
     parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
     parser.add_argument("--available-now", action="store_true", help="what is there, then end")
+    parser.add_argument(
+        "--starting-offsets",
+        type=json.loads,
+        default={},
+        metavar="JSON",
+        help='where a new checkpoint begins, {"TOPIC": {"PARTITION": OFFSET}}, all partitions of '
+        "a topic (-2: the first record, -1: the end)",
+    )
     options = parser.parse_args()
     spark = (
         SparkSession.builder.config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "3")
         .getOrCreate()
     )
-    kafka = Kafka(spark, options.bootstrap_servers, options.checkpoint, options.available_now)
-    topology(kafka)
+    topology(Kafka(spark, options))
     if not options.available_now:
         spark.streams.awaitAnyTermination()
 

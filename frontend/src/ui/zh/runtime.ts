@@ -150,5 +150,6 @@ export const runtime = {
     "倾斜 {n}：最忙的任务的记录数是中位数任务的 {n} 倍。",
   "Most frequent keys": "最频繁的键",
   "Its queries show no records between their operators.": "其查询不显示算子之间的记录。",
-  "Its queries are not divided into tasks of Kafka Streams.": "其查询不按 Kafka Streams 的任务划分。",
+  "Its queries are not divided into tasks of Kafka Streams.":
+    "其查询不按 Kafka Streams 的任务划分。",
 };
