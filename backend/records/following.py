@@ -15,6 +15,7 @@ from typing import Any
 from accounts.models import User
 from deployments.cluster import list_topics
 from deployments.models import Deployment
+from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
 from millrace_backend import kafka
 from millrace_backend.errors import ApiError, NotFound
@@ -87,6 +88,7 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
     Raises NotFound for a topic that no source reads or that the workspace may not use, and where
     there is no such record; ApiError for masks that cannot be applied.
     """
+    refuse_plain(deployment, "follow a record")
     version = _version(deployment)
     document = version.document
     failure = topic_failure(document, deployment.workspace.topic_prefixes)

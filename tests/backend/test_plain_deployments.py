@@ -87,6 +87,9 @@ def test_what_a_plain_program_cannot_do_is_refused_with_one_code(
             {"decision": "skip", "topic": "in", "partition": 0, "offset": 1},
         ),
     ]
+    asked.append(
+        client.post(f"{path}/followed-record", {"topic": "in", "partition": 0, "offset": 1})
+    )
     found = [(each.status_code, each.json()["error"]["code"]) for each in asked]
     assert found == [(409, "plain_dialect")] * len(asked)
     assert "runs plain PySpark, which cannot be paused" in asked[0].json()["error"]["message"]

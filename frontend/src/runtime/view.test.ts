@@ -77,6 +77,17 @@ test("a task that is far behind is degraded", () => {
   expect(view({ runtime: report }).tasks[0]?.state).toBe("degraded");
 });
 
+test("of plain PySpark the lag of sources is known, and no figures of nodes without a report", () => {
+  const place = { topic: "lines", partition: 1, offset: 4, end_offset: 9, lag: 4 };
+  const plain = view({
+    deployment: aDeployment({ settings: { dialect: "plain" } }),
+    document: aDocument(),
+    runtime: aReport({ tasks: [], topic_partitions: [place] }),
+  });
+  expect(plain.nodes.lines?.lag).toBe(4);
+  expect(Object.keys(plain.nodes)).toEqual(["lines", "count"]);
+});
+
 test("a failure stands at its node", () => {
   const failure = {
     code: "fault",

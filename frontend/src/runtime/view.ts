@@ -74,7 +74,8 @@ export function viewOf(input: ViewInput): RuntimeView | null {
   });
   // Of plain PySpark only sources and queries are known.
   const all = (deployed?.document.nodes ?? []).map((node) => node.id);
-  const drawn = isPlain(input.deployment.settings) ? [] : all;
+  const failed = input.deployment.failure?.node;
+  const drawn = isPlain(input.deployment.settings) ? all.filter((id) => id === failed) : all;
   const ids = new Set([...drawn, ...Object.keys(runtime.nodes)]);
   const nodes: Record<string, NodeFigures> = {};
   for (const id of ids) nodes[id] = nodeFigures(id, input, runtime, tasks);

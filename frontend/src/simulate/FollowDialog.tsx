@@ -1,5 +1,6 @@
 import { Button, Modal, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { useRunsPlain } from "../deployments/dialect";
 import { useDesigner } from "../designer/store";
 import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";
@@ -19,7 +20,8 @@ export function FollowButton({ topology, ws }: { topology: number; ws: string })
   const [open, setOpen] = useState(false);
   const deployment = useLive((live) => live.deployment?.id ?? null);
   const document = useDesigner((state) => state.document);
-  if (deployment === null || sourcesOf(document).length === 0) return null;
+  const plain = useRunsPlain();
+  if (plain || deployment === null || sourcesOf(document).length === 0) return null;
   return (
     <>
       <Button variant="subtle" onClick={() => setOpen(true)} data-testid="follow">
