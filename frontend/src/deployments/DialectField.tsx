@@ -49,6 +49,7 @@ function Differences() {
       <Button
         variant="subtle"
         size="compact-sm"
+        px={0}
         onClick={() => {
           useDialect.getState().choose("plain");
           useView.getState().openBottom("code");
