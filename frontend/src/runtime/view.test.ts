@@ -81,7 +81,6 @@ test("of plain PySpark the lag of sources is known, and no figures of nodes with
   const place = { topic: "lines", partition: 1, offset: 4, end_offset: 9, lag: 4 };
   const plain = view({
     deployment: aDeployment({ settings: { dialect: "plain" } }),
-    document: aDocument(),
     runtime: aReport({ tasks: [], topic_partitions: [place] }),
   });
   expect(plain.nodes.lines?.lag).toBe(4);
