@@ -180,7 +180,7 @@ class Driver:
             if not running and set(self.queries) <= progress.started:
                 running = True
                 self.report.state("running")
-                self.report.log("info", f"{len(self.queries)} queries started")
+                self.report.log("info", f"queries: {', '.join(self.queries)}")
             if not arrived and progress.committed:
                 arrived = True
                 write_whole(Path(self.arguments.checkpoint).parent / ARRIVED, self.arguments.run)

@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import signal
+import time
 from collections import Counter
 from typing import Any
 
@@ -104,10 +105,13 @@ def test_a_word_count_runs_as_plain_pyspark_through_a_kill_and_a_change(
         expect(accept).to_be_disabled()
         plan.get_by_label("Type its name to drop it").fill("count")
         accept.click()
-        designer.expect_state("running", 240)
+        deployment = api.call("GET", "/workspaces/main/deployments")["results"][0]["id"]
+        deadline = time.monotonic() + 240
+        while (api.until(deployment, "running", 240)["run"] or {}).get("version") != 2:
+            assert time.monotonic() < deadline, "version 2 does not run"
+            time.sleep(0.3)
         write(system.bootstrap_servers, LINES, said("to be"))
         read.until(lambda found: {"TO", "BE"} <= found.highest.keys(), 240)
-        deployment = api.call("GET", "/workspaces/main/deployments")["results"][0]["id"]
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 90)
         found = read.counts.highest

@@ -52,7 +52,7 @@ class Jobs:
             self._runtime,
             self._operator_jar,
             dialect=_dialect(plain),
-            driven=True,
+            driven=plain,
         )
         return _first_error(diagnostics)
 
