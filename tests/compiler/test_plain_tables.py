@@ -56,6 +56,27 @@ def test_a_table_join_gives_every_change_of_kafka_streams(name: str) -> None:
         assert found == list(outputs(scenario, number)), line
 
 
+@pytest.mark.parametrize(
+    ("topic", "options"),
+    [("out1", {"limit": 5}), ("out2", {"limit": 3_600_000, "most": 2}), ("out3", {"limit": 0})],
+)
+def test_an_update_is_held_back_and_comes_when_kafka_streams_gives_it(
+    topic: str, options: dict[str, Any]
+) -> None:
+    path = SCENARIOS.parent / "semantics" / "updates-held-back.json"
+    scenario: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    expected = scenario["expected"]
+    expected["outputs"] = [each for each in expected["outputs"] if each["topic"] == topic]
+    job = classes(program(scenario["topology"]))
+    tester = TwsTester(job.Suppress(key="STRING", value="STRING", **options))
+    for number, line in enumerate(scenario["inputs"], 1):
+        if line["topic"] == "t" and line["key"] is not None:
+            row = Row(key=line["key"], value=line["value"], timestamp=line["timestamp"],
+                      topic="t", partition=0, offset=number)  # fmt: skip
+            found = [(each.key, each.value, each.timestamp) for each in tester.test(0, [row])]
+            assert found == list(outputs(scenario, number)), line
+
+
 def _joined(how: str, left: str | None, right: str | None) -> str | None:
     exists = {"inner": left and right, "left": left, "outer": left or right}[how]
     return f"{left or 'null'}-{right or 'null'}" if exists else None

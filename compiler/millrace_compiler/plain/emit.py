@@ -14,6 +14,7 @@ from millrace_compiler.names import Names
 from millrace_compiler.operator import Store
 from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source
+from millrace_compiler.plain.keeping import parts_of
 from millrace_compiler.plain.nodes import WRITERS
 from millrace_compiler.plain.parts import PARTS, names_of_parts
 from millrace_compiler.plain.program import CannotSay, Program, mentioned
@@ -84,6 +85,7 @@ def _write(program: Program, id_: str) -> None:
         made = WRITERS[node.kind](program, node)
     except CannotSay:
         return
+    program.parts.update(parts_of(program, node))
     for port, frame in made.items():
         program.frames[id_, port] = frame
     computes = node.evaluates and node.family != "sources" and len(program.statements) > before

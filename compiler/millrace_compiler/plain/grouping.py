@@ -48,7 +48,6 @@ def changes_by_group(program: Program, node: Aggregation) -> Frame:
         call("where", "key IS NOT NULL AND value.value IS NOT NULL"),
     ]
     variable = program.assign(node, Chain(Name(frame.variable), tuple(steps)), "regrouped")
-    program.parts.add("table_changes")
     program.differs("plain_packages", node)
     if _starts_with_initializer(program, node):
         program.differs("plain_first_update", node)

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 
 from millrace_compiler.operator import Operator
 from millrace_compiler.operators.aggregations.base import Aggregation, Windowed
+from millrace_compiler.operators.joins.foreign_key import JoinForeignKey
+from millrace_compiler.operators.joins.stream_table import JoinStreamTable
+from millrace_compiler.operators.joins.table_table import JoinTableTable
+from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source
 from millrace_compiler.operators.stateless.filter import Filter
 from millrace_compiler.operators.stateless.map_values import MapValues
+from millrace_compiler.operators.tables.suppress import Suppress
 from millrace_compiler.plain.between import placed
 from millrace_compiler.plain.formats import as_numbers, has_time, to_numbers, to_times
 from millrace_compiler.plain.program import PLACE, Frame, Program, reads
@@ -19,15 +24,33 @@ _TYPES = {
     "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
     "BINARY", "STRUCT", "ARRAY", "MAP", "TIMESTAMP",
 }  # fmt: skip
+#: Types of keys whose bytes are known, so that rows can be taken in their order.
+ORDERED = {"STRING", "BINARY", "INT", "BIGINT"}
 
 
 def keeps_rows(program: Program, node: Operator) -> bool:
     """Whether a node keeps rows by key, and needs the order of its records for that."""
-    if isinstance(node, Aggregation):
-        return slides(node) or program.takes_table(node)
-    if node.kind == "join.stream_table":
-        return topic_path(program, node) is None
-    return node.kind in ("join.table_table", "join.foreign_key")
+    return bool(parts_of(program, node)) and not node.runs_python
+
+
+def parts_of(program: Program, node: Operator) -> tuple[str, ...]:
+    """The parts of the program by which a node keeps state, where Spark has no operator for it."""
+    match node:
+        case ProcessorNode():
+            return ("processor", "key_bytes", "in_order")
+        case Aggregation() if slides(node):
+            return ("sliding", "in_order")
+        case Aggregation() if program.takes_table(node):
+            return ("table_changes", "in_order")
+        case JoinStreamTable() if topic_path(program, node) is None:
+            return ("table_lookup", "in_order")
+        case JoinTableTable():
+            return ("table_join", "in_order")
+        case JoinForeignKey():
+            return ("references", "foreign_key_join", "in_order")
+        case Suppress(until="time_limit"):
+            return ("suppress", "key_bytes", "in_order")
+    return ()
 
 
 def topic_path(program: Program, node: Operator) -> tuple[Source, list[Filter | MapValues]] | None:
@@ -94,7 +117,6 @@ def transform(
 ) -> Call:
     """`transformWithState` with the columns of its result; times are milliseconds there."""
     made = ", ".join(f"{name} {as_numbers(type_).text}" for name, type_ in columns.items())
-    program.parts.add("in_order")
     return call(
         "transformWithState",
         processor,
@@ -115,3 +137,10 @@ def results(columns: Mapping[str, DataType], *selected: str) -> list[Call]:
         for name, type_ in columns.items()
     ]
     return [call("selectExpr", *found, time), call("selectExpr", *selected, "timestamp")]
+
+
+def note_changes(program: Program, node: Operator) -> None:
+    """What every step differs in that keeps rows and emits their changes."""
+    program.differs("plain_headers", node)
+    program.differs("plain_order", node, what="keys")
+    program.differs("plain_packages", node)

@@ -12,6 +12,7 @@ from millrace_compiler.plain import (
     sinks,
     sources,
     stateless,
+    suppressing,
     table_joins,
     tables,
 )
@@ -36,7 +37,7 @@ WRITERS: dict[str, Writer] = {
     "repartition": stateless.repartition,
     "to_table": tables.to_table,
     "to_stream": tables.to_stream,
-    "suppress": tables.suppress,
+    "suppress": suppressing.suppress,
     "count": aggregates.aggregation,
     "reduce": aggregates.aggregation,
     "aggregate": aggregates.aggregation,

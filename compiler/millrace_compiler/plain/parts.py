@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from millrace_compiler.operators.processors.base import ProcessorNode
-from millrace_compiler.plain.keeping import keeps_rows, slides
+from millrace_compiler.plain.keeping import parts_of
 from millrace_compiler.plain.processor_template import PROCESSOR, PROCESSOR_IMPORTS
 from millrace_compiler.plain.program import Program
 from millrace_compiler.plain.state_template import (
@@ -13,10 +12,14 @@ from millrace_compiler.plain.state_template import (
     FOREIGN_KEY_JOIN_IMPORTS,
     IN_ORDER,
     IN_ORDER_IMPORTS,
+    KEY_BYTES,
+    KEY_BYTES_IMPORTS,
     REFERENCES,
     REFERENCES_IMPORTS,
     SLIDING,
     SLIDING_IMPORTS,
+    SUPPRESS,
+    SUPPRESS_IMPORTS,
     TABLE_CHANGES,
     TABLE_CHANGES_IMPORTS,
     TABLE_JOIN,
@@ -37,15 +40,9 @@ PARTS: dict[str, tuple[str, Imports]] = {
     "references": (REFERENCES, REFERENCES_IMPORTS),
     "foreign_key_join": (FOREIGN_KEY_JOIN, FOREIGN_KEY_JOIN_IMPORTS),
     "sliding": (SLIDING, SLIDING_IMPORTS),
+    "suppress": (SUPPRESS, SUPPRESS_IMPORTS),
+    "key_bytes": (KEY_BYTES, KEY_BYTES_IMPORTS),
     "in_order": (IN_ORDER, IN_ORDER_IMPORTS),
-}
-_PARTS_OF = {
-    "join.table_table": ("table_join", "in_order"),
-    "join.stream_table": ("table_lookup", "in_order"),
-    "join.foreign_key": ("references", "foreign_key_join", "in_order"),
-    "count": ("table_changes", "in_order"),
-    "reduce": ("table_changes", "in_order"),
-    "aggregate": ("table_changes", "in_order"),
 }
 
 
@@ -53,14 +50,7 @@ def names_of_parts(program: Program) -> set[str]:
     """Names that the parts bind which nodes of a graph may need."""
     found: set[str] = set()
     for node in program.graph.operators.values():
-        parts: tuple[str, ...] = ()
-        if isinstance(node, ProcessorNode):
-            parts = ("processor", "in_order")
-        elif slides(node):
-            parts = ("sliding", "in_order")
-        elif keeps_rows(program, node):
-            parts = _PARTS_OF[node.kind]
-        for part in parts:
+        for part in parts_of(program, node):
             text, imports = PARTS[part]
             found |= bound_names(text)
             found.update(name for names in imports.values() for name in names)

@@ -97,13 +97,6 @@ class KeyValueStore:
         ]
 
 
-def _bytes(key: Any) -> bytes:
-    """A key as Kafka's serializers write it."""
-    if isinstance(key, int):
-        return key.to_bytes(8, "big", signed=True)
-    return key.encode() if isinstance(key, str) else bytes(key)
-
-
 def _python(value: Any) -> Any:
     """A value with dictionaries in place of rows."""
     return Row(value=value).asDict(recursive=True)["value"]

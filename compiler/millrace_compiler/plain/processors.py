@@ -11,6 +11,7 @@ from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.stores.base import StoreNode
 from millrace_compiler.plain.between import in_tasks
 from millrace_compiler.plain.formats import as_numbers, has_time, sql_text, to_numbers, to_times
+from millrace_compiler.plain.keeping import ORDERED
 from millrace_compiler.plain.program import HEADERS, PLACE, Frame, Program, known
 from millrace_compiler.plain.text import Call, Chain, Columns, Expr, Name, call
 from millrace_compiler.program.classes import bound_names, is_plain, is_same, own_code
@@ -20,8 +21,6 @@ _TYPES = {
     "STRING", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL",
     "BINARY", "STRUCT", "ARRAY", "MAP", "TIMESTAMP",
 }  # fmt: skip
-#: Types of keys whose bytes are known, so that a store can be read in order.
-_ORDERED = {"STRING", "BINARY", "INT", "BIGINT"}
 _READS_IN_ORDER = {"all", "range", "reverse_all", "reverse_range", "prefix_scan"}
 _COLUMNS = ("headers", *PLACE)
 
@@ -54,7 +53,6 @@ def process(program: Program, node: ProcessorNode) -> Mapping[str, Frame]:
         call("withColumns", _from_python(program, known(out.key), known(out.value))),
     ]
     variable = program.assign(node, Chain(Name(frames[0].variable), tuple(steps)))
-    program.parts |= {"processor", "in_order"}
     program.differs("plain_packages", node)
     if _has_fields(node):
         program.differs("plain_processor_fields", node)
@@ -160,7 +158,7 @@ def _check_store(program: Program, node: ProcessorNode, store: Store, words: set
     for type_ in (key, value):
         if not _names(type_) <= _TYPES - {"TIMESTAMP"}:
             raise _refused(program, node, "kind", f"a store's {type_.text} has no form in Python")
-    if key.name not in _ORDERED and words & _READS_IN_ORDER:
+    if key.name not in ORDERED and words & _READS_IN_ORDER:
         raise _refused(program, node, "code", f"a store with keys of type {key.text} has no order")
 
 

@@ -49,7 +49,6 @@ def sliding(program: Program, node: Aggregation) -> Mapping[str, Frame]:
             f"{_folded(program, node, value)} AS value",
         ),
     ]  # fmt: skip
-    program.parts.add("sliding")
     program.drops_nulls(node, "a null key or value")
     for code in ("plain_late", "plain_headers", "plain_packages"):
         program.differs(code, node)

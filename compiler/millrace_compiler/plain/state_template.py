@@ -17,6 +17,16 @@ def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
     return merge(*partitions.values(), key=lambda row: row.timestamp)
 '''
 
+KEY_BYTES_IMPORTS = {"typing": ("Any",)}
+KEY_BYTES = '''
+
+def _bytes(key: Any) -> bytes:
+    """A key as Kafka's serializers write it."""
+    if isinstance(key, int):
+        return key.to_bytes(8, "big", signed=True)
+    return key.encode() if isinstance(key, str) else bytes(key)
+'''
+
 TABLE_JOIN_IMPORTS = _ONE_VALUE
 TABLE_JOIN = '''
 
@@ -268,6 +278,55 @@ class SlidingWindows(StatefulProcessor):
         inside = sorted(each for time in times for each in records[time])
         values = [value for _, value in inside]
         return Row(key=key, start=start, records=values, timestamp=max(times))
+
+    def close(self) -> None:
+        """Nothing is open between micro-batches."""
+'''
+
+SUPPRESS_IMPORTS = {**_ONE_VALUE, "heapq": ("heapify", "heappop", "heappush")}
+SUPPRESS = '''
+
+class Suppress(StatefulProcessor):
+    """Holds the last update of each key back for a time, by the stream time of its partition.
+
+    If more than `most` keys wait, the one that waits longest is emitted early, or the query fails.
+    """
+
+    def __init__(
+        self, limit: int, key: str, value: str, most: float = float("inf"), fails: bool = False
+    ) -> None:
+        self.limit, self.key, self.value = limit, key, value
+        self.most, self.fails = most, fails
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        update = f"since BIGINT, value {self.value}, timestamp BIGINT"
+        self.state = handle.getMapState("waiting", f"key {self.key}", update)
+        self.time = handle.getValueState("stream_time", "time BIGINT")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
+        (time,) = self.time.get() or (-1,)
+        before = {each: tuple(update) for (each,), update in self.state.iterator()}
+        waiting = dict(before)
+        queue = [(update[0], _bytes(each), each) for each, update in waiting.items()]
+        heapify(queue)
+        for row in _in_order(rows):
+            time = max(time, row.timestamp)
+            if row.key not in waiting:
+                heappush(queue, (row.timestamp, _bytes(row.key), row.key))
+            since = waiting.get(row.key, (row.timestamp,))[0]
+            waiting[row.key] = (since, row.value, row.timestamp)
+            while queue and (queue[0][0] <= time - self.limit or len(waiting) > self.most):
+                if self.fails and queue[0][0] > time - self.limit:
+                    raise OverflowError(f"more than {self.most} keys wait")
+                each = heappop(queue)[-1]
+                _, value, timestamp = waiting.pop(each)
+                yield Row(key=each, value=value, timestamp=timestamp)
+        for each in before.keys() - waiting.keys():
+            self.state.removeKey((each,))
+        for each, update in waiting.items():
+            if update != before.get(each):
+                self.state.updateValue((each,), update)
+        self.time.update((time,))
 
     def close(self) -> None:
         """Nothing is open between micro-batches."""

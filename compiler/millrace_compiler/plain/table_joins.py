@@ -13,6 +13,7 @@ from millrace_compiler.operators.joins.table_table import JoinTableTable
 from millrace_compiler.plain.formats import as_numbers
 from millrace_compiler.plain.keeping import (
     check_types,
+    note_changes,
     numbered,
     place,
     refuse_columns,
@@ -55,7 +56,6 @@ def table_table(program: Program, node: JoinTableTable) -> Mapping[str, Frame]:
         call("groupBy", "key"),
         transform(program, joined, columns),
     ]  # fmt: skip
-    program.parts.add("table_join")
     return _joined(program, node, left, steps, columns)
 
 
@@ -82,7 +82,6 @@ def looked_up_by_key(program: Program, node: JoinStreamTable) -> Mapping[str, Fr
         steps.append(call("where", "right IS NOT NULL"))
     steps += results(columns, "key", f"{node.joiner} AS value")
     variable = program.assign(node, Chain(Name(left.variable), tuple(steps)))
-    program.parts.add("table_lookup")
     note_changes(program, node)
     program.differs("plain_table_now", node)
     program.drops_nulls(node, "a null key or value")
@@ -124,7 +123,6 @@ def foreign_key(program: Program, node: JoinForeignKey) -> Mapping[str, Frame]:
         call("groupBy", "foreign_key"),
         transform(program, joined, columns),
     ]
-    program.parts |= {"references", "foreign_key_join"}
     program.differs("plain_updates", node)
     if node.type == "inner":
         program.drops_nulls(node, "a null foreign key")
@@ -148,13 +146,6 @@ def _joined(
     if through_topic or shared:
         program.differs("plain_sides", node)
     return {"out": Frame(variable, program.port(node), (), "append", True)}
-
-
-def note_changes(program: Program, node: Operator) -> None:
-    """What every step differs in that keeps rows and emits their changes."""
-    program.differs("plain_headers", node)
-    program.differs("plain_order", node, what="keys")
-    program.differs("plain_packages", node)
 
 
 def _sources(graph: Graph, node: Operator, port: str) -> set[str]:
