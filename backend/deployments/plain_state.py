@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,7 @@ def enter_plain(directory: Path, program: str) -> tuple[Path, Places]:
                 "exact": None,
             }  # fmt: skip
         _write(directory, entry)
+        _forget_others(directory, entry)
     return directory / FOLDER / str(entry["number"]), entry["begin"]
 
 
@@ -123,6 +125,14 @@ def _settled(directory: Path, entry: Entry | None) -> Entry | None:
 def _is_exact(directory: Path, entry: Entry) -> bool:
     """Whether a driver of the exact dialect has committed a batch after the plain program."""
     return bool(entry["exact"]) and entry["exact"]["mark"] != _position(directory)
+
+
+def _forget_others(directory: Path, entry: Entry) -> None:
+    """Delete checkpoints that no program will continue."""
+    kept = {entry["number"], (entry["previous"] or entry)["number"]}
+    for number in _numbers(directory):
+        if number not in kept:
+            shutil.rmtree(directory / FOLDER / str(number), ignore_errors=True)
 
 
 def _numbers(directory: Path) -> Iterable[int]:

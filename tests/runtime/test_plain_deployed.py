@@ -67,7 +67,7 @@ def staged(folder: Path, made: Any) -> Path:
 def driven(job: Path, checkpoint: Path, broker: Any, *options: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
-            sys.executable, "-m", "millrace_runtime.plain_driving", "--master", "local[2]",
+            sys.executable, "-m", "millrace_runtime.plain.driving", "--master", "local[2]",
             "--bootstrap-servers", broker.address, "--checkpoint", str(checkpoint), *options,
         ],
         cwd=job, env={**os.environ, "PYTHONPATH": PATH}, stderr=subprocess.PIPE, text=True,
@@ -152,6 +152,39 @@ def test_a_plain_program_reports_and_goes_on_after_a_kill_and_another_begins_whe
     try:
         third.until("progress", lambda event: read(event) == 1, dead=lambda: drivers.ended(driver))
         assert counts(broker, out) == {"to": 1, "be": 1}
+    finally:
+        drivers.kill(driver)
+
+
+def test_a_topic_between_two_queries_is_read_from_where_it_ended(
+    broker: Any, redis_url: str, tmp_path: Path
+) -> None:
+    lines, out = f"lines-{uuid.uuid4()}", f"counts-{uuid.uuid4()}"
+    made = document(lines, out)
+    made["name"] = f"w-{uuid.uuid4()}"
+    again = {"id": "again", "kind": "count", "params": {"group_by": {"key": "key"}}}
+    made["nodes"].insert(3, {"id": "rows", "kind": "to_stream", "params": {}})
+    made["nodes"].insert(4, again)
+    chain = itertools.pairwise(each["id"] for each in made["nodes"])
+    made["edges"] = [{"source": source, "target": target} for source, target in chain]
+    job = staged(tmp_path / "job", made)
+    [between] = json.loads((job / "plan.json").read_text())["between"]
+    topics.create(broker.address, {lines: 2, out: 1, between: 2})
+    topics.produce(broker.address, between, [{"key": "left", "value": "by another program"}])
+    topics.produce(broker.address, lines, [{"key": "k", "value": "to be to", "partition": 0}])
+    reported = Reported(redis_url)
+    driver = driven(job, tmp_path / "1", broker, *reported.options)
+    try:
+        reported.until(
+            "progress",
+            lambda event: (event["nodes"].get("counts") or {"in": 0})["in"] == 2,
+            dead=lambda: drivers.ended(driver),
+        )
+        assert counts(broker, out) == {"to": 1, "be": 1}, "each word was updated once"
+        event = reported.until("progress", lambda event: lag(event) == [0, 0])
+        assert event["nodes"]["again"]["out"] == 2, "rows of the topic, at the node that needs it"
+        driver.send_signal(signal.SIGTERM)
+        assert driver.wait(60) == 0
     finally:
         drivers.kill(driver)
 

@@ -61,7 +61,7 @@ def test_a_plain_program_is_compiled_as_one_and_driven_with_its_own_checkpoint(
     assert plain.compiler.plain
     assert plain.topics.there["sample-changes"] == 2, "as many partitions as its sources"
     [spec] = plain.launcher.started
-    assert spec.module == "millrace_runtime.plain_driving"
+    assert spec.module == "millrace_runtime.plain.driving"
     assert option(spec, "--checkpoint") == str(plain.deployment.directory / "plain" / "1")
     assert option(spec, "--run") == "7-1"
     assert "--starting-offsets" not in spec.arguments
@@ -95,6 +95,10 @@ def test_another_program_begins_where_the_one_before_has_committed(plain: Bench)
     assert option(spec, "--checkpoint") == str(home / "2")
     begin = json.loads(option(spec, "--starting-offsets"))
     assert begin == {"in": {"0": 7, "1": 3}}, "where the slowest query is"
+    commits(home / "2" / "counts", 0, {"in": {"0": 8, "1": 3}})
+    assert option(again(plain, 3, "three", **PLAIN), "--checkpoint") == str(home / "3")
+    assert not (home / "1").exists(), "no program will continue it"
+    assert (home / "2").exists(), "the version before may have to return"
 
 
 def test_the_same_program_of_another_version_goes_on(plain: Bench) -> None:

@@ -1,1 +1,1 @@
-"""Programs of the plain dialect beside the exact one: run on files, and compared."""
+"""Programs of the plain dialect beside the exact one: run on files and compared, or driven."""

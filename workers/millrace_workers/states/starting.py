@@ -14,7 +14,7 @@ from millrace_workers.states.tools import Tools
 from millrace_workers.states.watching import FELL_BACK, after_end, control, fall_back
 
 #: runs a program of the plain dialect as it is
-PLAIN_DRIVER = "millrace_runtime.plain_driving"
+PLAIN_DRIVER = "millrace_runtime.plain.driving"
 #: a driver that has reported nothing for so long is started anew
 START_PATIENCE_SECONDS = 120.0
 

@@ -1,4 +1,4 @@
-"""Runs a program of the plain dialect as a deployment: `python -m millrace_runtime.plain_driving`.
+"""Runs a program of the plain dialect as a deployment: `python -m millrace_runtime.plain.driving`.
 
 The current folder has the exported files. The program `job.py` runs unchanged, as its own `main`;
 this module gives it a Spark session that has Kafka's connector, reports the progress of its
@@ -27,7 +27,7 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, now_ms
 from millrace_runtime.options import kafka_options
-from millrace_runtime.plain_progress import PlainProgress
+from millrace_runtime.plain.progress import PlainProgress
 from millrace_runtime.report import Reporter, reporter
 from millrace_runtime.storage import write_whole
 
@@ -47,7 +47,7 @@ Offsets = Mapping[str, Mapping[str, int]]
 
 def parser() -> argparse.ArgumentParser:
     """The options of the driver."""
-    p = argparse.ArgumentParser(prog="plain_driving", description=__doc__)
+    p = argparse.ArgumentParser(prog="plain.driving", description=__doc__)
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
     p.add_argument("--checkpoint", required=True, metavar="DIR", help="of this program alone")
     p.add_argument(
