@@ -170,13 +170,6 @@ class KeyValueStore:
         ]
 
 
-def _bytes(key: Any) -> bytes:
-    """A key as Kafka's serializers write it."""
-    if isinstance(key, int):
-        return key.to_bytes(8, "big", signed=True)
-    return key.encode() if isinstance(key, str) else bytes(key)
-
-
 def _python(value: Any) -> Any:
     """A value with dictionaries in place of rows."""
     return Row(value=value).asDict(recursive=True)["value"]
@@ -311,6 +304,13 @@ class Task(StatefulProcessor):
 
     def close(self) -> None:
         """Nothing is open between micro-batches."""
+
+
+def _bytes(key: Any) -> bytes:
+    """A key as Kafka's serializers write it."""
+    if isinstance(key, int):
+        return key.to_bytes(8, "big", signed=True)
+    return key.encode() if isinstance(key, str) else bytes(key)
 
 
 def _in_order(rows: Iterator[Row]) -> Iterator[Row]:
