@@ -113,7 +113,7 @@ def test_a_reset_forgets_all_rows_and_reads_from_the_requested_place(
     job = summed(pair, names)
     for value, timestamp in (("1", 1_000), ("2", 2_000), ("4", 3_000)):
         pair.write([("a", value)], timestamp)
-    first = {"from": "offsets", "offsets": {pair.source: {"0": 2}}}
+    first = {"reset": True, "from": "offsets", "offsets": {pair.source: {"0": 2}}}
     changing.run(job, tmp_path, begin=first)
     assert sums(pair) == [4], "a first run begins where it is told, too"
     changing.run(job, tmp_path, begin=first)
@@ -130,8 +130,11 @@ def test_a_reset_forgets_all_rows_and_reads_from_the_requested_place(
     pair.write([("a", "32")], 6_000)
     changing.run(job, tmp_path, begin={"reset": True, "from": "latest"})
     assert sums(pair) == [32]
+    elsewhere = {"reset": True, "from": "offsets", "offsets": {pair.source: {"0": 4}}}
+    changing.run(job, tmp_path, begin=elsewhere)
+    assert sums(pair) == [16, 48], "as after a program of the plain dialect"
     kept = json.loads((tmp_path / "checkpoint" / "stores.json").read_text())["kept"]
-    assert len(kept) == 4
+    assert len(kept) == 5
     assert topics.size(broker.address, pair.source) == 6
 
 
