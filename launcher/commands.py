@@ -47,6 +47,13 @@ GROUPS: tuple[tuple[Command, ...], ...] = (
             java=False,
         ),
         Command(
+            "deploy",
+            "launcher.deployments",
+            "DEPLOYMENT [--to VERSION | --document DOC] [--plan]",
+            "Deploy another version; show what happens to each store.",
+            java=False,
+        ),
+        Command(
             "scale",
             "launcher.deployments",
             "DEPLOYMENT [--cores N] [--memory MB]",
@@ -169,6 +176,9 @@ def usage() -> str:
     for group in GROUPS:
         for command in group:
             call = f"  {command.name} {command.arguments}".rstrip()
+            if len(call) >= COLUMN:
+                lines.append(call)
+                call = ""
             lines.append(f"{call:<{COLUMN}}{command.help}")
         lines.append("")
     lines += ["./millrace COMMAND --help shows the options of a command.", ""]

@@ -1,4 +1,4 @@
-"""``./millrace scale``, ``shadow`` and ``old-state``: commands of the backend on its data."""
+"""``./millrace deploy``, ``scale``, ``shadow``, ``old-state``: commands of the backend."""
 
 from __future__ import annotations
 
@@ -33,6 +33,30 @@ def main(arguments: list[str]) -> int:
     ).returncode
 
 
+def _deploy(parser: argparse.ArgumentParser) -> None:
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--to", type=int, metavar="VERSION", help="the version to deploy (default: the newest)"
+    )
+    which.add_argument("--document", metavar="DOC", help="save DOC as a new version and deploy it")
+    parser.add_argument(
+        "--plan",
+        action="store_true",
+        help="show the plan only (exit code 1: a decision is missing)",
+    )
+    parser.add_argument(
+        "--reset", action="append", metavar="STORE", help="let this store begin empty"
+    )
+    parser.add_argument(
+        "--drop", action="append", metavar="STORE", help="give up this store, which is removed"
+    )
+    parser.add_argument(
+        "--convert", action="append", metavar="STORE=EXPRESSION",
+        help="convert each value by a SQL expression over old",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
+
+
 def _scale(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cores", type=int, metavar="N", help="number of threads for tasks")
     parser.add_argument("--memory", type=int, metavar="MB", help="heap size of the driver in MB")
@@ -62,7 +86,7 @@ def _shadow(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print as JSON")
 
 
-PARTS = {"scale": _scale, "shadow": _shadow, "old-state": _old_state}
+PARTS = {"deploy": _deploy, "scale": _scale, "shadow": _shadow, "old-state": _old_state}
 
 
 def environment() -> dict[str, str]:

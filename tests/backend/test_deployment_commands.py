@@ -1,4 +1,4 @@
-"""`./millrace scale` and `old-state`: what they run on the server."""
+"""`./millrace deploy`, `scale` and `old-state`: what they run on the server."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from deployments.models import Deployment
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.utils import timezone
+from topologies.actions import save_version
 
 from launcher import deployments as launched
 from launcher import places
 
 from .conftest import Client, People
-from .test_state_plan import running
+from .test_state_plan import running, summing
 
 __all__ = ["running"]
 
@@ -32,6 +33,77 @@ def ran(name: str, *words: str) -> str:
     out = io.StringIO()
     call_command(name, *words, stdout=out)
     return out.getvalue()
+
+
+def test_a_plan_is_shown_and_nothing_is_changed(running: Deployment) -> None:
+    shown = ran("millrace_deploy", str(running.pk), "--to", "2", "--plan").splitlines()
+    assert shown == [
+        "Sums: version 1 -> 2",
+        "Stores",
+        "  sum  migrated    value_widened",
+        "Sources",
+        "  in  continues",
+        "The new driver is prepared while the old one runs, then takes over.",
+    ]
+    running.refresh_from_db()
+    assert running.version.number == 1
+    plan = json.loads(ran("millrace_deploy", str(running.pk), "--to", "2", "--plan", "--json"))
+    assert (plan["before"], plan["version"], plan["accepted"]) == (1, 2, True)
+
+
+def test_a_version_that_loses_state_is_deployed_once_that_is_decided(
+    running: Deployment, people: People
+) -> None:
+    words = [str(running.pk), "--to", "4", "--user", "operator"]
+    for more in ([], ["--plan"], ["--drop", "total"]):
+        with pytest.raises(CommandError, match="cannot use the state of sum"):
+            ran("millrace_deploy", *words, *more)
+    with pytest.raises(CommandError, match="The plan has no store other"):
+        ran("millrace_deploy", *words, "--drop", "sum", "--drop", "other")
+    ran("millrace_deploy", *words, "--drop", "sum")
+    found = reconciling.load_for_reconcile(running.pk)
+    assert found is not None
+    assert (found.version, found.fallback, found.state_decisions) == (4, 1, {"sum": "drop"})
+    entry = AuditEntry.objects.latest("id")
+    assert (entry.action, entry.actor) == ("deployment.redeploy", people.operator)
+
+
+def test_the_newest_version_is_deployed_with_converted_values(running: Deployment) -> None:
+    document = json.dumps(summing("STRING"))
+    save_version(running.created_by, running.topology, json.loads(document), "back", 4)
+    words = [str(running.pk), "--convert"]
+    with pytest.raises(CommandError, match="STORE=EXPRESSION, not sum"):
+        ran("millrace_deploy", *words, "sum")
+    with pytest.raises(CommandError, match="no column old_ is there"):
+        ran("millrace_deploy", *words, "sum=CAST(old_ AS STRING)")
+    ran("millrace_deploy", *words, "sum=CAST(old AS STRING)")
+    running.refresh_from_db()
+    assert running.version.number == 5
+    assert running.state_decisions == {"sum": {"convert": "CAST(old AS STRING)"}}
+
+
+def test_a_document_is_saved_as_a_version_when_it_is_deployed(
+    running: Deployment, tmp_path: Path
+) -> None:
+    file = tmp_path / "sums.json"
+    words = [str(running.pk), "--user", "admin", "--document", str(file)]
+    for text, says in (
+        ("{", "cannot be read"),
+        ("[]", "A topology document is a JSON object"),
+        (json.dumps({**summing("INT"), "nodes": []}), "does not compile"),
+    ):
+        file.write_text(text)
+        with pytest.raises(CommandError, match=says):
+            ran("millrace_deploy", *words)
+    file.write_text(json.dumps(summing("INT", "total")))  # that of the newest version
+    assert "version 1 -> 4" in ran("millrace_deploy", *words, "--plan", "--drop", "sum")
+    file.write_text(json.dumps(summing("BIGINT") | {"description": "As BIGINT"}))
+    assert "version 1 -> 5" in ran("millrace_deploy", *words, "--plan")
+    assert running.topology.versions.count() == 4
+    ran("millrace_deploy", *words)
+    running.refresh_from_db()
+    assert (running.version.number, running.version.message) == (5, "From sums.json")
+    assert running.version.document["description"] == "As BIGINT"
 
 
 def test_scaling_keeps_version_and_state_and_shows_what_it_does(
