@@ -68,9 +68,10 @@ def test_a_version_that_loses_state_is_deployed_once_that_is_decided(
     assert (entry.action, entry.actor) == ("deployment.redeploy", people.operator)
 
 
-def test_the_newest_version_is_deployed_with_converted_values(running: Deployment) -> None:
-    document = json.dumps(summing("STRING"))
-    save_version(running.created_by, running.topology, json.loads(document), "back", 4)
+def test_the_newest_version_is_deployed_with_converted_values(
+    running: Deployment, people: People
+) -> None:
+    save_version(people.editor, running.topology, summing("STRING"), "back", 4)
     words = [str(running.pk), "--convert"]
     with pytest.raises(CommandError, match="STORE=EXPRESSION, not sum"):
         ran("millrace_deploy", *words, "sum")

@@ -67,8 +67,8 @@ class Command(DeploymentCommand):
                 )
             if options["plan"]:
                 return
-            if version.pk is None:
-                base = row.topology.latest_number
+            base = row.topology.latest_number
+            if version.number > base:
                 message = f"From {Path(options['document']).name}"
                 version = save_version(actor, row.topology, version.document, message, base)
             request_redeploy(actor, row, version.number, decisions=decisions)
