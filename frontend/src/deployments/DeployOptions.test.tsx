@@ -48,7 +48,10 @@ test("the checkpoint of a deployment is a URI, fixed once there is state", async
   expect(wrong.invalid).toBe("true");
   expect(wrong.text).toContain("Enter a URI such as s3a://bucket/folder");
   await wrong.close();
-  const later = await shown({}, false);
-  expect([later.value, later.disabled]).toEqual(["", true]);
+  const later = await shown({ checkpoint: "s3a://bucket/x" }, false);
+  expect([later.value, later.disabled]).toEqual(["s3a://bucket/x", true]);
   await later.close();
+  const local = await shown({}, false);
+  expect(local.value).toBeUndefined();
+  await local.close();
 });

@@ -105,18 +105,20 @@ export function DeployOptions(props: {
         comboboxProps={{ withinPortal: false }}
         data-testid="lost-offsets"
       />
-      <TextInput
-        label={t("Checkpoint")}
-        description={t(
-          "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.",
-        )}
-        placeholder="s3a://bucket/folder"
-        disabled={!fresh}
-        value={values.checkpoint ?? ""}
-        error={placeProblem(values)}
-        onChange={(event) => onChange(withPlace(values, event.currentTarget.value))}
-        data-testid="checkpoint"
-      />
+      {fresh || values.checkpoint ? (
+        <TextInput
+          label={t("Checkpoint")}
+          description={t(
+            "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.",
+          )}
+          placeholder="s3a://bucket/folder"
+          disabled={!fresh}
+          value={values.checkpoint ?? ""}
+          error={placeProblem(values)}
+          onChange={(event) => onChange(withPlace(values, event.currentTarget.value))}
+          data-testid="checkpoint"
+        />
+      ) : null}
     </>
   );
 }

@@ -183,9 +183,9 @@ function Bar(props: {
       <span className={classes.space} />
       <Switch
         size="xs"
-        className={classes.auto}
         wrapperProps={{ title: t("Run again on every change") }}
-        label={t("Run again on every change")}
+        aria-label={t("Run again on every change")}
+        label={t("Auto")}
         checked={auto}
         onChange={(event) => setAuto(event.currentTarget.checked)}
       />

@@ -83,6 +83,7 @@ export const simulate = {
   Clear: "清空",
   "Keep as a test…": "保存为测试…",
   "Run again on every change": "每次更改后重新运行",
+  Auto: "自动",
   "{n} {n|cell|cells} cannot be read, marked red.": "有 {n} 个单元格无法读取：见红色标记处。",
   "The simulator is starting. After a pause this takes a few seconds.":
     "模拟器正在启动：闲置之后需要几秒钟。",
