@@ -17,7 +17,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 FOLDER = Path(__file__).parent / "scenarios"
 #: key-value, windows (tumbling, one with a retention), versions, foreign-key and table joins,
 #: stores of processors, a global table
-RECORDED = ("B04b", "C52", "D09", "D13", "K01b", "M02", "M12", "N01", "N02", "N50", "N53")
+RECORDED = ("B04b", "C52", "D09", "D13", "K01b", "M02", "M12", "N01", "N02")
+#: the largest ones
+SLOW = ("N50", "N53")
 #: the driver's record has no store of these: they are compared with what the operator holds
 WINDOWED = ("E04", "F01a", "G01a", "G05")
 Raw = dict[str, Any]
@@ -117,7 +119,9 @@ def as_dumped(row: Raw) -> Raw:
     return {**row, "key": key}
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@pytest.mark.parametrize(
+    "name", [*RECORDED, *(pytest.param(name, marks=pytest.mark.long) for name in SLOW)]
+)
 def test_a_store_in_the_checkpoint_is_the_one_that_kafka_streams_had(name: str, kept: Kept) -> None:
     given = scenario(name)
     _, folder = kept.run(given["topology"], given["inputs"])
