@@ -39,9 +39,9 @@ FORGOTTEN = {
             (7, "stream", 8), (10, "wall", 399), (11, "stream", 32)],
 }  # fmt: skip
 LASTING = [name for name in RUN if name not in FORGOTTEN]
-RESTARTED = LASTING if WHOLE else chosen.sample(LASTING, 16)
+RESTARTED = LASTING if WHOLE else chosen.sample(LASTING, 12)
 RANDOMLY_CUT = [
-    (name, chosen.randrange(1000)) for name in (FREE if WHOLE else chosen.sample(FREE, 16))
+    (name, chosen.randrange(1000)) for name in (FREE if WHOLE else chosen.sample(FREE, 12))
 ]
 
 

@@ -65,6 +65,7 @@ def test_a_user_sees_both_results_side_by_side_and_why_they_differ(page: Page) -
     expect(summary).to_contain_text("9 records in, 6 records out, 1 dropped", timeout=60_000)
 
 
+@pytest.mark.long
 def test_a_topology_that_plain_spark_cannot_express_shows_the_nodes_and_reasons(
     page: Page,
 ) -> None:

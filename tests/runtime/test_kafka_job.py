@@ -114,6 +114,7 @@ def test_a_record_that_fails_ends_the_job_with_its_place(words: Words, tmp_path:
     assert len(problems(printed)) == 1
 
 
+@pytest.mark.long
 def test_what_came_before_a_failing_record_is_written_and_never_again(
     words: Words, tmp_path: Path
 ) -> None:
