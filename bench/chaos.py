@@ -335,15 +335,37 @@ class Chaos:
         time.sleep(3)
         self.reader.stop()
         wrong = self.reader.wrong[:5]
-        if wrong or self.reader.counts != self.writer.written:
-            missing = self.writer.written - self.reader.counts
+        there = self._purchases()
+        if wrong or self.reader.counts != there:
+            missing, more = there - self.reader.counts, self.reader.counts - there
             raise RuntimeError(
                 f"{len(self.reader.wrong)} updates out of order: {wrong}; missing at the end: "
-                f"{sum(missing.values())}; {self._situation()}"
+                f"{missing.total()}, too many: {more.total()}; {self._situation()}"
             )
+        if self.writer.written - there:
+            raise RuntimeError(f"the broker lost {(self.writer.written - there).total()} records")
         stored = self._stored()
-        if stored != self.writer.written:
-            raise RuntimeError(f"the store has {sum(stored.values())} of {self.writer.total}")
+        if stored != there:
+            raise RuntimeError(f"the store has {stored.total()} of {there.total()}")
+        twice = there.total() - self.writer.total
+        print(f"{there.total():,} purchases, {twice:,} of them written twice by their producer")
+
+    def _purchases(self) -> Counter[str]:
+        """What the topic has: an idempotent producer may write twice if its broker is killed."""
+        consumer = Consumer(
+            {"bootstrap.servers": self.system.bootstrap_servers, "group.id": "purchases"}
+        )
+        found: Counter[str] = Counter()
+        for number in range(PARTITIONS):
+            place = TopicPartition(SOURCE, number, 0)
+            left = consumer.get_watermark_offsets(place, timeout=30)[1]
+            consumer.assign([place])
+            while left > 0:
+                records = [each for each in consumer.consume(5_000, 5.0) if each.error() is None]
+                found.update((each.value() or b"").decode() for each in records)
+                left -= len(records)
+        consumer.close()
+        return found
 
     def _stored(self) -> Counter[str]:
         found: Counter[str] = Counter()
