@@ -32,7 +32,8 @@ def test_the_commands_and_options_in_documents_exist() -> None:
 def test_the_usage_shows_each_command_with_its_help() -> None:
     text = commands.usage()
     for command in COMMANDS.values():
-        assert re.search(rf"^  {command.name} .*{re.escape(command.help)}$", text, re.MULTILINE)
+        line = rf"^  {command.name} [^\n]*\s+{re.escape(command.help)}$"
+        assert re.search(line, text, re.MULTILINE), command.name
 
 
 def test_the_options_in_the_usage_are_those_of_the_command(
