@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    StorageState,
+    sync_playwright,
+)
 
 from tests.conftest import unused_port
 from tests.e2e.system import System, running_system
@@ -29,15 +36,27 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def signed_in(system: System, browser: Browser) -> Iterator[BrowserContext]:
-    """A browser in which the one-time link was opened."""
-    context = browser.new_context(
-        viewport={"width": 1440, "height": 900}, locale="en-GB", accept_downloads=True
-    )
+def session(system: System, browser: Browser) -> StorageState:
+    """What a browser holds once the one-time link was opened: a cookie."""
+    context = browser.new_context(locale="en-GB")
     page = context.new_page()
     page.goto(system.link)
     page.wait_for_url("**/w/main", timeout=30_000)
-    page.close()
+    found = context.storage_state()
+    found["origins"] = []
+    context.close()
+    return found
+
+
+@pytest.fixture
+def signed_in(browser: Browser, session: StorageState) -> Iterator[BrowserContext]:
+    """A browser that is signed in and remembers no layout of an earlier test."""
+    context = browser.new_context(
+        viewport={"width": 1440, "height": 900},
+        locale="en-GB",
+        accept_downloads=True,
+        storage_state=session,
+    )
     yield context
     context.close()
 

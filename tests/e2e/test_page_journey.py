@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, expect
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    FloatRect,
+    Locator,
+    Page,
+    StorageState,
+    expect,
+)
 
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
@@ -264,16 +272,11 @@ def apart(one: Locator, other: Locator) -> bool:
 
 
 def test_the_designer_opens_with_less_than_450_kilobytes(
-    page: Page, signed_in: BrowserContext, browser: Browser
+    page: Page, session: StorageState, browser: Browser
 ) -> None:
-    """Counted on the wire, with an empty cache; the second visit fetches no file again.
-
-    The visitor has the session alone: a panel that another test left open would be fetched too.
-    """
+    """Counted on the wire, with an empty cache; the second visit fetches no file again."""
     new_topology(page, "Light").drag("filter", 300, 300)
     expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
-    session = signed_in.storage_state()
-    session["origins"] = []
     fresh = browser.new_context(storage_state=session, locale="en-GB")
     visitor = fresh.new_page()
     watch = fresh.new_cdp_session(visitor)
