@@ -2,11 +2,12 @@
 
     ./millrace bench chaos -- --minutes 10 --rate 2000
 
-A system of its own is started as a person does it. Parts of it are killed (-9) or stopped
-(SIGSTOP) at random, the topology is deployed in two versions in turns, and the driver is
-restarted. A reader of committed records checks that the counts of each item come once and in order;
-at the end the output and the store are compared with what was written. Shown are the faults, and
-for each kind the time until everything that was written before it had its update ("recovered").
+A system of its own is started as a person does it. Parts of it are killed (-9) or stopped (SIGSTOP)
+at random, its disk is full for a while, the topology is deployed in two versions in turns, and the
+driver is restarted. A full disk needs the right to mount a file system. A reader of committed
+records checks that the counts of each item come once and in order; at the end the output and the
+store are compared with what was written. Shown are the faults, and for each kind the time until
+everything that was written before it had its update ("recovered").
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import statistics
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,6 +50,8 @@ SERVICES = ("worker", "beat", "backend", "redis", "broker", "analyzer")
 #: whatever happened, everything is well again within this time
 PATIENCE_SECONDS = 240.0
 WINDOW_START = 1_767_225_600_000
+#: of the data folder where it can be a disk of its own: logs, checkpoint and topics of ten minutes
+DISK_BYTES = 4_000_000_000
 
 
 def counting(*, checked: bool) -> dict[str, Any]:
@@ -191,6 +196,8 @@ class Chaos:
     deployment: int
     chosen: random.Random
     stop_seconds: float
+    #: whether the data folder is a disk of its own
+    disk: bool
     faults: list[Fault] = field(default_factory=list)
     _version: int = 1
 
@@ -245,6 +252,17 @@ class Chaos:
             with suppress(psutil.NoSuchProcess):
                 process.resume()
 
+    def fill(self) -> None:
+        """The disk of the data folder has no room for a while."""
+        filler = self.system.data / "filler"
+        deadline = time.monotonic() + self.stop_seconds
+        while time.monotonic() < deadline:
+            with suppress(OSError), filler.open("ab", buffering=0) as file:
+                while file.write(bytes(1_000_000)):
+                    pass
+            time.sleep(0.1)
+        filler.unlink()
+
     def redeploy(self) -> None:
         """The other version takes the place of the one that runs."""
         self._version = 3 - self._version
@@ -260,12 +278,13 @@ class Chaos:
         killed = {f"kill {who}": lambda who=who: self.kill(who) for who in
                   ("driver", "JVM", *SERVICES)}  # fmt: skip
         held = {f"stop {who}": lambda who=who: self.stop(who) for who in
-                ("driver", "JVM", "worker", "backend", "redis", "broker", "analyzer")}  # fmt: skip
+                ("driver", "JVM", *SERVICES)}  # fmt: skip
         restart = f"/deployments/{self.deployment}/restart"
         return {
             **killed,
             **held,
             "kill everything": self.everything,
+            **({"fill the disk": self.fill} if self.disk else {}),
             "redeploy": self.redeploy,
             "restart": lambda: self.ask("POST", restart),
         }
@@ -347,8 +366,8 @@ class Chaos:
         stored = self._stored()
         if stored != there:
             raise RuntimeError(f"the store has {stored.total()} of {there.total()}")
-        more = there.total() - self.writer.total
-        print(f"{there.total():,} purchases, {more:,} more than the producer was told")
+        unknown = there.total() - self.writer.total
+        print(f"{there.total():,} purchases, {unknown:,} of them never acknowledged")
 
     def _purchases(self) -> Counter[str]:
         """The records of the topic, by item: the truth, whatever the producer was told."""
@@ -406,11 +425,28 @@ class Outcome:
     seconds: float
 
 
+@contextmanager
+def disk_of_its_own(folder: Path) -> Iterator[bool]:
+    """Mounts a small disk at the folder; False where this process may not."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", str(folder)]
+    mounted = shutil.which("mount") is not None and (
+        subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    )
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(folder)], check=True)
+
+
 def run(folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float) -> Outcome:
     """A whole run. Raises RuntimeError for a wrong result, or what was not recovered from."""
-    with running_system(folder, free_ports(1)[0]) as system, Api(
-        system.address, system.link
-    ) as api:  # fmt: skip
+    with (
+        disk_of_its_own(folder / "data") as disk,
+        running_system(folder, free_ports(1)[0]) as system,
+        Api(system.address, system.link) as api,
+    ):
         for topic in (SOURCE, SINK):
             create_topic(system.bootstrap_servers, topic, PARTITIONS)
         deployment = api.deploy("Chaos", counting(checked=False))
@@ -425,9 +461,11 @@ def run(folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float)
         writer.start()
         began = time.monotonic()
         chosen = random.Random(seed)  # noqa: S311
-        chaos = Chaos(system, api, writer, reader, deployment, chosen, stop_seconds)
+        chaos = Chaos(system, api, writer, reader, deployment, chosen, stop_seconds, disk)
         while reader.total < rate and time.monotonic() < began + PATIENCE_SECONDS:
             time.sleep(0.2)
+        if not disk:
+            print("the disk is not filled: a disk of its own could not be mounted", flush=True)
         chaos.run(seconds)
         chaos.check()
         return Outcome(chaos.faults, writer.total, time.monotonic() - began)
