@@ -107,7 +107,7 @@ class Input:
 @contextmanager
 def spark_session() -> Iterator[Any]:
     """A session that has opened no state yet."""
-    spark = session.create(
+    spark: Any = session.create(
         "millrace-bench",
         master="local[2]",
         settings={
