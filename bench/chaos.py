@@ -51,7 +51,7 @@ SERVICES = ("worker", "beat", "backend", "redis", "broker", "analyzer")
 PATIENCE_SECONDS = 240.0
 WINDOW_START = 1_767_225_600_000
 #: of the data folder where it can be a disk of its own: logs, checkpoint and topics of ten minutes
-DISK_BYTES = 4_000_000_000
+DISK_BYTES = 3_000_000_000
 
 
 def counting(*, checked: bool) -> dict[str, Any]:
@@ -255,11 +255,14 @@ class Chaos:
     def fill(self) -> None:
         """The disk of the data folder has no room for a while."""
         filler = self.system.data / "filler"
-        deadline = time.monotonic() + self.stop_seconds
-        while time.monotonic() < deadline:
-            with suppress(OSError), filler.open("ab", buffering=0) as file:
-                while file.write(bytes(1_000_000)):
-                    pass
+        deadline = None
+        while deadline is None or time.monotonic() < deadline:
+            try:
+                with filler.open("ab", buffering=0) as file:
+                    while True:
+                        file.write(bytes(1_000_000))
+            except OSError:  # it is full, until somebody deletes a file
+                deadline = deadline or time.monotonic() + self.stop_seconds
             time.sleep(0.1)
         filler.unlink()
 

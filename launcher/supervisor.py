@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from launcher import drivers, processes
 from launcher.console import Problem, say
@@ -81,6 +81,29 @@ class Running:
     def printed(self, text: str) -> bool:
         """Whether a line since its last start has this text in it."""
         return any(text in line for line in self.lines)
+
+
+class _Log:
+    """The log of a service. While its disk is full, lines are left out: the service goes on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def write(self, line: str) -> None:
+        with contextlib.suppress(OSError):
+            if self._file is None:
+                if self._path.exists() and self._path.stat().st_size > LOG_BYTES:
+                    self._path.replace(self._path.with_suffix(".log.1"))
+                self._file = self._path.open("ab", buffering=0)
+            self._file.write(line.encode())
 
 
 class Supervisor:
@@ -170,8 +193,12 @@ class Supervisor:
             try:
                 await self._spawn(running)
             except OSError as error:
-                self._fail(running, f"could not be started: {error.strerror}")
-                return
+                if not running.up.is_set():
+                    self._fail(running, f"could not be started: {error.strerror}")
+                    return
+                say(f"{service.name}: could not be started: {error.strerror}; trying again")
+                await asyncio.sleep(LONGEST_PAUSE)
+                continue
             assert running.process is not None
             running.reader = asyncio.create_task(self._read(running, running.process))
             answered = await self._await_ready(running)
@@ -251,7 +278,7 @@ class Supervisor:
     async def _read(self, running: Running, process: asyncio.subprocess.Process) -> None:
         """Copy a process's output to its log, each line with a timestamp."""
         assert process.stdout is not None
-        with self._open_log(running.service.name) as log:
+        with _Log(self._log(running.service.name)) as log:
             while True:
                 try:
                     raw = await process.stdout.readline()
@@ -266,7 +293,6 @@ class Supervisor:
                 if running.service.secret is not None:
                     line = running.service.secret.sub("(not kept in logs)", line)
                 log.write(f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {line}\n")
-                log.flush()
                 if self.echo:
                     say(f"{running.service.name:<9} | {line}")
 
@@ -340,6 +366,9 @@ class Supervisor:
 
     def _note(self, running: Running, state: str) -> None:
         running.state = state
+        self._write_state()
+
+    def _write_state(self) -> None:
         content = {
             **self.notes,
             "launcher": os.getpid(),
@@ -355,18 +384,15 @@ class Supervisor:
             ],
         }
         aside = self.run / "state.json.new"
-        with contextlib.suppress(OSError):
+        try:
             aside.write_text(json.dumps(content, indent=1), encoding="utf-8")
             aside.replace(self.run / "state.json")
+        except OSError:  # the disk is full, for now
+            if not self.stopping():
+                asyncio.get_running_loop().call_later(FIRST_PAUSE, self._write_state)
 
     def _log(self, name: str) -> Path:
         return self.logs / f"{name}.log"
-
-    def _open_log(self, name: str) -> IO[str]:
-        path = self._log(name)
-        if path.exists() and path.stat().st_size > LOG_BYTES:
-            path.replace(path.with_suffix(".log.1"))
-        return path.open("a", encoding="utf-8")
 
     # -- guardian ---------------------------------------------------------------------------------
     def _start_guardian(self) -> None:

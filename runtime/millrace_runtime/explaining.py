@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from millrace_runtime.errors import MillraceError, StreamStopped, fault_of, refusal_of
 from millrace_runtime.storage import StorageError
@@ -21,6 +22,11 @@ _CAUSES = (
     ("awssdk.services.s3.model.S3Exception", "storage_unreachable", _STORAGE),
     ("org.apache.hadoop.net.ConnectTimeoutException", "storage_unreachable", _STORAGE),
     ("http://wiki.apache.org/hadoop/ConnectionRefused", "storage_unreachable", _STORAGE),
+    (
+        "No space left on device",
+        "disk_full",
+        "The disk that holds the checkpoint is full. Free some space and start again.",
+    ),
     ("KAFKA_DATA_LOSS", "offsets_lost", _DELETED),
     # Of a task that reads; the condition above is that of the driver.
     ("Some data may have been lost", "offsets_lost", _DELETED),
@@ -88,11 +94,6 @@ _CAUSES = (
         "Spark's transformWithState needs pandas and pyarrow, which are not installed. Install "
         'them with: pip install "pandas<3" pyarrow',
     ),
-    (
-        "No space left on device",
-        "disk_full",
-        "The disk that holds the checkpoint is full. Free some space and start again.",
-    ),
 )
 
 
@@ -116,14 +117,7 @@ def explain(error: BaseException) -> MillraceError:
     fault = fault_of(text)
     if fault is not None:
         return StreamStopped(fault)
-    java = getattr(error, "java_exception", None)
-    causes = [text]
-    for _ in range(12):
-        if java is None:
-            break
-        causes.append(str(java.toString()))
-        java = java.getCause()
-    whole = "\n".join(causes)
+    whole = "\n".join([text, *_causes(error)])
     fault = fault_of(whole)
     if fault is not None:
         return StreamStopped(fault)
@@ -139,3 +133,17 @@ def explain(error: BaseException) -> MillraceError:
         return MillraceError("kafka_refused", f"The Kafka client does not start: {detail}.")
     first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
     return MillraceError("internal", f"The job failed: {first.strip()}")
+
+
+def _causes(error: BaseException) -> Iterator[str]:
+    """What is said of the causes of an exception that came from the JVM, without stack frames."""
+    java = getattr(error, "java_exception", None)
+    for _ in range(12):
+        if java is None:
+            break
+        yield str(java.toString())
+        java = java.getCause()
+    # PySpark has read these already; a query's exception names its own frames alone.
+    captured = getattr(error, "_cause", None)
+    if captured is not None:
+        yield from (line for line in str(captured).splitlines() if not line.startswith("\tat "))

@@ -106,6 +106,35 @@ def test_a_service_that_ends_is_started_again_and_what_it_started_is_gone(tmp_pa
     asyncio.run(story())
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this machine has no /dev/full")
+def test_a_service_whose_log_has_no_room_runs_on_and_is_started_again(tmp_path: Path) -> None:
+    chatty = "import time\nwhile True: print('UP', 'x' * 9999, flush=True); time.sleep(0.001)"
+
+    async def story() -> None:
+        system = supervisor(tmp_path)
+        (tmp_path / "logs").mkdir()
+        (tmp_path / "logs" / "one.log").symlink_to("/dev/full")
+        (tmp_path / "run" / "state.json.new").symlink_to("/dev/full")
+        try:
+            await system.start([service("one", chatty)])
+            running = system.services["one"]
+            await asyncio.sleep(0.5)
+            assert not (tmp_path / "run" / "state.json").exists()
+            before = pid_of(system, "one")
+            os.kill(before, signal.SIGKILL)
+            (tmp_path / "run" / "state.json.new").unlink()
+            for _ in range(300):
+                await asyncio.sleep(0.1)
+                if running.restarts == 1 and running.state == "running":
+                    break
+            assert pid_of(system, "one") != before
+            assert (tmp_path / "run" / "state.json").exists()
+        finally:
+            await system.stop()
+
+    asyncio.run(story())
+
+
 def test_a_service_that_cannot_start_is_named_with_its_last_words(tmp_path: Path) -> None:
     async def story() -> None:
         system = supervisor(tmp_path)

@@ -64,6 +64,20 @@ def test_causes_outside_the_job_are_distinguished(text: str, code: str) -> None:
     assert explain(RuntimeError(text)).code == code
 
 
+def test_the_cause_of_a_failed_query_is_named_without_its_stack_frames() -> None:
+    class Captured(RuntimeError):
+        _cause: Exception | None = None
+
+    error = Captured("[CANNOT_WRITE_STATE_STORE.CANNOT_COMMIT] Error writing state store files")
+    error._cause = RuntimeError(
+        "Job aborted\n\tat org.x.TimeoutException.y(Y.scala:1)\n"
+        "Caused by: java.io.IOException: No space left on device\n\tat a.b"
+    )
+    assert explain(error).code == "disk_full"
+    error._cause = RuntimeError("Job aborted\n\tat org.x.TimeoutException.y(Y.scala:1)")
+    assert explain(error).code == "internal"
+
+
 def test_an_unknown_failure_shows_its_first_line_only() -> None:
     error = explain(RuntimeError("\nsomething broke\n\tat x.y.Z"))
     assert error.message == "The job failed: something broke"
