@@ -440,7 +440,7 @@ def disk_of_its_own(folder: Path) -> Iterator[bool]:
         yield mounted
     finally:
         if mounted:
-            subprocess.run(["umount", str(folder)], check=True)
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def run(folder: Path, seconds: float, rate: int, seed: int, stop_seconds: float) -> Outcome:
