@@ -1,4 +1,4 @@
-"""Two minutes of random faults under load: every update is read once and in order."""
+"""A minute and a half of random faults under load: every update is read once and in order."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from bench import chaos
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow, pytest.mark.long]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
 
 
 def test_counts_are_exactly_once_over_random_faults(tmp_path: Path) -> None:
-    found = chaos.run(tmp_path, seconds=120, rate=300, seed=7, stop_seconds=5)
+    found = chaos.run(tmp_path, seconds=90, rate=300, seed=7, stop_seconds=5)
     assert len(found.faults) >= 3
     assert all(each.recovered is not None for each in found.faults)
     assert found.records > 10_000
