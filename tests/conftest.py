@@ -72,6 +72,25 @@ class Broker:
     folder: Path
     #: its process id
     process: int
+    #: the address of a listener that asks for a password
+    secured: str
+
+
+#: settings of a client of the secured listener
+CREDENTIALS = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "PLAIN",
+    "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'username="alice" password="open=sesame";',
+}
+SECURED = """
+listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},SECURED://127.0.0.1:{secured}
+advertised.listeners=CLIENTS://127.0.0.1:{port},SECURED://127.0.0.1:{secured}
+listener.security.protocol.map=CLIENTS:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURED:SASL_PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+listener.name.secured.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.\
+PlainLoginModule required user_alice="open=sesame";
+"""
 
 
 @pytest.fixture(scope="session")
@@ -79,8 +98,10 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """One Kafka for the session, with data of its own; use topic names of your own."""
     os.environ.update(java.environment())
     folder = tmp_path_factory.mktemp("kafka")
-    port = unused_port()
-    properties = embedded_broker.configure(folder, port, unused_port())
+    port, controller, secured = unused_port(), unused_port(), unused_port()
+    properties = embedded_broker.configure(folder, port, controller)
+    with properties.open("a", encoding="utf-8") as more:
+        more.write(SECURED.format(port=port, controller=controller, secured=secured))
     address = f"127.0.0.1:{port}"
     with (folder / "broker.log").open("wb") as log:
         process = subprocess.Popen(
@@ -88,7 +109,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
         )
     try:
         until(lambda: embedded_broker.metadata_known(address), 60, process)
-        yield Broker(address, folder, process.pid)
+        yield Broker(address, folder, process.pid, f"127.0.0.1:{secured}")
     finally:
         process.terminate()
         process.wait(30)

@@ -19,7 +19,6 @@ from accounts.topics import allows
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from millrace_backend.errors import ApiError, Conflict, NotFound
-from topologies.choices import Dialect
 from topologies.models import Topology, Version
 from topologies.required import require_tests
 
@@ -37,7 +36,7 @@ from deployments.events import deployment_changed, wake_reconciler
 from deployments.failed_records import end_decisions
 from deployments.models import Deployment, Observation, waiting_steps
 from deployments.old_state import old_states
-from deployments.plain_dialect import dialect_of, refuse_plain
+from deployments.plain_dialect import dialect_of, require_plain_beginning
 from deployments.rows import forget, fresh_step, locked, settings_before, version_numbered
 from deployments.shadows import has_shadow, refuse_shadow
 from deployments.state_plan import Decisions, read_topics, start_plan, state_plan
@@ -125,7 +124,7 @@ def request_start(
     """
     require(actor, deployment.workspace_id, Role.OPERATOR)
     if beginning is not None:
-        refuse_plain(deployment, "start from another position or with a reset")
+        require_plain_beginning(deployment, None, beginning)
         _require_possible(deployment, deployment.version, beginning, name)
     noted = {} if beginning is None else beginning.noted()
     with ChangeByPerson(actor, deployment, "deployment.start", **noted) as change:
@@ -147,7 +146,6 @@ def request_stop(actor: User, deployment: Deployment, *, drain: bool = False) ->
     noted = {"drain": True} if drain else {}
     with ChangeByPerson(actor, deployment, "deployment.stop", **noted) as change:
         if drain:
-            refuse_plain(change.row, "be drained")
             states = {Observed.RUNNING, Observed.PAUSED}
             _require_driver(change.row, states, "Drain it while it runs.")
         change.row.desired = Desired.STOPPED
@@ -161,7 +159,6 @@ def request_pause(actor: User, deployment: Deployment) -> None:
     Raises Conflict where it is not to run.
     """
     with ChangeByPerson(actor, deployment, "deployment.pause") as change:
-        refuse_plain(change.row, "be paused")
         if change.row.desired != Desired.RUNNING or change.observation.state == Observed.FAILED:
             raise Conflict(
                 "not_running",
@@ -294,7 +291,7 @@ def request_redeploy(
         require_tests(version)
     decided = dict(decisions or {})
     if beginning is not None:
-        _refuse_for_plain(deployment, settings)
+        require_plain_beginning(deployment, settings, beginning)
         _require_possible(deployment, version, beginning, name)
     if beginning is None or not beginning.resets_stores:
         _require_decisions(deployment, version, decided, settings)
@@ -349,18 +346,6 @@ def request_scale(actor: User, deployment: Deployment, settings: Mapping[str, in
     request_redeploy(actor, row, row.version.number, {**row.settings, **settings})
 
 
-def _refuse_for_plain(row: Deployment, settings: Mapping[str, Any] | None) -> None:
-    """Raises Conflict for a start from another position of plain PySpark, or after it."""
-    refuse_plain(row, "start from another position or with a reset")
-    if settings is not None and dialect_of(settings) == Dialect.PLAIN:
-        raise Conflict(
-            "plain_dialect",
-            "Plain PySpark begins where the deployment stopped.",
-            "Omit “start_from” and “reset”.",
-            deployment=row.pk,
-        )
-
-
 def _leave_state(row: Deployment) -> None:
     """The next driver has another dialect: it begins with a checkpoint of its own."""
     row.beginning, row.has_state, row.paused = None, False, False
@@ -371,6 +356,14 @@ def _refuse_another_place(row: Deployment, settings: Mapping[str, Any]) -> None:
     if not row.has_checkpoint:
         return
     place = settings.get("checkpoint")
+    if place and dialect_of(settings) != dialect_of(row.settings):
+        raise Conflict(
+            "has_checkpoint",
+            f"The deployment of “{row.topology.name}” stores its offsets in {place}, where the "
+            "other dialect does not find them.",
+            "Do not change “dialect”, or delete the deployment and deploy the topology again.",
+            deployment=row.pk,
+        )
     if place != row.settings.get("checkpoint"):
         raise Conflict(
             "has_checkpoint",
@@ -405,7 +398,7 @@ def plan_redeploy(
     """
     version = version_numbered(deployment.topology_id, number)
     if beginning is not None:
-        _refuse_for_plain(deployment, settings)
+        require_plain_beginning(deployment, settings, beginning)
         _require_possible(deployment, version, beginning, deployment.topology.name)
     return start_plan(deployment, version, beginning, settings)
 

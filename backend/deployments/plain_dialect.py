@@ -1,4 +1,4 @@
-"""What a deployment whose program is one of the plain dialect cannot do."""
+"""What a deployment of the plain dialect cannot do."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 from millrace_backend.errors import ApiError, Conflict
 from topologies.choices import Dialect
 
+from deployments.beginnings import Beginning
 from deployments.models import Deployment
 
 #: settings that such a program has nothing for, and why
 _WITHOUT = {
-    "trigger_ms": "each of its queries starts the next micro-batch as soon as one has ended",
     "real_time_ms": "it runs in micro-batches",
-    "start": "each source begins where the topology says",
     "lost_offsets": "it ends if the broker has lost offsets",
-    "checkpoint": "its checkpoint is in the server's data folder",
 }
 
 
@@ -32,6 +30,24 @@ def refuse_plain(row: Deployment, what: str) -> None:
             "plain_dialect",
             f"The deployment of “{row.topology.name}” runs plain PySpark, which cannot {what}.",
             "Deploy it with the dialect “exact” for that.",
+            deployment=row.pk,
+        )
+
+
+def require_plain_beginning(
+    row: Deployment, settings: Mapping[str, Any] | None, beginning: Beginning
+) -> None:
+    """Raises Conflict for a position with state where plain PySpark runs before or afterwards."""
+    dialects = {
+        dialect_of(row.settings),
+        dialect_of(row.settings if settings is None else settings),
+    }
+    if Dialect.PLAIN in dialects and not (beginning.continues or beginning.resets_stores):
+        raise Conflict(
+            "plain_dialect",
+            "Spark keeps the offsets and the state of plain PySpark in one checkpoint, so that "
+            "another position starts with empty stores.",
+            "Add “stores” to “reset”.",
             deployment=row.pk,
         )
 

@@ -1,9 +1,11 @@
 """Which checkpoint the next driver of a deployment continues, where its programs are plain ones.
 
-The standard library only: backend and workers share it. Every program of the plain dialect has a
-checkpoint of its own, `plain/N` beside the `checkpoint` of the exact dialect: Spark cannot carry
-state from one program to another. `plain/current.json` says which one is in use. A program that
-follows another one, of either dialect, begins at the offsets which that one has committed.
+The standard library only: backend and workers share it. Programs of the plain dialect that Spark
+cannot continue with the same checkpoint (`millrace_compiler.plain.identity`) each have their own,
+`plain/N` beside the `checkpoint` of the exact dialect; so has a start from another position.
+`plain/current.json` contains the one in use. A program that follows another one, of either dialect,
+begins at the offsets that the other one has committed. In an object store, checkpoints have the
+same names, and the driver copies their offsets into the local folders.
 """
 
 from __future__ import annotations
@@ -13,27 +15,41 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 #: offset of the record to come, by topic and partition
 Places = dict[str, dict[str, int]]
-#: `number`, `program` (its hash), `begin` (places), `previous` (the entry before, if it committed
-#: anything), and `exact`: once a driver of the exact dialect has followed, its `begin` (a request
-#: of `millrace_runtime.beginnings`) and the `mark` where the exact checkpoint was until then
+#: `number`, `program` (its identity), `begin` (places), `request` (a start from another position,
+#: see `millrace_runtime.beginnings`) and `begun` (the id of the last request), `previous` (the
+#: entry before, if it committed anything), and `exact`: once an exact driver has followed,
+#: its `begin` (a request) and the `mark` where the exact checkpoint was until then
 Entry = dict[str, Any]
 
 FOLDER = "plain"
 CURRENT = "current.json"
 
 
-def hash_of(program: str) -> str:
-    """What identifies a program's text."""
-    return hashlib.sha256(program.encode()).hexdigest()
+@dataclass(frozen=True)
+class Entered:
+    """What the next driver is started with.
+
+    ``folder``: its checkpoint, or the notes of one in an object store, in the same path there;
+    ``begin`` and ``request``: where it begins if the checkpoint is new.
+    """
+
+    folder: Path
+    begin: Places
+    request: dict[str, Any] | None
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def last_program(directory: Path) -> str | None:
-    """The hash of the plain program that ran last; None if none did, or one of the exact dialect.
+    """The identity of the plain program that ran last; None if none did, or an exact one.
 
     ``directory``: that of the deployment, here and below.
     """
@@ -43,7 +59,7 @@ def last_program(directory: Path) -> str | None:
 
 def has_begun(directory: Path) -> bool:
     """Whether a query of a plain program has noted where it began."""
-    return next((directory / FOLDER).glob("*/*/offsets/0"), None) is not None
+    return next((directory / FOLDER).glob("*/*/offsets/*"), None) is not None
 
 
 def begin_of_exact(directory: Path) -> dict[str, Any] | None:
@@ -53,29 +69,35 @@ def begin_of_exact(directory: Path) -> dict[str, Any] | None:
     return begin
 
 
-def enter_plain(directory: Path, program: str) -> tuple[Path, Places]:
-    """The checkpoint of a plain program's driver, and where it begins if it is new.
+def enter_plain(directory: Path, program: str, request: Mapping[str, Any] | None = None) -> Entered:
+    """The checkpoint of a plain program's driver; ``program``: its identity.
 
-    Safe to repeat. No driver may run.
+    ``request``: a start from another position, applied once by its id. Safe to repeat. No driver
+    may run.
     """
-    made = hash_of(program)
+    asked = None if request is None else request["id"]
     entry = _read(directory)
-    if entry is None or entry["exact"] or entry["program"] != made:
+    current = entry is not None and not entry["exact"]
+    if entry is None or not current or (entry["program"], entry["begun"]) != (program, asked):
         entry = _settled(directory, entry)
         exact = entry is None or _is_exact(directory, entry)
-        if entry is not None and not exact and entry["program"] == made:
+        due = request is not None and (entry is None or entry["begun"] != asked)
+        if entry is not None and not exact and entry["program"] == program and not due:
             entry = {**entry, "exact": None}  # what came after it has committed nothing
         else:
-            begin = _exact_places(directory) if exact else _committed(directory, entry or {})
-            previous = None if entry is None else {**entry, "previous": None}
-            number = 1 + max(_numbers(directory), default=0)
             entry = {
-                "number": number, "program": made, "begin": begin, "previous": previous,
+                "number": 1 + max(_numbers(directory), default=0),
+                "program": program,
+                "begin": _exact_places(directory) if exact else _committed(directory, entry or {}),
+                "request": dict(request or {}) if due else None,
+                "begun": asked if due else (entry or {}).get("begun"),
+                "previous": None if entry is None else {**entry, "previous": None},
                 "exact": None,
-            }  # fmt: skip
+            }
         _write(directory, entry)
         _forget_others(directory, entry)
-    return directory / FOLDER / str(entry["number"]), entry["begin"]
+    folder = directory / FOLDER / str(entry["number"])
+    return Entered(folder, entry["begin"], entry["request"])
 
 
 def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
@@ -91,7 +113,7 @@ def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
         request: dict[str, Any] = {"reset": True, "from": "offsets" if places else "sources"}
         if places:
             request["offsets"] = places
-        named = hash_of(json.dumps([entry["number"], request], sort_keys=True))[:16]
+        named = _hash(json.dumps([entry["number"], request], sort_keys=True))[:16]
         exact = {"begin": {"id": f"plain-{named}", **request}, "mark": _position(directory)}
         _write(directory, {**entry, "exact": exact})
 

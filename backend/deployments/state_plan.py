@@ -12,7 +12,7 @@ from accounts.models import Workspace
 from millrace_backend.errors import ApiError, Conflict, Unavailable
 from redis.exceptions import RedisError
 from topologies.choices import Dialect
-from topologies.compiling import analyzer, plain_program, state_of
+from topologies.compiling import analyzer, state_of
 from topologies.models import Version
 
 from deployments import handover, plain_state
@@ -197,15 +197,19 @@ def state_plan(
 def _plain_plan(
     row: Deployment, version: Version, wanted: Dialect, program: str | None
 ) -> StatePlan:
-    """Spark carries state to the same program only; ``program``: hash of the plain one that ran."""
+    """The plan where a program is plain: all state is kept, or none.
+
+    ``program``: the identity of the plain one that ran last; Spark carries state to programs of the
+    same one.
+    """
     from millrace_compiler.state_schema import compare_schemas
 
     run = row.runs.select_related("version").first()
     before = row.version if run is None else run.version
     old = (checkpoint_notes(row) or {}).get("state") if program is None else None
-    new = _schema(version, row.workspace)
+    new = _schema(version, row.workspace, wanted)
     change = compare_schemas(old or _schema(before, row.workspace), new)
-    if wanted == Dialect.PLAIN and program == _program(version, row.workspace):
+    if program is not None and program == new.get("identity"):
         stores = [replace(store, verdict="kept", reasons=()) for store in change.stores]
     else:
         same = (wanted == Dialect.PLAIN) == (program is not None)
@@ -219,15 +223,6 @@ def _plain_plan(
     figures = Figures() if run is None else last_figures(row, run.report_id)
     found = replace(change, stores=tuple(stores))
     return StatePlan(before.number, version.number, found, figures)
-
-
-def _program(version: Version, workspace: Workspace) -> str:
-    """The hash of a version's plain program. Raises as `state_plan` does."""
-    document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
-    code, diagnostics = plain_program(document, workspace)
-    if code is None:
-        raise _not_compiled(version, diagnostics)
-    return plain_state.hash_of(code)
 
 
 def read_topics(version: Version, workspace: Workspace) -> list[str]:
@@ -309,9 +304,11 @@ def checkpoint_notes(row: Deployment) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _schema(version: Version, workspace: Workspace) -> dict[str, Any]:
+def _schema(
+    version: Version, workspace: Workspace, dialect: Dialect = Dialect.EXACT
+) -> dict[str, Any]:
     document = _as_on_the_cluster(version.document, workspace.topic_prefixes)
-    found, diagnostics = state_of(document, workspace)
+    found, diagnostics = state_of(document, workspace, "plain" if dialect == "plain" else "exact")
     if found is None:
         raise _not_compiled(version, diagnostics)
     return found

@@ -85,25 +85,12 @@ def bundled(
     )
 
 
-def plain_program(
-    document: Mapping[str, Any], workspace: Workspace
-) -> tuple[str | None, list[dict[str, Any]]]:
-    """The program of the plain dialect (None where the document is refused), and the diagnostics.
-
-    Raises Unavailable where no analyzer is set.
-    """
-    owner = f"workspace {workspace.pk}"
-    found = pool().compile(document, analyzer(), owner=owner, dialect="plain", limits=EXPORT)
-    texts = {file["path"]: file["text"] for file in (found["code"] or {"files": []})["files"]}
-    return texts.get("job.py"), found["diagnostics"]
-
-
 def state_of(
-    document: Mapping[str, Any], workspace: Workspace
+    document: Mapping[str, Any], workspace: Workspace, dialect: Dialect = "exact"
 ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
     """The schema of the job's state (None where the document is refused), and the diagnostics.
 
     Raises Unavailable where no analyzer is set.
     """
     owner = f"workspace {workspace.pk}"
-    return pool().state(document, analyzer(), owner=owner, limits=EXPORT)
+    return pool().state(document, analyzer(), owner=owner, dialect=dialect, limits=EXPORT)

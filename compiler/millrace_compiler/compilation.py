@@ -50,6 +50,8 @@ class Compilation:
     dialect: Dialect = "exact"
     #: Topics that a plain program writes and reads between its queries.
     between: tuple[str, ...] = ()
+    #: Which checkpoints a plain program can continue: those of the same identity.
+    identity: str | None = None
     #: What the stream-task operator runs (:mod:`millrace_compiler.task_graph`).
     task_graph: dict[str, Any] | None = None
 
@@ -221,7 +223,7 @@ def compile_document(
     if written is not None:
         compilation.code = written.files
         compilation.source_map = written.spans
-        compilation.between = written.between
+        compilation.between, compilation.identity = written.between, written.identity
         if dialect == "exact":
             compilation.task_graph = task_graph(plan, settings)
     return compilation

@@ -35,7 +35,10 @@ QUERYABLE = ("key_value", "window", "session", "versioned")
 
 
 def state_schema(compilation: Compilation) -> dict[str, Any]:
-    """The state schema of a document. Raises :class:`Refused` where it is refused."""
+    """The state schema of a document; of a plain program with its ``identity``.
+
+    Raises :class:`Refused` where the document is refused.
+    """
     plan = compilation.require().plan
     if plan is None:
         raise ValueError("a compiled document has a plan")
@@ -46,7 +49,9 @@ def state_schema(compilation: Compilation) -> dict[str, Any]:
             known["values"] = {**store["values"], **known["values"]}
     reads = [step.reads for step in plan.physical.steps.values() if step.reads]
     topics = (topic for each in reads for topic in each.topics)
+    identity = {} if compilation.identity is None else {"identity": compilation.identity}
     return {
+        **identity,
         "stores": [stores[id_] for id_ in sorted(stores)],
         "topics": sorted({topic for topic in topics if topic not in plan.physical.topics}),
         "patterns": sorted({each.pattern for each in reads if each.pattern}),

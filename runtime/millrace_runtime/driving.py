@@ -6,20 +6,17 @@ import argparse
 import dataclasses
 import threading
 import time
-from pathlib import Path
 from typing import Any, Literal
 
 from millrace_runtime import columns, real_time
+from millrace_runtime.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
 from millrace_runtime.starter import Stages, Starter
 
 #: What a stop waits for; a trigger of micro-batches is over when there is nothing to read.
 Until = Literal["now", "batch", "trigger"]
-Wanted = Literal["run", "pause", "drain"]
 
-LOOK_SECONDS = 0.2
-HEARTBEAT_SECONDS = 5.0
 #: how often the ids of the topics are compared with those that the query began with
 TOPICS_SECONDS = 5.0
 #: what a query ends with because of what happened to its topics: another start settles it
@@ -47,7 +44,7 @@ class Driving:
         """
         while not self.stopping.is_set():
             if self._wanted() == "pause":
-                self._pause()
+                wait_while_paused(self.arguments.control, self.stopping, self.report)
                 continue
             if self._started:
                 columns.gateway().StreamTasks.release(self.arguments.run)
@@ -62,24 +59,7 @@ class Driving:
                 self._lost = error
 
     def _wanted(self) -> Wanted:
-        """The word in the control file; without one, or with another word, the job runs."""
-        if self.arguments.control is None:
-            return "run"
-        try:
-            word = Path(self.arguments.control).read_text(encoding="utf-8").strip()
-        except OSError:
-            return "run"
-        return word if word in ("pause", "drain") else "run"  # type: ignore[return-value]
-
-    def _pause(self) -> None:
-        due = 0.0
-        while self._wanted() == "pause" and not self.stopping.wait(LOOK_SECONDS):
-            # Before its first query nothing else would say that it lives.
-            if time.monotonic() >= due:
-                self.report.state("paused")
-                due = time.monotonic() + HEARTBEAT_SECONDS
-        if not self.stopping.is_set():
-            self.report.state("starting")
+        return wanted(self.arguments.control)
 
     def _work(self) -> bool:
         """Whether all is done; False where something else is wanted now."""

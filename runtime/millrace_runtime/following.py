@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime.driving import HEARTBEAT_SECONDS, Driving
+from millrace_runtime.control import HEARTBEAT_SECONDS
+from millrace_runtime.driving import Driving
 from millrace_runtime.shadow import LOOK_SECONDS, Begin, Shadow
 
 

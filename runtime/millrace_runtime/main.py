@@ -22,7 +22,7 @@ from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
 from millrace_runtime.following import Following
-from millrace_runtime.options import checked
+from millrace_runtime.options import add_options, checked
 from millrace_runtime.standby import Standby
 from millrace_runtime.starter import Stages, Starter
 
@@ -50,15 +50,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         "(settings of the file system: core-site.xml in HADOOP_CONF_DIR)",
     )
     p.add_argument(
-        "--notes",
-        metavar="DIR",
-        help="a folder that gets a copy of the notes of a checkpoint stored elsewhere",
-    )
-    p.add_argument(
         "--available-now", action="store_true", help="process all available records, then stop"
-    )
-    p.add_argument(
-        "--trigger", default="0 seconds", help="time between micro-batches (default: 0 seconds)"
     )
     p.add_argument(
         "--real-time",
@@ -73,21 +65,6 @@ def parser(name: str) -> argparse.ArgumentParser:
         help="maximum number of records in a micro-batch (default: 200000)",
     )
     p.add_argument(
-        "--start",
-        choices=("earliest", "latest"),
-        help="where the first run starts reading streams and tables (default: the setting of "
-        "each source); global tables are always read from the beginning. With a checkpoint, "
-        "the job continues where it stopped",
-    )
-    p.add_argument(
-        "--begin",
-        metavar="JSON",
-        help='start a job that has run before from another position, once: {"reset": true} '
-        'with empty stores, {"from": "earliest"}, {"from": "latest"}, {"from": '
-        '"sources"}, {"from": "time", "time": MS} or {"from": "offsets", '
-        '"offsets": {"TOPIC": {"PARTITION": OFFSET}}}; "id" distinguishes requests',
-    )
-    p.add_argument(
         "--lost-offsets",
         choices=lost_offsets.CHOICES,
         default="fail",
@@ -100,12 +77,7 @@ def parser(name: str) -> argparse.ArgumentParser:
         action="store_true",
         help="the job has run before: a missing checkpoint is an error",
     )
-    p.add_argument(
-        "--control",
-        metavar="FILE",
-        help="a file that contains pause (read nothing until the file is removed) or drain (read "
-        "up to the current end of the topics, then stop)",
-    )
+    add_options(p)
     p.add_argument(
         "--standby",
         metavar="DIR",
@@ -125,15 +97,6 @@ def parser(name: str) -> argparse.ArgumentParser:
         "of with empty stores and the first records",
     )
     p.add_argument(
-        "--master", default=None, help="Spark master (default: SPARK_MASTER, or local[*])"
-    )
-    p.add_argument(
-        "--report",
-        metavar="URL",
-        default=os.environ.get("MILLRACE_REPORT"),
-        help="Redis for the job's reports (default: MILLRACE_REPORT)",
-    )
-    p.add_argument(
         "--decide",
         action="append",
         default=[],
@@ -142,21 +105,6 @@ def parser(name: str) -> argparse.ArgumentParser:
         "expression computes new values from `old` (repeatable)",
     )
     record_handlers.add_options(p)
-    p.add_argument("--run", default="local", help="name of this run in reports")
-    p.add_argument(
-        "--kafka-config",
-        metavar="FILE",
-        default=os.environ.get("MILLRACE_KAFKA_CONFIG"),
-        help="Kafka client settings (key=value lines), such as security; "
-        "default: MILLRACE_KAFKA_CONFIG, and variables MILLRACE_KAFKA_security_protocol ...",
-    )
-    p.add_argument(
-        "--spark-config",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="Spark setting (repeatable)",
-    )
     return p
 
 
@@ -258,9 +206,7 @@ def _run(
                 return
             stages.done("wait")
             report.state("starting")
-        held = lease.taken(
-            arguments.checkpoint, arguments.run, lambda error: _fenced(error, report)
-        )
+        held = lease.taken(arguments.checkpoint, arguments.run, lambda error: fenced(error, report))
         driving = Following if arguments.follow else Driving
         driving(starter, arguments, stopping, report, stages).run()
     finally:
@@ -273,7 +219,7 @@ def _run(
         spark.stop()
 
 
-def _fenced(error: MillraceError, report: Any) -> None:
+def fenced(error: MillraceError, report: Any) -> None:
     """End this process as it is, since another may own the checkpoint; reports have a second."""
 
     def tell() -> None:

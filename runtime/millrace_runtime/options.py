@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +17,63 @@ _INTERVAL = re.compile(r"\d+ (?:milliseconds?|seconds?|minutes?|hours?|days?)")
 _MASTER = re.compile(
     r"local|local\[(?:\d+|\*)(?:, ?\d+)?\]|local-cluster\[.+\]|spark://.+|k8s://.+|yarn"
 )
+
+
+def add_options(p: argparse.ArgumentParser) -> None:
+    """The options that drivers of both dialects have."""
+    p.add_argument(
+        "--start",
+        choices=("earliest", "latest"),
+        help="where the first run starts reading streams and tables (default: the setting of "
+        "each source); global tables are always read from the beginning. With a checkpoint, "
+        "the job continues where it stopped",
+    )
+    p.add_argument(
+        "--begin",
+        metavar="JSON",
+        help='start a job that has run before from another position, once: {"reset": true} '
+        'with empty stores, {"from": "earliest"}, {"from": "latest"}, {"from": '
+        '"sources"}, {"from": "time", "time": MS} or {"from": "offsets", '
+        '"offsets": {"TOPIC": {"PARTITION": OFFSET}}}; "id" distinguishes requests',
+    )
+    p.add_argument(
+        "--control",
+        metavar="FILE",
+        help="a file that contains pause (read nothing until the file is removed) or drain (read "
+        "up to the current end of the topics, then stop)",
+    )
+    p.add_argument(
+        "--trigger", default="0 seconds", help="time between micro-batches (default: 0 seconds)"
+    )
+    p.add_argument(
+        "--notes",
+        metavar="DIR",
+        help="a folder that gets a copy of the notes of a checkpoint stored elsewhere",
+    )
+    p.add_argument(
+        "--master", default=None, help="Spark master (default: SPARK_MASTER, or local[*])"
+    )
+    p.add_argument(
+        "--report",
+        metavar="URL",
+        default=os.environ.get("MILLRACE_REPORT"),
+        help="Redis for the job's reports (default: MILLRACE_REPORT)",
+    )
+    p.add_argument("--run", default="local", help="name of this run in reports")
+    p.add_argument(
+        "--kafka-config",
+        metavar="FILE",
+        default=os.environ.get("MILLRACE_KAFKA_CONFIG"),
+        help="Kafka client settings (key=value lines), such as security; "
+        "default: MILLRACE_KAFKA_CONFIG, and variables MILLRACE_KAFKA_security_protocol ...",
+    )
+    p.add_argument(
+        "--spark-config",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="Spark setting (repeatable)",
+    )
 
 
 def checked(arguments: argparse.Namespace) -> None:

@@ -21,7 +21,7 @@ from .test_state_plan import ExpectedTypes, summing
 
 
 def with_note(note: str, type_: str = "INT") -> dict[str, Any]:
-    """A document whose plain program has this line."""
+    """A document whose plain program has this comment."""
     document = summing(type_)
     document["nodes"][1]["description"] = note
     return document
@@ -29,16 +29,17 @@ def with_note(note: str, type_: str = "INT") -> dict[str, Any]:
 
 @pytest.fixture
 def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[Deployment]:
-    """Version 1 runs as plain PySpark and has read 7 records; 2 looks different, 3 is different."""
+    """Version 1 runs as plain PySpark and has read 7 records; 2 has other labels, 3 a type."""
     monkeypatch.setattr(state_plan, "list_topics", lambda _prefixes: [])
-    versions = [with_note("sums"), {**with_note("sums"), "layout": {"in": {"x": 1, "y": 2}}}]
+    versions = [with_note("sums"), with_note("a sum, by another name")]
+    versions[1]["nodes"][1]["label"] = "Total"
     versions.append(with_note("sums", "BIGINT"))
     topology = topologies.create_topology(people.editor, people.workspace, "Sums", versions[0])
     for number, each in enumerate(versions[1:], 1):
         topologies.save_version(people.editor, topology, each, "next", number)
     row = actions.create_deployment(people.operator, topology, 1, "local", {"dialect": "plain"})
     made = compile_document(versions[0], ExpectedTypes(), dialect="plain").require()
-    checkpoint, _ = plain_state.enter_plain(row.directory, (made.code or {})["job.py"])
+    checkpoint = plain_state.enter_plain(row.directory, made.identity or "").folder
     for name in ("offsets", "commits"):
         (checkpoint / "out" / name).mkdir(parents=True)
         (checkpoint / "out" / name / "0").write_text('v1\n{}\n{"in":{"0":7}}')
@@ -51,9 +52,8 @@ def running(people: People, monkeypatch: pytest.MonkeyPatch, settings: Any) -> I
 
 @pytest.mark.parametrize(
     ("setting", "value"),
-    [("real_time_ms", 10_000), ("trigger_ms", 500), ("lost_offsets", "latest"),
-     ("start", "latest"), ("checkpoint", "s3a://bucket/folder")],
-)  # fmt: skip
+    [("real_time_ms", 10_000), ("lost_offsets", "latest")],
+)
 def test_settings_that_a_plain_program_has_nothing_for_are_refused_with_the_reason(
     people: People, topology: Topology, client_of: Client, setting: str, value: Any
 ) -> None:
@@ -73,8 +73,6 @@ def test_what_a_plain_program_cannot_do_is_refused_with_one_code(
     client, path = client_of(people.operator), f"/api/deployments/{running.pk}"
     latest = {"start_from": {"position": "latest"}}
     asked = [
-        client.post(f"{path}/pause"),
-        client.post(f"{path}/stop", {"drain": True}),
         client.post(f"{path}/start", latest),
         client.post(f"{path}/redeploy", {"version": 3, **latest}),
         client.post(f"{path}/plan", {"version": 3, **latest}),
@@ -92,11 +90,45 @@ def test_what_a_plain_program_cannot_do_is_refused_with_one_code(
     )
     found = [(each.status_code, each.json()["error"]["code"]) for each in asked]
     assert found == [(409, "plain_dialect")] * len(asked)
-    assert "runs plain PySpark, which cannot be paused" in asked[0].json()["error"]["message"]
-    assert client.post(f"{path}/stop", {}).status_code == 200
+    messages = [each.json()["error"]["message"] for each in asked]
+    assert "another position starts with empty stores" in messages[0]
+    assert "runs plain PySpark, which cannot have a shadow" in messages[3]
 
 
-def test_the_same_program_keeps_its_state_and_another_one_loses_it(
+def test_a_plain_program_is_paused_and_drained_like_any_other(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    client, path = client_of(people.operator), f"/api/deployments/{running.pk}"
+    assert client.post(f"{path}/pause").json()["paused"]
+    assert not client.post(f"{path}/resume").json()["paused"]
+    assert client.post(f"{path}/stop", {"drain": True}).json()["draining"]
+
+
+def test_another_position_starts_with_empty_stores(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    client, path = client_of(people.operator), f"/api/deployments/{running.pk}"
+    asked = {"version": 3, "start_from": {"position": "earliest"}, "reset": ["stores"]}
+    assert client.post(f"{path}/redeploy", asked).json()["error"]["code"] == "name_does_not_match"
+    assert client.post(f"{path}/redeploy", {**asked, "name": "Sums"}).status_code == 200
+    found = reconciling.load_for_reconcile(running.pk)
+    assert found is not None
+    assert found.beginning is not None
+    assert (found.beginning["from"], found.beginning["reset"]) == ("earliest", True)
+
+
+def test_the_dialect_stays_where_the_checkpoint_is_in_an_object_store(
+    running: Deployment, people: People, client_of: Client
+) -> None:
+    stored = {"dialect": "plain", "checkpoint": "s3a://bucket/folder"}
+    Deployment.objects.filter(pk=running.pk).update(settings=stored, has_state=True)
+    client, path = client_of(people.operator), f"/api/deployments/{running.pk}"
+    exact = {"version": 1, "settings": {**stored, "dialect": "exact"}, "stores": {"sum": "drop"}}
+    refused = client.post(f"{path}/redeploy", exact)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "has_checkpoint")
+
+
+def test_a_program_with_other_labels_keeps_its_state_and_another_one_loses_it(
     running: Deployment, people: People, client_of: Client
 ) -> None:
     client, path = client_of(people.operator), f"/api/deployments/{running.pk}"

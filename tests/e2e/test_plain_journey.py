@@ -1,4 +1,4 @@
-"""A word count runs as plain PySpark: deployed, killed, and replaced by another program."""
+"""A word count runs as plain PySpark: deployed, paused, killed, and replaced by others."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Last(Counts):
         self.highest[word] = count
 
 
-def counting(words: str) -> dict[str, Any]:
+def counting(group: str, label: str = "") -> dict[str, Any]:
     text = {"format": "string"}
     nodes = [
         {"id": "lines", "kind": "source.stream",
          "params": {"topics": [LINES], "key": text, "value": text}},
-        {"id": "words", "kind": "flat_map_values", "params": {"values": words}},
-        {"id": "count", "kind": "count", "params": {"group_by": {"key": "value"}}},
+        {"id": "words", "kind": "flat_map_values", "params": {"values": "split(value, ' ')"}},
+        {"id": "count", "kind": "count", "label": label, "params": {"group_by": {"key": group}}},
         {"id": "counts", "kind": "sink.topic", "params": {"topic": COUNTS}},
     ]  # fmt: skip
     return {
@@ -47,7 +47,7 @@ def counting(words: str) -> dict[str, Any]:
     }
 
 
-def said(*texts: str) -> list[Sentence]:
+def sentences(*texts: str) -> list[Sentence]:
     return [Sentence(number % 2, 1000 + number, text) for number, text in enumerate(texts)]
 
 
@@ -60,7 +60,7 @@ def test_a_word_count_runs_as_plain_pyspark_through_a_kill_and_a_change(
     with Api.of(system.address, page) as api:
         made = api.call("POST", "/workspaces/main/topologies", {"name": "Plain words"})["id"]
         versions = f"/topologies/{made}/versions"
-        first = {"document": counting("split(value, ' ')"), "message": "1", "base_version": None}
+        first = {"document": counting("value"), "message": "1", "base_version": None}
         api.call("POST", versions, first)
         page.goto(f"{system.address}/w/main/t/{made}")
         designer = Designer(page)
@@ -75,7 +75,7 @@ def test_a_word_count_runs_as_plain_pyspark_through_a_kill_and_a_change(
         page.get_by_test_id("deploy-with-options").click()
         designer.expect_state("running", 240)
 
-        write(system.bootstrap_servers, LINES, said("to be", "or not", "to be"))
+        write(system.bootstrap_servers, LINES, sentences("to be", "or not", "to be"))
         read = CountReader(system.bootstrap_servers, COUNTS)
         read.counts = Last()
         read.until(lambda found: found.highest == {"to": 2, "be": 2, "or": 1, "not": 1}, 120)
@@ -86,21 +86,24 @@ def test_a_word_count_runs_as_plain_pyspark_through_a_kill_and_a_change(
 
         killed = designer.driver()
         expect(page.get_by_test_id("runs-plain")).to_be_visible()
-        expect(page.get_by_test_id("pause")).to_have_count(0)
+        page.get_by_test_id("pause").click()
+        designer.expect_state("paused", 60)
+        page.get_by_test_id("resume").click()
+        designer.expect_state("running", 60)
         designer.close_deployment()
         os.kill(killed, signal.SIGKILL)
-        write(system.bootstrap_servers, LINES, said("to be"))
+        write(system.bootstrap_servers, LINES, sentences("to be"))
         read.until(lambda found: found.highest["be"] == 3, 240)
         designer.expect_state("running", 60)
         assert designer.driver() != killed
         designer.close_deployment()
 
-        change = {"document": counting("split(upper(value), ' ')"), "message": "2"}
+        change = {"document": counting("upper(value)"), "message": "2"}
         api.call("POST", versions, {**change, "base_version": 1})
         page.reload()
         page.get_by_test_id("deploy").click()
         plan = page.get_by_test_id("change-plan")
-        expect(plan).to_contain_text("The plain PySpark program changes")
+        expect(plan).to_contain_text("The queries of the plain PySpark program change")
         accept = page.get_by_test_id("change-accept")
         expect(accept).to_be_disabled()
         plan.get_by_label("Type its name to drop it").fill("count")
@@ -110,7 +113,7 @@ def test_a_word_count_runs_as_plain_pyspark_through_a_kill_and_a_change(
         while (api.until(deployment, "running", 240)["run"] or {}).get("version") != 2:
             assert time.monotonic() < deadline, "version 2 does not run"
             time.sleep(0.3)
-        write(system.bootstrap_servers, LINES, said("to be"))
+        write(system.bootstrap_servers, LINES, sentences("to be"))
         read.until(lambda found: {"TO", "BE"} <= found.highest.keys(), 240)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 90)

@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from confluent_kafka import Consumer
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
 from millrace_compiler.bundle import bundle_files
 
+from tests.conftest import CREDENTIALS
 from tests.runtime import drivers, topics
 from tests.runtime.reports import Reported
 
@@ -64,14 +66,18 @@ def staged(folder: Path, made: Any) -> Path:
     return folder
 
 
-def driven(job: Path, checkpoint: Path, broker: Any, *options: str) -> subprocess.Popen[str]:
+def driven(
+    job: Path, checkpoint: Path | str, broker: Any, *options: str, **environment: str
+) -> subprocess.Popen[str]:
+    """The driver of a job; with variables for Kafka's clients, on the secured listener."""
     return subprocess.Popen(
         [
             sys.executable, "-m", "millrace_runtime.plain.driving", "--master", "local[2]",
-            "--bootstrap-servers", broker.address, "--checkpoint", str(checkpoint), *options,
+            "--bootstrap-servers", broker.secured if environment else broker.address,
+            "--checkpoint", str(checkpoint), *options,
         ],
-        cwd=job, env={**os.environ, "PYTHONPATH": PATH}, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        cwd=job, env={**os.environ, "PYTHONPATH": PATH, **environment}, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
     )  # fmt: skip
 
 
@@ -206,3 +212,86 @@ def test_a_record_that_fails_ends_the_driver_at_the_node_of_its_query(
     assert (error["code"], error["node"]) == ("query_failed", "counts")
     assert "CAST_INVALID_INPUT" in error["message"]
     assert "not a number" in error["message"]
+
+
+def test_a_plain_program_is_paused_resumed_and_drained(
+    broker: Any, redis_url: str, tmp_path: Path
+) -> None:
+    lines, out = f"lines-{uuid.uuid4()}", f"counts-{uuid.uuid4()}"
+    topics.create(broker.address, {lines: 2, out: 1})
+    topics.produce(broker.address, lines, [{"key": "k", "value": "to be"}])
+    control, reported = tmp_path / "control", Reported(redis_url)
+    driver = driven(
+        staged(tmp_path / "job", document(lines, out)), tmp_path / "1", broker,
+        "--control", str(control), *reported.options,
+    )  # fmt: skip
+
+    def until(state: str) -> None:
+        reported.until("state", lambda e: e["state"] == state, dead=lambda: drivers.ended(driver))
+
+    def until_read(records: int) -> None:
+        reported.until("progress", lambda event: read(event) == records)
+
+    try:
+        until_read(1)
+        control.write_text("pause")
+        until("paused")
+        topics.produce(broker.address, lines, [{"key": "k", "value": "be"}])
+        time.sleep(2)
+        assert counts(broker, out) == {"to": 1, "be": 1}, "nothing is read"
+        control.unlink()
+        until("running")
+        until_read(2)
+        assert counts(broker, out) == {"to": 1, "be": 2}, "state is kept"
+        control.write_text("pause")
+        until("paused")
+        topics.produce(broker.address, lines, [{"key": "k", "value": "be"}] * 3)
+        control.write_text("drain")
+        assert driver.wait(60) == 0, "it ends by itself"
+    finally:
+        drivers.kill(driver)
+    assert reported.events("state")[-1]["state"] == "stopped"
+    assert counts(broker, out) == {"to": 1, "be": 5}
+
+
+def test_a_plain_program_uses_credentials_and_an_object_store_and_starts_at_a_time(
+    broker: Any, redis_url: str, tmp_path: Path
+) -> None:
+    lines, out = f"lines-{uuid.uuid4()}", f"counts-{uuid.uuid4()}"
+    topics.create(broker.address, {lines: 2, out: 1})
+    topics.produce(broker.address, lines, [
+        {"key": "k", "value": "early", "timestamp": 1000, "partition": 0},
+        {"key": "k", "value": "late", "timestamp": 5000, "partition": 1},
+    ])  # fmt: skip
+    (tmp_path / "store").mkdir()
+    link = f"spark.hadoop.fs.viewfs.mounttable.test.link./state={(tmp_path / 'store').as_uri()}"
+    place, notes = "viewfs://test/state/plain/1", tmp_path / "plain" / "1"
+    secrets = {
+        f"MILLRACE_KAFKA_{name.replace('.', '_')}": value for name, value in CREDENTIALS.items()
+    }
+    reported = Reported(redis_url)
+    driver = driven(
+        staged(tmp_path / "job", document(lines, out)), place, broker, "--notes", str(notes),
+        "--begin", '{"from": "time", "time": 2000}', "--spark-config", link,
+        *reported.options, **secrets,
+    )  # fmt: skip
+    try:
+        ended = lambda: drivers.ended(driver)  # noqa: E731
+        event = reported.until("progress", lambda e: read(e) == 1, dead=ended)
+        assert lag(event) == [0, 0], "the broker is asked with the same credentials"
+        driver.send_signal(signal.SIGTERM)
+        assert driver.wait(60) == 0
+    finally:
+        drivers.kill(driver)
+    assert counts(broker, out) == {"late": 1}
+    assert (tmp_path / "plain" / "arrived").is_file()
+    [stored] = (tmp_path / "store").glob("plain/1/counts/commits/0")
+    [copied] = notes.glob("counts/commits/*")
+    assert (copied.name, copied.read_text()) == ("0", stored.read_text())
+    assert sorted(read_to(notes / "counts" / "offsets" / "0")) == [1, 1]
+
+
+def read_to(file: Path) -> list[int]:
+    """The offsets in a file of Spark."""
+    [_, _, source, *_] = file.read_text("utf-8").splitlines()
+    return [offset for partitions in json.loads(source).values() for offset in partitions.values()]

@@ -65,7 +65,63 @@ def test_a_plain_program_is_compiled_as_one_and_driven_with_its_own_checkpoint(
     assert option(spec, "--checkpoint") == str(plain.deployment.directory / "plain" / "1")
     assert option(spec, "--run") == "7-1"
     assert "--starting-offsets" not in spec.arguments
-    assert "--control" not in spec.arguments
+    assert option(spec, "--control") == str(plain.deployment.control)
+
+
+def test_settings_reach_the_driver_of_a_plain_program(plain: Bench) -> None:
+    settings = {**PLAIN, "trigger_ms": 500, "start": "latest", "memory_mb": 2048}
+    plain.deployment = replace(plain.deployment, settings=settings)
+    plain.tick()
+    [spec] = plain.launcher.started
+    assert option(spec, "--trigger") == "500 milliseconds"
+    assert option(spec, "--start") == "latest"
+    assert option(spec, "--spark-config") == "spark.driver.memory=2048m"
+
+
+def test_a_checkpoint_in_an_object_store_leaves_its_notes_in_the_folder(plain: Bench) -> None:
+    place = "s3a://bucket/deployment-7"
+    plain.deployment = replace(plain.deployment, state_location=place)
+    running(plain)
+    notes = plain.deployment.directory / "plain" / "1"
+    first = plain.launcher.started[-1]
+    assert option(first, "--checkpoint") == f"{place}/plain/1"
+    assert option(first, "--notes") == str(notes)
+    commits(notes / "counts", 4, {"in": {"0": 7, "1": 9}})
+    spec = again(plain, 2, "two", **PLAIN)
+    assert option(spec, "--checkpoint") == f"{place}/plain/2"
+    assert json.loads(option(spec, "--starting-offsets")) == {"in": {"0": 7, "1": 9}}
+
+
+def test_a_start_from_another_position_has_a_new_checkpoint_once(plain: Bench) -> None:
+    running(plain)
+    home = plain.deployment.directory / "plain"
+    commits(home / "1" / "counts", 4, {"in": {"0": 7, "1": 9}})
+    asked = {"id": "one", "reset": True, "from": "earliest"}
+    plain.deployment = replace(plain.deployment, beginning=asked)
+
+    def begun(spec: JobSpec) -> list[str]:
+        return [each for each in spec.arguments if each.startswith("--begin=")]
+
+    spec = again(plain, 2, "one", **PLAIN)
+    assert option(spec, "--checkpoint") == str(home / "2")
+    [begin] = begun(spec)
+    assert json.loads(begin.removeprefix("--begin=")) == asked
+    commits(home / "2" / "counts", 0, {"in": {"0": 2, "1": 2}})
+    assert option(again(plain, 3, "one", **PLAIN), "--checkpoint") == str(home / "2")
+    other = again(plain, 4, "two", **PLAIN)
+    assert option(other, "--checkpoint") == str(home / "3")
+    assert begun(other) == [], "it continues where the program before stopped"
+
+
+def test_a_start_that_did_nothing_leaves_the_checkpoint_before_in_use(plain: Bench) -> None:
+    running(plain)
+    home = plain.deployment.directory / "plain"
+    commits(home / "1" / "counts", 4, {"in": {"0": 7, "1": 9}})
+    asked = {"id": "one", "reset": True, "from": "earliest"}
+    plain.deployment = replace(plain.deployment, beginning=asked)
+    assert option(again(plain, 2, "one", **PLAIN), "--checkpoint") == str(home / "2")
+    plain.deployment = replace(plain.deployment, beginning=None)
+    assert option(again(plain, 1, "one", **PLAIN), "--checkpoint") == str(home / "1")
 
 
 def test_a_topology_that_plain_spark_cannot_express_fails_at_its_node(plain: Bench) -> None:

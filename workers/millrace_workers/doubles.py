@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -158,7 +159,7 @@ class ScriptedCompiler:
     plain: bool = False
     #: topics between the queries of a plain program
     between_queries: list[str] = field(default_factory=list)
-    #: the plain program that is written
+    #: the identity of the plain program that is written
     program: str = ""
     written: list[dict[str, Any]] = field(default_factory=list)
 
@@ -180,7 +181,9 @@ class ScriptedCompiler:
         if self.disk is not None:
             raise self.disk
         self.written.append(document)
-        (directory / "job.py").write_text(self.program, encoding="utf-8")
+        (directory / "job.py").write_text("", encoding="utf-8")
+        state = json.dumps({"identity": self.program})
+        (directory / "state.json").write_text(state, encoding="utf-8")
         return None
 
 

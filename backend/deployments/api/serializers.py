@@ -32,8 +32,8 @@ class SettingsSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="`exact` (default): the results of Kafka Streams. `plain`: ordinary Structured "
         "Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a "
-        "deployment cannot be paused, drained, started from another position or compared, and has "
-        "no trigger, real time, lost offsets or checkpoint to set.",
+        "deployment cannot be compared, has no real time or lost offsets to set, and starts from "
+        "another position only with empty stores.",
     )
     trigger_ms = serializers.IntegerField(
         min_value=0,

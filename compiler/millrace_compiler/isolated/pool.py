@@ -168,6 +168,7 @@ class Pool:
         analyzer: str,
         *,
         owner: str = "",
+        dialect: Dialect = "exact",
         limits: Limits | None = None,
     ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
         """The schema of the job's state (None where the document is refused), and diagnostics."""
@@ -175,7 +176,7 @@ class Pool:
             "do": "state",
             "document": document,
             "real_time": False,
-            "dialect": "exact",
+            "dialect": dialect,
             "registries": True,
             "analyzer": analyzer,
         }

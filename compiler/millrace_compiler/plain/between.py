@@ -59,7 +59,7 @@ def placed(program: Program, node: Operator, frame: Frame) -> Frame:
 def _written(program: Program, node: Operator, frame: Frame, *place: str) -> Frame:
     if frame.mode == "update":
         program.differs("plain_updates", node)
-    name = f"{program.graph.document.name}-{frame.variable}".replace("_", "-")
+    name = f"{program.graph.document.name}-{program.origins[frame.variable]}".replace("_", "-")
     if place and program.metadata & set(PLACE):
         name += "-tasks"  # beside one whose rows contain their first place
     name = "".join(c if c.isalnum() or c in "-." else "-" for c in name)

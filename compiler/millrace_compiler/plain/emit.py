@@ -14,6 +14,7 @@ from millrace_compiler.names import Names
 from millrace_compiler.operator import Store
 from millrace_compiler.operators.processors.base import ProcessorNode
 from millrace_compiler.operators.sources.base import Source
+from millrace_compiler.plain.identity import identity
 from millrace_compiler.plain.keeping import parts_of
 from millrace_compiler.plain.nodes import WRITERS
 from millrace_compiler.plain.parts import PARTS, names_of_parts
@@ -27,6 +28,7 @@ from millrace_compiler.program.writer import PROGRAM, Written
 _RESERVED = {
     "F",
     "Kafka",
+    "client_settings",
     "DataFrame",
     "DataStreamWriter",
     "SparkSession",
@@ -125,7 +127,7 @@ def _text(program: Program) -> Written:
     if not needed:
         lines += ["    return"]
     lines += TAIL.replace("SESSION", _session(program)).split("\n")
-    return Written({PROGRAM: "\n".join(lines)}, spans, tuple(program.between))
+    return Written({PROGRAM: "\n".join(lines)}, spans, tuple(program.between), identity(program))
 
 
 def _session(program: Program) -> str:

@@ -81,6 +81,9 @@ class Program:
     between: list[str] = field(default_factory=list)
     #: Variables of tables that joins look into, by the node.
     tables: dict[str, str] = field(default_factory=dict)
+    #: By variable a name that does not depend on labels, from the node's id.
+    origins: dict[str, str] = field(default_factory=dict)
+    ids: Names = field(default_factory=lambda: Names(set()))
     #: Names of the parts of the program beside the topology.
     parts: set[str] = field(default_factory=set)
     #: Code of processors, as people wrote it.
@@ -163,7 +166,9 @@ class Program:
         """A new variable named after a node."""
         label = (node.node.label or "").strip()
         words = [label, node.id] if not suffix else [f"{label} {suffix}", f"{node.id} {suffix}"]
-        return self.names.take(*(word for word in words if word.strip()))
+        name = self.names.take(*(word for word in words if word.strip()))
+        self.origins[name] = self.ids.take(f"{node.id} {suffix}", "step").replace("_", "-")
+        return name
 
     def assign(self, node: Operator, expr: Expr, suffix: str = "") -> str:
         """Writes an assignment; gives its variable."""
@@ -181,7 +186,7 @@ class Program:
         found = []
         for each in reversed(self.statements):
             if each.target is None or each.target in used:
-                used |= names_in(each.expr)
+                used.update(names_in(each.expr))
                 found.append(each)
         return found[::-1]
 

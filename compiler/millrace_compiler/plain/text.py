@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from millrace_compiler.layout import WIDTH, literal
 
@@ -49,36 +51,47 @@ def call(function: str, *args: Expr, **keywords: Expr) -> Call:
     return Call(function, args, tuple(keywords.items()))
 
 
-def flat(expr: Expr) -> str:
-    """An expression on one line."""
+def flat(expr: Expr, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """An expression on one line; ``names``: other names for its variables."""
     match expr:
         case str():
             return literal(expr)
         case Name(source):
-            return source
+            return names.get(source, source)
         case Call(function, args, keywords):
-            items = [flat(arg) for arg in args]
-            items += [f"{name}={flat(value)}" for name, value in keywords]
+            items = [flat(arg, names) for arg in args]
+            items += [f"{name}={flat(value, names)}" for name, value in keywords]
             return f"{function}({', '.join(items)})"
         case Columns(pairs):
-            return "{" + ", ".join(f"{literal(name)}: {flat(value)}" for name, value in pairs) + "}"
+            items = [f"{literal(name)}: {flat(value, names)}" for name, value in pairs]
+            return "{" + ", ".join(items) + "}"
         case Chain(base, calls):
-            return ".".join([flat(base), *(flat(each) for each in calls)])
+            return ".".join([flat(base, names), *(flat(each, names) for each in calls)])
 
 
-def names_in(expr: Expr) -> set[str]:
-    """The variables that an expression uses."""
+def inside(expr: Expr) -> Iterator[Expr]:
+    """An expression and all that it contains, in the order of the text."""
+    yield expr
+    parts: tuple[Expr, ...] = ()
     match expr:
-        case Name(source):
-            return {source}
         case Call(_, args, keywords):
-            found = [names_in(each) for each in (*args, *(value for _, value in keywords))]
-            return set().union(*found)
+            parts = (*args, *(value for _, value in keywords))
         case Columns(pairs):
-            return set().union(*(names_in(value) for _, value in pairs))
+            parts = tuple(value for _, value in pairs)
         case Chain(base, calls):
-            return names_in(base).union(*(names_in(each) for each in calls))
-    return set()
+            parts = (base, *calls)
+    for part in parts:
+        yield from inside(part)
+
+
+def names_in(expr: Expr) -> list[str]:
+    """The variables that an expression uses."""
+    return [each.source for each in inside(expr) if isinstance(each, Name)]
+
+
+def calls_in(expr: Expr) -> list[Call]:
+    """The calls that an expression contains."""
+    return [each for each in inside(expr) if isinstance(each, Call)]
 
 
 def statement(target: str | None, expr: Expr, indent: int = _STEP) -> str:

@@ -40,12 +40,14 @@ API = frozenset(
 class Written:
     """The files of a program by their path, and which lines belong to which node.
 
-    ``between``: topics that a plain program writes and reads between its queries.
+    ``between``: topics that a plain program writes and reads between its queries; ``identity``:
+    see :func:`millrace_compiler.plain.identity.identity`.
     """
 
     files: dict[str, str]
     spans: list[Span]
     between: tuple[str, ...] = ()
+    identity: str | None = None
 
 
 def write_program(graph: Graph, settings: Mapping[str, object]) -> Written:

@@ -3477,7 +3477,7 @@ export interface components {
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
-             * @description `exact` (default): the results of Kafka Streams. `plain`: ordinary Structured Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a deployment cannot be paused, drained, started from another position or compared, and has no trigger, real time, lost offsets or checkpoint to set.
+             * @description `exact` (default): the results of Kafka Streams. `plain`: ordinary Structured Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a deployment cannot be compared, has no real time or lost offsets to set, and starts from another position only with empty stores.
              *
              *     * `exact` - Kafka Streams' results
              *     * `plain` - Ordinary Structured Streaming
@@ -3514,7 +3514,7 @@ export interface components {
             /** @description Create topics that do not exist, with the broker's retention (default: no; the deployment fails at the node that names the topic). */
             create_topics?: boolean;
             /**
-             * @description `exact` (default): the results of Kafka Streams. `plain`: ordinary Structured Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a deployment cannot be paused, drained, started from another position or compared, and has no trigger, real time, lost offsets or checkpoint to set.
+             * @description `exact` (default): the results of Kafka Streams. `plain`: ordinary Structured Streaming, whose results differ as the compiler reports (`docs/plain.md`); such a deployment cannot be compared, has no real time or lost offsets to set, and starts from another position only with empty stores.
              *
              *     * `exact` - Kafka Streams' results
              *     * `plain` - Ordinary Structured Streaming

@@ -1,11 +1,20 @@
 import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { t } from "../ui/i18n";
-import { type Beginning, POSITIONS, problemOf } from "./beginning";
+import { type Beginning, POSITIONS, type Position, problemOf } from "./beginning";
 
 /** Where a deployment with a checkpoint begins, and whether it keeps its rows. */
-export function BeginningFields(props: { value: Beginning; onChange: (value: Beginning) => void }) {
+export function BeginningFields(props: {
+  value: Beginning;
+  /** Another position needs empty stores. */
+  plain: boolean;
+  onChange: (value: Beginning) => void;
+}) {
   const { value, onChange } = props;
-  const set = (change: Partial<Beginning>) => onChange({ ...value, ...change });
+  const empties = (position: Position) => props.plain && position !== "stopped";
+  const set = (change: Partial<Beginning>) => {
+    const next = { ...value, ...change };
+    onChange(empties(next.position) ? { ...next, resets: true } : next);
+  };
   const typed = value.position === "time" ? value.time : value.offsets;
   const problem = typed === "" ? null : problemOf(value);
   return (
@@ -51,6 +60,7 @@ export function BeginningFields(props: { value: Beginning; onChange: (value: Beg
         label={t("Reset all stores")}
         description={t("Start with empty stores. The current state is kept for at least a day.")}
         checked={value.resets}
+        disabled={empties(value.position)}
         onChange={(event) => set({ resets: event.currentTarget.checked })}
         data-testid="begin-reset"
       />

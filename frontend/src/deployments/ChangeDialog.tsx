@@ -277,7 +277,7 @@ const REASONS: Readonly<Record<string, Phrase>> = {
   value_type_changed: phrase("The type of the values changes."),
   windows_changed: phrase("Its windows change."),
   program_changed: phrase(
-    "The plain PySpark program changes: Spark can continue state only with the same program.",
+    "The queries of the plain PySpark program change: Spark continues state only with the same sources and steps with state.",
   ),
   dialect_changed: phrase("The code changes between Kafka Streams' results and plain PySpark."),
 };

@@ -105,7 +105,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
             <DeployOptions
               values={values}
               fresh={beginsAnew(deployment)}
-              leavesPlain={isPlain(deployment?.settings)}
+              runsPlain={isPlain(deployment?.settings)}
               onChange={setSettings}
               beginning={beginning}
               onBeginning={setBeginning}

@@ -19,7 +19,7 @@ async function shown(values: DeploymentSettings, fresh: boolean) {
         <DeployOptions
           values={values}
           fresh={fresh}
-          leavesPlain={false}
+          runsPlain={false}
           onChange={() => undefined}
           beginning={CONTINUES}
           onBeginning={() => undefined}

@@ -9,14 +9,14 @@ import { isPlain } from "./dialect";
 import { LOST, lostOf, withLost } from "./lost";
 import { placeProblem, withPlace } from "./place";
 import { STARTS, startOf, withStart } from "./start";
-import { REAL_TIME_MS, TRIGGERS, triggerOf, withTrigger } from "./trigger";
+import { REAL_TIME_MS, triggerOf, triggersOf, withTrigger } from "./trigger";
 
 /** How a version runs, and where it begins to read. */
 export function DeployOptions(props: {
   values: DeploymentSettings;
   fresh: boolean;
-  /** What is deployed is plain PySpark: another dialect begins where that stopped. */
-  leavesPlain: boolean;
+  /** What is deployed is plain PySpark; the other dialect begins where it stopped. */
+  runsPlain: boolean;
   onChange: (values: DeploymentSettings) => void;
   beginning: Beginning;
   onBeginning: (beginning: Beginning) => void;
@@ -24,6 +24,7 @@ export function DeployOptions(props: {
   const { values, fresh, onChange } = props;
   const set = (change: DeploymentSettings) => onChange({ ...values, ...change });
   const trigger = triggerOf(values);
+  const plain = isPlain(values);
   const size = (
     <div className={classes.pair}>
       <NumberInput
@@ -52,18 +53,10 @@ export function DeployOptions(props: {
       }}
     />
   );
-  if (isPlain(values)) {
-    return (
-      <>
-        {dialect}
-        {size}
-      </>
-    );
-  }
   return (
     <>
       {dialect}
-      {props.leavesPlain ? null : fresh ? (
+      {fresh ? (
         <Select
           label={t("Start from")}
           description={t(
@@ -75,9 +68,9 @@ export function DeployOptions(props: {
           comboboxProps={{ withinPortal: false }}
           data-testid="start-from"
         />
-      ) : (
-        <BeginningFields value={props.beginning} onChange={props.onBeginning} />
-      )}
+      ) : plain === props.runsPlain ? (
+        <BeginningFields value={props.beginning} plain={plain} onChange={props.onBeginning} />
+      ) : null}
       <Select
         label={t("Trigger")}
         description={
@@ -90,21 +83,23 @@ export function DeployOptions(props: {
         }
         value={trigger}
         onChange={(value) => onChange(withTrigger(values, value ?? "0"))}
-        data={TRIGGERS.map((each) => ({ ...each, label: t(each.label) }))}
+        data={triggersOf(values).map((each) => ({ ...each, label: t(each.label) }))}
         comboboxProps={{ withinPortal: false }}
       />
       {size}
-      <Select
-        label={t("Lost offsets")}
-        description={t(
-          "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.",
-        )}
-        value={lostOf(values)}
-        onChange={(value) => onChange(withLost(values, value))}
-        data={LOST.map((each) => ({ ...each, label: t(each.label) }))}
-        comboboxProps={{ withinPortal: false }}
-        data-testid="lost-offsets"
-      />
+      {plain ? null : (
+        <Select
+          label={t("Lost offsets")}
+          description={t(
+            "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.",
+          )}
+          value={lostOf(values)}
+          onChange={(value) => onChange(withLost(values, value))}
+          data={LOST.map((each) => ({ ...each, label: t(each.label) }))}
+          comboboxProps={{ withinPortal: false }}
+          data-testid="lost-offsets"
+        />
+      )}
       {fresh || values.checkpoint ? (
         <TextInput
           label={t("Checkpoint")}

@@ -69,7 +69,7 @@ export function DeploymentCard(props: {
       {isPlain(deployment.settings) ? (
         <p className={classes.cardLine} data-testid="runs-plain">
           {t(
-            "Plain PySpark: it cannot be paused, drained, compared or started from another position.",
+            "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.",
           )}
         </p>
       ) : null}
@@ -139,7 +139,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           >
             {t("Stop")}
           </Button>
-          {plain ? null : deployment.paused ? (
+          {deployment.paused ? (
             <Button
               leftSection={<IconPlayerPlay size={16} stroke={1.5} />}
               loading={busy === "resume"}
@@ -174,16 +174,14 @@ function Actions({ deployment }: { deployment: Deployment }) {
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
-              {plain ? null : (
-                <Menu.Item
-                  leftSection={<IconPlayerStop size={16} stroke={1.5} />}
-                  disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
-                  onClick={() => void run("drain")}
-                  data-testid="drain"
-                >
-                  {t("Drain and stop")}
-                </Menu.Item>
-              )}
+              <Menu.Item
+                leftSection={<IconPlayerStop size={16} stroke={1.5} />}
+                disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
+                onClick={() => void run("drain")}
+                data-testid="drain"
+              >
+                {t("Drain and stop")}
+              </Menu.Item>
               <Menu.Item
                 leftSection={<IconCpu size={16} stroke={1.5} />}
                 disabled={deployment.observed !== "running" && deployment.observed !== "paused"}
@@ -230,7 +228,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           {t("Start v{n}", { n: deployment.version })}
         </Button>
       )}
-      {plain || (up && deployment.observed !== "failed") ? null : (
+      {up && deployment.observed !== "failed" ? null : (
         <Button
           disabled={deployment.observed === "stopping"}
           onClick={() => {

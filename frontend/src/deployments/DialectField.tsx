@@ -21,7 +21,7 @@ export function DialectField(props: {
         description={
           plain
             ? t(
-                "Ordinary Structured Streaming. It cannot be paused, drained or started from another position, and has no trigger to set.",
+                "Ordinary Structured Streaming, in micro-batches. Another start position needs empty stores.",
               )
             : t("Gives the results of Kafka Streams.")
         }

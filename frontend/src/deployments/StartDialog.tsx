@@ -7,12 +7,18 @@ import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES, requestOf } from "./beginning";
 import { redeployWithPlan } from "./change";
 import classes from "./change.module.css";
+import { isPlain } from "./dialect";
 import { openStart } from "./steps";
 
 /** Where the version that is deployed starts; its plan is read before anything begins. */
 export function StartDialog() {
   const deployment = useLive((state) => state.deployment);
-  const [beginning, setBeginning] = useState<Beginning>({ ...CONTINUES, position: "earliest" });
+  const plain = isPlain(deployment?.settings);
+  const [beginning, setBeginning] = useState<Beginning>({
+    ...CONTINUES,
+    position: "earliest",
+    resets: plain,
+  });
   const request = requestOf(beginning);
   if (deployment === null) return null;
   const start = async () => {
@@ -33,7 +39,7 @@ export function StartDialog() {
       title={t("Start version {n}", { n: deployment.version })}
     >
       <div className={classes.body}>
-        <BeginningFields value={beginning} onChange={setBeginning} />
+        <BeginningFields value={beginning} plain={plain} onChange={setBeginning} />
         <div className={classes.end}>
           <Button onClick={() => openStart(false)}>{t("Cancel")}</Button>
           <Button

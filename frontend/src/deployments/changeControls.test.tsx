@@ -7,6 +7,7 @@ import { aDeployment } from "../api/samples";
 import type { DeploymentSettings } from "../api/types";
 import { useLive } from "../runtime/store";
 import { theme } from "../theme/theme";
+import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES } from "./beginning";
 import { useChange } from "./change";
 import { DeployOptions } from "./DeployOptions";
@@ -78,7 +79,7 @@ function Held({ fresh }: { fresh: boolean }) {
   return (
     <DeployOptions
       values={settings}
-      leavesPlain={false}
+      runsPlain={false}
       fresh={fresh}
       onChange={setSettings}
       beginning={beginning}
@@ -116,6 +117,21 @@ test("a deployment that has run before chooses its position and a reset", async 
   expect(begins).toMatchObject({ position: "time", time: "2026-01-02T03:04:05" });
   await act(async () => document.querySelector<HTMLElement>("[data-testid=begin-reset]")?.click());
   expect(begins.resets).toBe(true);
+});
+
+function HeldBeginning() {
+  const [beginning, setBeginning] = useState(CONTINUES);
+  begins = beginning;
+  return <BeginningFields value={beginning} plain={true} onChange={setBeginning} />;
+}
+
+test("another position of plain PySpark empties its stores", async () => {
+  await render(<HeldBeginning />);
+  expect(begins.resets).toBe(false);
+  await choose("Start from", "Earliest record");
+  expect(begins).toMatchObject({ position: "earliest", resets: true });
+  const reset = document.querySelector<HTMLInputElement>("[data-testid=begin-reset]");
+  expect(reset?.disabled).toBe(true);
 });
 
 test("a stopped deployment starts from a position after its plan was accepted", async () => {

@@ -2,16 +2,16 @@ import { expect, test } from "vitest";
 import { isPlain, withDialect } from "./dialect";
 
 test("plain PySpark leaves out the settings that it has nothing for", () => {
-  const settings = {
+  const kept = {
     cores: 2,
     trigger_ms: 500,
     start: "latest" as const,
-    lost_offsets: "latest" as const,
     checkpoint: "s3a://bucket/x",
   };
+  const settings = { ...kept, real_time_ms: 10_000, lost_offsets: "latest" as const };
   const plain = withDialect(settings, "plain");
-  expect(plain).toEqual({ cores: 2, dialect: "plain" });
+  expect(plain).toEqual({ ...kept, dialect: "plain" });
   expect(isPlain(plain)).toBe(true);
-  expect(withDialect(plain, "exact")).toEqual({ cores: 2, dialect: "exact" });
+  expect(withDialect(plain, "exact")).toEqual({ ...kept, dialect: "exact" });
   expect(isPlain(undefined)).toBe(false);
 });

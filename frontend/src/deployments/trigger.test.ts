@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { REAL_TIME_MS, triggerOf, withTrigger } from "./trigger";
+import { REAL_TIME_MS, triggerOf, triggersOf, withTrigger } from "./trigger";
 
 it("shows micro-batches as fast as they can go where nothing was chosen", () => {
   expect(triggerOf({})).toBe("0");
@@ -14,4 +14,10 @@ it("takes the place of the other trigger and leaves the rest", () => {
 
 it("keeps how often real time keeps its state", () => {
   expect(withTrigger({ real_time_ms: 60_000 }, "real-time").real_time_ms).toBe(60_000);
+});
+
+it("offers real time only where the code has it", () => {
+  const values = (dialect: "exact" | "plain") => triggersOf({ dialect }).map(({ value }) => value);
+  expect(values("exact")).toContain("real-time");
+  expect(values("plain")).toEqual(["0", "500", "1000", "10000"]);
 });

@@ -2,14 +2,20 @@
 
 import type { DeploymentSettings } from "../api/types";
 import { phrase } from "../ui/i18n";
+import { isPlain } from "./dialect";
 
-export const TRIGGERS = [
+const TRIGGERS = [
   { value: "0", label: phrase("As fast as possible") },
   { value: "500", label: phrase("Every 500 ms") },
   { value: "1000", label: phrase("Every second") },
   { value: "10000", label: phrase("Every 10 seconds") },
   { value: "real-time", label: phrase("Real time: each record at once") },
 ];
+
+/** The choices; plain PySpark runs in micro-batches. */
+export function triggersOf(settings: DeploymentSettings) {
+  return isPlain(settings) ? TRIGGERS.filter(({ value }) => value !== "real-time") : TRIGGERS;
+}
 
 /** How often real time keeps state and progress: what a crash repeats at most. */
 export const REAL_TIME_MS = 10_000;

@@ -1,15 +1,17 @@
 """Runs a program of the plain dialect as a deployment: `python -m millrace_runtime.plain.driving`.
 
 The current folder has the exported files. The program `job.py` runs unchanged, as its own `main`;
-this module gives it a Spark session that has Kafka's connector, reports the progress of its
-queries, stops them between two micro-batches, and says at which node a query failed. The exit codes
-are those of `millrace_runtime.main`.
+this module gives it a Spark session that has Kafka's connector, the settings of Kafka clients and
+the offsets at which it begins. It reports the progress of its queries, pauses, drains and stops
+them between two micro-batches, and reports the node at which a query failed. The exit codes are
+those of `millrace_runtime.main`.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import json
 import os
 import re
@@ -22,11 +24,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from millrace_runtime import session, topics
+from millrace_runtime import lease, session, storage
+from millrace_runtime.beginnings import Beginner, Beginning, beginning_of
+from millrace_runtime.control import LOOK_SECONDS, Wanted, wait_while_paused, wanted
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.explaining import explain
-from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, now_ms
-from millrace_runtime.options import kafka_options
+from millrace_runtime.main import FAILED, REFUSED, STOPPED_BY_RECORD, fenced, now_ms
+from millrace_runtime.options import add_options, kafka_options
+from millrace_runtime.plain.notes import copy_notes
 from millrace_runtime.plain.progress import PlainProgress
 from millrace_runtime.report import Reporter, reporter
 from millrace_runtime.storage import write_whole
@@ -36,31 +41,29 @@ PROGRAM = "job.py"
 ARRIVED = "arrived"
 #: in a checkpoint: where its queries begin
 STARTING = "starting-offsets.json"
-LOOK_SECONDS = 0.2
+#: how often the notes of a checkpoint that is stored elsewhere are copied
+COPY_SECONDS = 5.0
 #: what a stop waits for the ends of micro-batches
 STOP_PATIENCE_SECONDS = 15.0
 #: SQLSTATE classes of what a record causes: data exceptions, raise_error, Python code
 _OF_RECORDS = re.compile(r"SQLSTATE: (?:22|38|P0)")
-
-Offsets = Mapping[str, Mapping[str, int]]
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the driver."""
     p = argparse.ArgumentParser(prog="plain.driving", description=__doc__)
     p.add_argument("--bootstrap-servers", required=True, metavar="HOST:PORT")
-    p.add_argument("--checkpoint", required=True, metavar="DIR", help="of this program alone")
+    p.add_argument(
+        "--checkpoint", required=True, metavar="PLACE", help="folder or URI, of this program alone"
+    )
     p.add_argument(
         "--starting-offsets",
         type=json.loads,
         default={},
         metavar="JSON",
-        help="where a new checkpoint begins, by topic and partition; others as their sources say",
+        help="where the program before stopped, by topic and partition",
     )
-    p.add_argument("--run", default="local", help="name of this run in reports")
-    p.add_argument("--report", metavar="URL", default=os.environ.get("MILLRACE_REPORT"))
-    p.add_argument("--master", default=None)
-    p.add_argument("--spark-config", action="append", default=[], metavar="KEY=VALUE")
+    add_options(p)
     return p
 
 
@@ -110,96 +113,148 @@ class Driver:
         self.ended: BaseException | None = None
 
     def run(self) -> None:
-        """Run until a stop. Raises what ended the program before that."""
-        if kafka_options(None, os.environ):
-            raise MillraceError(
-                "option_unsupported",
-                "A program of the plain dialect has no settings for Kafka's security. Use a broker "
-                "that needs none, or deploy the topology in the exact dialect.",
-            )
+        """Run until a stop, or until all is read if it is drained.
+
+        Raises what ended the program before that.
+        """
+        begin = beginning_of(self.arguments.begin)
+        kafka = kafka_options(self.arguments.kafka_config, os.environ)
+        place = self.arguments.checkpoint
+        storage.require_location(place)
         spark = self._session()
-        progress = None
+        held = progress = None
         try:
-            client = {"bootstrap.servers": self.arguments.bootstrap_servers}
-            offsets = self._offsets(spark, client)
+            storage.require_reachable(place)
+            held = lease.taken(place, self.arguments.run, lambda error: fenced(error, self.report))
+            self._copy_notes()
+            client = {"bootstrap.servers": self.arguments.bootstrap_servers, **kafka}
+            offsets = self._offsets(spark, client, begin)
             progress = PlainProgress(spark, self.document, self.queries, offsets, client)
             spark.streams.addListener(progress)
             self.report.watch(progress)
-            self._drive(spark, progress, offsets)
+            while not self.stopping.is_set():
+                word = wanted(self.arguments.control)
+                if word == "pause":
+                    wait_while_paused(self.arguments.control, self.stopping, self.report)
+                elif self._work(spark, progress, self._options(offsets, kafka, word), word):
+                    return
         finally:
             self.report.detach()
             if progress is not None:
                 spark.streams.removeListener(progress)
+            with contextlib.suppress(Exception):  # the storage may be away
+                self._copy_notes()
+            if held is not None:
+                held.release()
             spark.stop()
 
     def _session(self) -> Any:
+        place = self.arguments.checkpoint
         conf = dict(item.split("=", 1) for item in self.arguments.spark_config)
+        if not storage.is_local(place):
+            conf = {**storage.spark_settings(place), **conf}
         spark = session.create(
-            self.document.get("name") or "topology", master=self.arguments.master, settings=conf
+            self.document.get("name") or "topology",
+            master=self.arguments.master,
+            settings=conf,
+            storage=place,
         )
         for name, value in session.PLAIN.items():
             spark.conf.set(name, value)
         return spark
 
-    def _offsets(self, spark: Any, client: dict[str, str]) -> dict[str, dict[str, int]]:
+    @property
+    def _notes(self) -> Path:
+        """The local folder of the checkpoint, or of its notes."""
+        return Path(self.arguments.notes or self.arguments.checkpoint)
+
+    def _copy_notes(self) -> None:
+        place = storage.folder_of(self.arguments.checkpoint)
+        if self.arguments.notes and isinstance(place, storage.StoredPath):
+            copy_notes(place, self._notes, self.queries)
+
+    def _offsets(
+        self, spark: Any, client: dict[str, str], begin: Beginning | None
+    ) -> dict[str, dict[str, int]]:
         """Where a new checkpoint begins: every partition of every topic that queries read."""
-        noted = Path(self.arguments.checkpoint) / STARTING
+        folder = storage.folder_of(self.arguments.checkpoint)
+        noted = folder / STARTING
         if noted.exists():  # a query may not have begun yet
-            found: dict[str, dict[str, int]] = json.loads(_text(noted))
+            found: dict[str, dict[str, int]] = json.loads(noted.read_text(encoding="utf-8"))
             return found
-        given: Offsets = self.arguments.starting_offsets
-        wanted = dict.fromkeys(json.loads(_text(self.folder / "plan.json"))["between"], "latest")
+        stopped, start = self.arguments.starting_offsets, self.arguments.start
+        continued = Beginning("")
+        sources = Beginner(spark, client, begin or continued, stopped, frozenset(), start)
+        found = {}
         for node in self.document.get("nodes", []):
             params = node.get("params") or {}
-            if node["kind"] not in ("source.stream", "source.table"):
-                continue
-            names = [*(params.get("topics") or []), *filter(None, [params.get("topic")])]
-            if params.get("topic_pattern"):
-                names += topics.matching(spark, client, params["topic_pattern"])
-            wanted |= dict.fromkeys(names, params.get("start", "earliest"))
-        held = topics.ranges(spark, client, list(wanted))
-        found = {
-            topic: {
-                number: given.get(topic, {}).get(
-                    number, end if wanted[topic] == "latest" and topic not in given else first
-                )
-                for number, (first, end) in partitions.items()
-            }
-            for topic, partitions in held.items()
-        }
-        noted.parent.mkdir(parents=True, exist_ok=True)
+            if node["kind"] in ("source.stream", "source.table"):
+                names = [*(params.get("topics") or []), *filter(None, [params.get("topic")])]
+                begins = params.get("start", "earliest")
+                found |= sources.places(names, params.get("topic_pattern"), begins)
+        # Rows between the queries belong to the state of the program before.
+        again = Beginning("", at="latest") if begin is not None and begin.reset else continued
+        own = json.loads(_text(self.folder / "plan.json"))["between"]
+        found |= Beginner(spark, client, again, stopped, frozenset(), None).places(
+            own, None, "latest"
+        )
+        folder.mkdir(parents=True, exist_ok=True)
         write_whole(noted, json.dumps(found))
         return found
 
-    def _drive(self, spark: Any, progress: PlainProgress, offsets: Offsets) -> None:
-        program = threading.Thread(target=self._program, args=[offsets], name="program")
+    def _options(
+        self, offsets: Mapping[str, Mapping[str, int]], kafka: Mapping[str, str], word: Wanted
+    ) -> list[str]:
+        """The command line of the program."""
+        found = ["--bootstrap-servers", self.arguments.bootstrap_servers]
+        found += ["--checkpoint", self.arguments.checkpoint, "--trigger", self.arguments.trigger]
+        if offsets:
+            found += ["--starting-offsets", json.dumps(offsets)]
+        if kafka:
+            found += ["--kafka-config", _piped(kafka)]
+        return [*found, "--available-now"] if word == "drain" else found
+
+    def _work(self, spark: Any, progress: PlainProgress, options: list[str], word: Wanted) -> bool:
+        """Whether all is done; False if something else is wanted now."""
+        spark.streams.resetTerminated()
+        progress.restart()
+        self.ended = None
+        program = threading.Thread(target=self._program, args=[options], name="program")
         program.daemon = True
         program.start()
         running = arrived = False
+        due = time.monotonic() + COPY_SECONDS
         while program.is_alive() and not self.stopping.wait(LOOK_SECONDS):
-            if not running and set(self.queries) <= progress.started:
+            if not running and (word == "drain" or set(self.queries) <= progress.started):
                 running = True
                 self.report.state("running")
                 self.report.log("info", f"queries: {', '.join(self.queries)}")
             if not arrived and progress.committed:
                 arrived = True
-                write_whole(Path(self.arguments.checkpoint).parent / ARRIVED, self.arguments.run)
+                self._copy_notes()
+                write_whole(self._notes.parent / ARRIVED, self.arguments.run)
+            if time.monotonic() >= due:
+                self._copy_notes()
+                due = time.monotonic() + COPY_SECONDS
+            if wanted(self.arguments.control) != word:
+                while program.is_alive() or spark.streams.active:
+                    _stop(spark)
+                    program.join(LOOK_SECONDS)
+                return False
         if self.stopping.is_set():
             self.report.state("stopping")
             _stop(spark)
-            return
+            return True
+        if word == "drain" and self.ended is None:
+            return True
         raise self._failure(progress)
 
-    def _program(self, offsets: Offsets) -> None:
+    def _program(self, options: list[str]) -> None:
         """Run `job.py` as `python job.py` would."""
-        sys.argv = [
-            PROGRAM, "--bootstrap-servers", self.arguments.bootstrap_servers,
-            "--checkpoint", self.arguments.checkpoint,
-            *(["--starting-offsets", json.dumps(offsets)] if offsets else []),
-        ]  # fmt: skip
+        sys.argv = [PROGRAM, *options]
         try:
             runpy.run_path(str(self.folder / PROGRAM), run_name="__main__")
-        except BaseException as error:  # noqa: BLE001 - its end is looked at by the main thread
+        except BaseException as error:  # noqa: BLE001 - the main thread handles it
             self.ended = error
 
     def _failure(self, progress: PlainProgress) -> _Failed:
@@ -256,6 +311,14 @@ def _stop(spark: Any) -> None:
         while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
             time.sleep(0.005)
         query.stop()
+
+
+def _piped(settings: Mapping[str, str]) -> str:
+    """A file to be read once: secrets are written neither to a disk nor to a command line."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w", encoding="utf-8") as lines:
+        lines.writelines(f"{name}={value}\n" for name, value in settings.items())
+    return f"/dev/fd/{reading}"
 
 
 def _text(file: Path) -> str:

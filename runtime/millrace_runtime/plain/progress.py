@@ -122,6 +122,11 @@ class PlainProgress(StreamingQueryListener):
         with self._lock:
             return set(self._names.values())
 
+    def restart(self) -> None:
+        """The queries are started again."""
+        with self._lock:
+            self._names.clear()
+
     def moved(self) -> bool:
         """Whether a micro-batch ended since the last look."""
         moved, self._moved = self._moved, False

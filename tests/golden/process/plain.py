@@ -29,9 +29,13 @@ class Kafka:
 
     def __init__(self, spark: SparkSession, options: argparse.Namespace) -> None:
         self.spark = spark
-        self.bootstrap_servers: str = options.bootstrap_servers
+        self.client: dict[str, str] = {
+            "kafka.bootstrap.servers": options.bootstrap_servers,
+            **options.kafka_config,
+        }
         self.checkpoint: str = options.checkpoint
         self.available_now: bool = options.available_now
+        self.trigger: str = options.trigger
         self.starting_offsets: dict[str, dict[str, int]] = options.starting_offsets
 
     def read(
@@ -46,7 +50,7 @@ class Kafka:
         }
         return (
             self.spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", self.bootstrap_servers)
+            .options(**self.client)
             .option(subscription, pattern or ",".join(topics))
             .option("startingOffsets", json.dumps(offsets) if offsets else starting)
             .option("includeHeaders", "true")
@@ -55,35 +59,32 @@ class Kafka:
 
     def table(self, topic: str) -> DataFrame:
         """All records that are on a topic when a micro-batch runs."""
-        return (
-            self.spark.read.format("kafka")
-            .option("kafka.bootstrap.servers", self.bootstrap_servers)
-            .option("subscribe", topic)
-            .load()
-        )
+        return self.spark.read.format("kafka").options(**self.client, subscribe=topic).load()
 
     def write(
         self, rows: DataFrame, name: str, topic: str | None = None, mode: str = "append"
     ) -> None:
         """Starts a query that writes rows to a topic, by default the one that each row names."""
-        query = (
-            rows.writeStream.format("kafka")
-            .queryName(name)
-            .outputMode(mode)
-            .option("kafka.bootstrap.servers", self.bootstrap_servers)
-            .option("checkpointLocation", f"{self.checkpoint}/{name}")
-        )
-        self._start(query.option("topic", topic) if topic else query)
+        query = rows.writeStream.format("kafka").outputMode(mode).options(**self.client)
+        self._start(query.option("topic", topic) if topic else query, name)
 
     def show(self, rows: DataFrame, name: str, mode: str = "append") -> None:
         """Starts a query that prints rows."""
-        self._start(rows.writeStream.format("console").queryName(name).outputMode(mode))
+        self._start(rows.writeStream.format("console").outputMode(mode), name)
 
-    def _start(self, query: DataStreamWriter) -> None:
+    def _start(self, query: DataStreamWriter, name: str) -> None:
+        query = query.queryName(name).option("checkpointLocation", f"{self.checkpoint}/{name}")
         if self.available_now:
             query.trigger(availableNow=True).start().awaitTermination()
         else:
-            query.start()
+            query.trigger(processingTime=self.trigger).start()
+
+
+def client_settings(file: str) -> dict[str, str]:
+    """Settings of Kafka clients, such as security.protocol, from lines of key=value."""
+    with open(file, encoding="utf-8") as lines:
+        pairs = [line.split("=", 1) for line in lines if line.strip() and line[0] != "#"]
+    return {f"kafka.{name.strip()}": value.strip() for name, value in pairs}
 
 
 STREAM_TIME = "STREAM_TIME"
@@ -405,7 +406,15 @@ def main() -> None:
     """Runs the topology on a broker until a query ends."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bootstrap-servers", required=True)
-    parser.add_argument("--checkpoint", required=True, help="folder of progress and state")
+    parser.add_argument("--checkpoint", required=True, help="folder or URI of progress and state")
+    parser.add_argument(
+        "--kafka-config",
+        type=client_settings,
+        default={},
+        metavar="FILE",
+        help="settings of Kafka clients, such as security.protocol, as key=value lines",
+    )
+    parser.add_argument("--trigger", default="0 seconds", help="time between micro-batches")
     parser.add_argument("--available-now", action="store_true", help="what is there, then end")
     parser.add_argument(
         "--starting-offsets",

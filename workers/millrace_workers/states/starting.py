@@ -5,6 +5,7 @@ import shutil
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from millrace_workers.launchers import CheckpointInUse, JobSpec
@@ -144,21 +145,30 @@ def _next_spec(deployment: Deployment, tools: Tools) -> JobSpec:
     if not deployment.plain:
         plain_state.enter_exact(deployment.directory, deployment.document)
         return spec_of(deployment, tools)
-    program = (deployment.job_directory / "job.py").read_text(encoding="utf-8")
-    checkpoint, begin = plain_state.enter_plain(deployment.directory, program)
-    memory = deployment.settings.get("memory_mb")
+    state = json.loads((deployment.job_directory / "state.json").read_text(encoding="utf-8"))
+    entered = plain_state.enter_plain(deployment.directory, state["identity"], deployment.beginning)
+    begin = json.dumps(entered.begin, sort_keys=True)
     spec = spec_of(deployment, tools)
     return replace(
         spec,
         module=PLAIN_DRIVER,
         arguments=(
-            *("--checkpoint", str(checkpoint)),
-            *(("--starting-offsets", json.dumps(begin, sort_keys=True)) if begin else ()),
+            *_plain_checkpoint(deployment, entered.folder),
+            *(("--starting-offsets", begin) if entered.begin else ()),
             *("--run", spec.report_id),
+            *("--control", str(deployment.control)),
             *tools.driver_arguments(deployment),
-            *(("--spark-config", f"spark.driver.memory={memory}m") if memory else ()),
+            *arguments_of(deployment.settings),
+            *beginning_of(entered.request),
         ),
     )
+
+
+def _plain_checkpoint(deployment: Deployment, folder: Path) -> tuple[str, ...]:
+    if deployment.state_location is None:
+        return ("--checkpoint", str(folder))
+    place = folder.relative_to(deployment.directory).as_posix()
+    return ("--checkpoint", f"{deployment.state_location}/{place}", "--notes", str(folder))
 
 
 def checkpoint_of(deployment: Deployment) -> tuple[str, ...]:

@@ -238,18 +238,18 @@ export const deployments = {
   "Kafka Streams' results": "Kafka Streams 的结果",
   "Plain PySpark": "普通 PySpark",
   "Gives the results of Kafka Streams.": "得到与 Kafka Streams 相同的结果。",
-  "Ordinary Structured Streaming. It cannot be paused, drained or started from another position, and has no trigger to set.":
-    "普通的 Structured Streaming。不能暂停、排空或从其他位置启动，也没有可设置的触发间隔。",
+  "Ordinary Structured Streaming, in micro-batches. Another start position needs empty stores.":
+    "普通的 Structured Streaming，按微批运行。从其他位置启动时，状态存储必须为空。",
   "Show the reasons": "显示原因",
   "Not available for plain PySpark": "普通 PySpark 不支持",
   "Deploy with the code “Kafka Streams' results” for that.":
     "如需此功能，请以“Kafka Streams 的结果”方式部署。",
-  "The plain PySpark program changes: Spark can continue state only with the same program.":
-    "普通 PySpark 程序有变化：Spark 只能用相同的程序继续使用状态。",
+  "The queries of the plain PySpark program change: Spark continues state only with the same sources and steps with state.":
+    "普通 PySpark 程序的查询有变化：只有数据源和有状态步骤都相同，Spark 才能继续使用状态。",
   "The code changes between Kafka Streams' results and plain PySpark.":
     "代码在“Kafka Streams 的结果”与普通 PySpark 之间切换。",
   "A plain PySpark program cannot wait beside another driver.":
     "普通 PySpark 程序不能在另一个驱动程序旁等待。",
-  "Plain PySpark: it cannot be paused, drained, compared or started from another position.":
-    "普通 PySpark：不能暂停、排空、比较，也不能从其他位置启动。",
+  "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.":
+    "普通 PySpark：不能与其他版本比较；从其他位置启动时，状态存储必须为空。",
 };

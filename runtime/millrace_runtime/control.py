@@ -1,0 +1,36 @@
+"""The control file of a driver, by which a running job is paused and drained."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+Wanted = Literal["run", "pause", "drain"]
+
+LOOK_SECONDS = 0.2
+HEARTBEAT_SECONDS = 5.0
+
+
+def wanted(file: str | None) -> Wanted:
+    """The word in the control file; without one, or with another word, the job runs."""
+    if file is None:
+        return "run"
+    try:
+        word = Path(file).read_text(encoding="utf-8").strip()
+    except OSError:
+        return "run"
+    return word if word in ("pause", "drain") else "run"  # type: ignore[return-value]
+
+
+def wait_while_paused(file: str | None, stopping: threading.Event, report: Any) -> None:
+    """Return when the file no longer contains `pause`, or the job is stopped."""
+    due = 0.0
+    while wanted(file) == "pause" and not stopping.wait(LOOK_SECONDS):
+        # Before the first query, no other report shows that the driver is alive.
+        if time.monotonic() >= due:
+            report.state("paused")
+            due = time.monotonic() + HEARTBEAT_SECONDS
+    if not stopping.is_set():
+        report.state("starting")
