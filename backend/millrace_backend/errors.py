@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -104,6 +105,13 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response | None:
         error = exceptions.NotFound("There is nothing at this address for this account.")
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied()
+    elif isinstance(error, OperationalError):
+        log.error("database", error=str(error))
+        error = Unavailable(
+            "database_unavailable",
+            "The database cannot be read or written now. Nothing was saved.",
+            "Check that it is running and that its disk is not full, then try again.",
+        )
     if not isinstance(error, exceptions.APIException):
         return None
     set_rollback()

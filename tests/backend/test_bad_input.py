@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -82,3 +82,22 @@ def test_an_id_beyond_every_integer_is_simply_not_there(world: World) -> None:  
             assert status < 500 or status == 503, (operation, text)
             if status >= 400:
                 assert json.loads(text)["error"]["message"]
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="the size of SQLite alone is limited")
+def test_a_full_database_is_named_and_nothing_is_half_saved(world: World) -> None:  # noqa: F811
+    client = world.client("admin")
+    path = f"/api/workspaces/{world.ids['workspace']}/topologies"
+    before = client.get(path).json()["count"]
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA max_page_count = 1")
+        try:
+            answers: list[Any] = []
+            while len(answers) < 500 and (not answers or answers[-1].status_code == 201):
+                answers.append(client.post(path, {"name": f"New {len(answers)}"}))
+        finally:
+            cursor.execute("PRAGMA max_page_count = 1073741823")
+    *saved, refused = answers
+    assert refused.status_code == 503, refused.content
+    assert refused.json()["error"]["code"] == "database_unavailable"
+    assert client.get(path).json()["count"] == before + len(saved)
