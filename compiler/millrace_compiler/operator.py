@@ -281,6 +281,11 @@ class Operator:
         """Whether the store that it materializes into keeps versions."""
         return self.store is not None and self.store.keeps_versions
 
+    @property
+    def store_type(self) -> str:
+        """The type of the store that it has where none is connected."""
+        return "key_value"
+
     def store_json(self) -> dict[str, object] | None:
         """Its store as a parameter of its step; ``None``: an own one without a name."""
         return self.store.to_json() if self.store else None

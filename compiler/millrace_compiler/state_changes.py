@@ -10,7 +10,8 @@ A store is ``{"id", "name", "kind", "key", "values", "windows", "tasks"}``: ``ke
 ``values`` (by part: a join of streams has ``left`` and ``right``) are types as Spark writes them
 in JSON, ``windows`` is ``None`` or type, size, advance or gap in ms, ``tasks`` is ``None`` for a
 store that is whole on every task. ``duplicates`` is there for a window store that keeps several
-values of one key and time.
+values of one key and time, ``row_tasks`` for a foreign-key join that keeps its result beside its
+subscriptions, on the tasks of the left table.
 """
 
 from __future__ import annotations
@@ -110,11 +111,13 @@ def store_reasons(old: Json, new: Json) -> frozenset[str]:
     found: set[str] = set()
     if any(old.get(part) != new.get(part) for part in ("kind", "duplicates")):
         found.add("store_kind_changed")
-    if not same_type(old["key"], new["key"]):
+    # The bytes of a key contain the names of its fields: here, their case matters.
+    if old["key"] != new["key"]:
         found.add("key_type_changed")
     if old["windows"] != new["windows"]:
         found.add("windows_changed")
-    if old["tasks"] != new["tasks"]:
+    placed = ("tasks", *(("row_tasks",) if "row_tasks" in old and "row_tasks" in new else ()))
+    if any(old[part] != new[part] for part in placed):
         found.add("tasks_changed")
     before, after = old["values"], new["values"]
     common = [part for part in before if part in after]
@@ -125,15 +128,11 @@ def store_reasons(old: Json, new: Json) -> frozenset[str]:
 # ---- types ---------------------------------------------------------------------------------
 
 
-def same_type(old: Any, new: Any) -> bool:
-    """Whether two types hold the same values. Names of fields are compared as Spark does."""
-    return not type_reasons(old, new)
-
-
 def type_reasons(old: Any, new: Any, *, in_key: bool = False) -> frozenset[str]:
     """How values of one type become values of another; ``value_type_changed``: they do not.
 
-    ``in_key``: inside the key of a map, where two keys must never become one.
+    Names of fields are compared as Spark does, without regard to case. ``in_key``: inside the key
+    of a map, where two keys must never become one.
     """
     kind = _kind(old)
     if kind != _kind(new):

@@ -45,8 +45,9 @@ def state_schema(compilation: Compilation) -> dict[str, Any]:
     stores: dict[str, dict[str, Any]] = {}
     for step in plan.physical.steps.values():
         for store in _Schemas(compilation, plan, step).stores():
-            known = stores.setdefault(store["id"], store)
-            known["values"] = {**store["values"], **known["values"]}
+            known = stores.get(store["id"], store)
+            values = {**store["values"], **known["values"]}
+            stores[store["id"]] = {**store, **known, "values": values}
     reads = [step.reads for step in plan.physical.steps.values() if step.reads]
     topics = (topic for each in reads for topic in each.topics)
     identity = {} if compilation.identity is None else {"identity": compilation.identity}
@@ -123,13 +124,11 @@ class _Schemas:
         """What an operator keeps of its own result."""
         out = self.compilation.ports[self.operator.id, "out"]
         connected = self.operator.store
-        kind = "key_value" if out.window is None else "window"
-        if out.window is not None and out.window.type == "session":
-            kind = "session"
-        if connected:
-            kind = connected.type
-        part = "row" if self.step.op == "foreign_key_resolve" and not connected else "value"
-        return self._store(connected or self.operator, kind, out, {part: out.value})
+        kind = connected.type if connected else self.operator.store_type
+        if self.step.op == "foreign_key_resolve" and not connected:
+            row = self._store(self.operator, kind, out, {"row": out.value})
+            return row | {"row_tasks": self.tasks}
+        return self._store(connected or self.operator, kind, out, {"value": out.value})
 
     def _subscriptions(self) -> dict[str, Any]:
         left, right = self._input("left"), self._input("right")

@@ -75,6 +75,12 @@ def tumbling(size: Any = HOUR, type_: str = "BIGINT", **more: Any) -> Raw:
     return line(aggregate(type_, window={"type": "tumbling", "size": size}), **more)
 
 
+def of_windows(size: int = HOUR) -> Raw:
+    """Rows without windows of their own, whose keys have those of the table before."""
+    count = node("count", "count", window={"type": "tumbling", "size": size})
+    return line(count, node("updates", "to_stream"), aggregate())
+
+
 def session(gap: int = HOUR, type_: str = "BIGINT") -> Raw:
     window = {"type": "session", "gap": gap}
     return line(aggregate(type_, window=window, merger="left"))
@@ -146,6 +152,14 @@ def foreign(left: str = "a INT", right_key: str = "STRING", **more: Any) -> Raw:
     right_table = table("r", key={"format": FORMATS[right_key]})
     return document([left_table, right_table, join, sink()],
                     ["l > join.left", "r > join.right", "join > out"], topics=topics)  # fmt: skip
+
+
+def referring(left: int, right: int) -> Raw:
+    """A join by foreign key that keeps its result: another join looks it up."""
+    raw = foreign(topics={"l": left, "r": right, "x": left})
+    raw["nodes"] += [table("x"), node("again", "join.table_table", joiner="left"), sink("second")]
+    raw["edges"] += [edge(e) for e in ("join > again.left", "x > again.right", "again > second")]
+    return raw
 
 
 def everywhere(value: str = "STRING", **topics: int) -> Raw:
@@ -273,6 +287,10 @@ ROWS: list[tuple[str, Raw, Raw, dict[str, tuple[str, set[str]]]]] = [
     ("fields added to the key", line(aggregate(group_by={"key": "null::STRUCT<a: INT>"})),
      line(aggregate(group_by={"key": "null::STRUCT<a: INT, b: INT>"})),
      {"sum": incompatible(KEY)}),
+    ("a field of the key in other letters",
+     line(aggregate(group_by={"key": "null::STRUCT<a: INT>"})),
+     line(aggregate(group_by={"key": "null::STRUCT<A: INT>"})),
+     {"sum": incompatible(KEY)}),
     ("more partitions", plain(topics={"in": 4}), plain(topics={"in": 8}),
      {"sum": migrated(TASKS)}),
     ("fewer partitions", plain(topics={"in": 8}), plain(topics={"in": 4}),
@@ -313,6 +331,10 @@ ROWS: list[tuple[str, Raw, Raw, dict[str, tuple[str, set[str]]]]] = [
     ("another gap", session(), session(MINUTE), {"sum": incompatible(WINDOWS)}),
     ("sessions", tumbling(), session(), {"sum": incompatible(KIND, WINDOWS)}),
     ("a window at all", plain(), tumbling(), {"sum": incompatible(KIND, WINDOWS)}),
+    ("keys with windows in place of windows", tumbling(), of_windows(),
+     {"sum": incompatible(KIND), "count": NEW}),
+    ("keys with other windows", of_windows(), of_windows(MINUTE),
+     {"sum": incompatible(WINDOWS), "count": incompatible(WINDOWS)}),
     ("windows and type", tumbling(type_="DOUBLE"), tumbling(2 * HOUR),
      {"sum": incompatible(WINDOWS, VALUE)}),
     ("results at the end only", tumbling(),
@@ -376,6 +398,14 @@ ROWS: list[tuple[str, Raw, Raw, dict[str, tuple[str, set[str]]]]] = [
      {"l": KEPT, "r": incompatible(KEY), "join": incompatible(KEY)}),
     ("partitions of the right table", foreign(topics={"l": 2, "r": 2}),
      foreign(topics={"l": 2, "r": 3}), {"l": KEPT, "r": migrated(TASKS), "join": migrated(TASKS)}),
+    ("partitions of the left table", foreign(topics={"l": 2, "r": 2}),
+     foreign(topics={"l": 3, "r": 2}), {"l": migrated(TASKS), "r": KEPT, "join": KEPT}),
+    ("partitions of the left table, with the result's rows", referring(2, 2), referring(3, 2),
+     {"l": migrated(TASKS), "r": KEPT, "join": migrated(TASKS), "x": migrated(TASKS)}),
+    ("partitions of the right table, with the result's rows", referring(2, 2), referring(2, 3),
+     {"l": KEPT, "r": migrated(TASKS), "join": migrated(TASKS), "x": KEPT}),
+    ("a foreign key's result that is looked up from now on", foreign(), referring(1, 1),
+     {"l": KEPT, "r": KEPT, "join": KEPT, "x": NEW}),
     # tables
     ("a table that is looked up from now on", unread(), looked_up(), {"t": NEW}),
     ("a table that is looked up no more", looked_up(), unread(), {"t": LOST}),

@@ -46,6 +46,12 @@ class Windowed(Operator):
 
     window = optional(WindowOf("Window", WINDOW_HELP, required=False))
 
+    @property
+    def store_type(self) -> str:
+        if self.window is None:
+            return super().store_type
+        return "session" if self.window.type == "session" else "window"
+
     def check_merger(self, report: Diagnostics, merger: object) -> None:
         """A merger is for sessions, and sessions need it."""
         session = self.window is not None and self.window.type == "session"
