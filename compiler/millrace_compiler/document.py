@@ -15,7 +15,7 @@ from millrace_compiler.diagnostics import Diagnostic, Diagnostics, kind_of, show
 
 FORMAT = "millrace.topology/1"
 NODE_ID = re.compile(r"[a-z][a-z0-9_-]*")
-TOPIC_NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
+TOPIC_NAME = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,249}")
 MAX_PARTITIONS = 10_000
 _MAX_ID = 200
 _TOP = ("format", "name", "description", "settings", "topics", "nodes", "edges")
@@ -183,7 +183,7 @@ class _Reader:
     def topics(self) -> dict[str, int]:
         topics: dict[str, int] = {}
         for topic, properties in self.mapping("topics").items():
-            if not TOPIC_NAME.fullmatch(topic) or topic in (".", ".."):
+            if not TOPIC_NAME.fullmatch(topic):
                 self.report.add("topic_name", parameter="topics", found=shown(topic))
                 continue
             if not isinstance(properties, dict):

@@ -13,7 +13,7 @@ _UNITS = {
     "day": 86_400_000,
     "week": 604_800_000,
 }
-_TEXT = re.compile(r"\s*(-?\d{1,19})\s*([A-Za-z]+)\s*")
+_TEXT = re.compile(r"\s*(-?[0-9]{1,19})\s*([A-Za-z]+)\s*")
 LONGEST = 2**63 - 1
 
 

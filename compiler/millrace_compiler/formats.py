@@ -63,6 +63,11 @@ class Format:
     type: DataType | None = None
     properties: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What two sources of a topic must share; a type may be written in several ways."""
+        return self.name, self.type, () if self.name == "json" else self.properties
+
     def to_json(self) -> dict[str, object]:
         """As the stream task takes it, such as ``{"format": "json", "schema": "a INT"}``."""
         if self.name == "json":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from millrace_compiler.diagnostics import Diagnostics
 from millrace_compiler.document import Document, Edge
@@ -106,43 +107,30 @@ class Graph:
             if not target.takes_store:
                 add("takes_no_store", target.id, STORE_PORT, kind=target.kind, store=source.id)
                 return False
-            return True
+            return self._is_port(source.id, edge.source_port, ["out"], "output")
         if isinstance(source, Store):
             add("edge_from_store", target.id, edge.target_port, store=source.id)
             return False
-        sound = True
         outputs = source.outputs()
         if not outputs and source.dynamic_outputs:
             sound = False  # the parameter that names the ports is at fault already
         elif not outputs:
             add("edge_from_sink", source.id, edge.source_port, target=target.id)
             sound = False
-        elif edge.source_port not in outputs:
-            known = ", ".join(outputs)
-            add(
-                "port_unknown",
-                source.id,
-                edge.source_port,
-                side="output",
-                port=edge.source_port,
-                known=known,
-                guess=guess(edge.source_port, outputs),
-            )
-            sound = False
+        else:
+            sound = self._is_port(source.id, edge.source_port, outputs, "output")
         ports = [port.name for port in target.inputs()]
-        if edge.target_port not in ports:
-            known = ", ".join(ports) or "none"
-            add(
-                "port_unknown",
-                target.id,
-                edge.target_port,
-                side="input",
-                port=edge.target_port,
-                known=known,
-                guess=guess(edge.target_port, ports),
-            )
-            sound = False
-        return sound
+        return self._is_port(target.id, edge.target_port, ports, "input") and sound
+
+    def _is_port(self, node: str, port: str, ports: Sequence[str], side: str) -> bool:
+        """Whether a node has a port; reports one that it does not have."""
+        if port in ports:
+            return True
+        known = ", ".join(ports) or "none"
+        self.report.add(
+            "port_unknown", node, port, side=side, port=port, known=known, guess=guess(port, ports)
+        )
+        return False
 
     def _check_inputs(self) -> None:
         for operator in self.operators.values():

@@ -163,7 +163,7 @@ class Name(Text):
     """A name that becomes part of a topic's name."""
 
     pattern = re.compile(r"[A-Za-z0-9._-]{1,200}")
-    needed = "a name of letters, digits, “.”, “_” and “-”"
+    needed = "a name of letters, digits, “.”, “_” and “-”, at most 200 of them"
 
 
 class Topic(Text):

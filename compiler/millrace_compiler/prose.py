@@ -287,7 +287,9 @@ PROSE: dict[str, Prose] = {
         "Convert it, for instance with CAST(… AS …).",
     ),
     # ---- windows, aggregations -------------------------------------------------------------
-    "window_part": Prose("A {type} window has no {part}.", "Known properties: {known}."),
+    "window_part": Prose(
+        "Windows of the type {type} have no {part}.", "Known properties: {known}."
+    ),
     "window_part_missing": Prose(
         "The {part} of the {type} window is required.", "Enter a duration."
     ),

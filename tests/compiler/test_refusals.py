@@ -170,6 +170,14 @@ def test_types_behind_a_fault_are_still_reported(analyzer: Analyzer) -> None:
             [stream("a", ["t"]), stream("b", ["t"]), sink(), sink("two")], ["a > out", "b > two"]
         ),
         document([stream(), KEEP], ["in > keep"]),
+        document(
+            [
+                stream("a", ["t"], value={"format": "json", "schema": "a INT"}),
+                stream("b", ["t"], value={"format": "json", "schema": "struct<a: int>"}),
+                sink(),
+            ],
+            ["a > out", "b > out"],
+        ),
         document([stream(), sink()], ["in > out", "in > out"]),
         document(
             [stream(), stream("back", ["out"]), sink(), sink("two")], ["in > out", "back > two"]

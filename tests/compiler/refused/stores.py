@@ -44,6 +44,13 @@ STORES: Refused = {
         document([stream(), store(), KEEP, sink()], ["rows > keep", "in > out"]),
         ("edge_from_store", "keep", "in"),
     ),
+    "a store's port that it does not have": (
+        document(
+            [stream(), node("count", "count"), store(), sink()],
+            ["in > count", "rows.values > count.store", "count > out"],
+        ),
+        ("port_unknown", "rows", "values"),
+    ),
     "an edge into a store": (
         with_store(
             document(

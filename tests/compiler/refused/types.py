@@ -140,6 +140,10 @@ TYPES: Refused = {
         ),
         ("topic_pattern_overlap", "b", "topic_pattern"),
     ),
+    "a topic that no broker has": (
+        document([stream("a", [".."]), sink()], ["a > out"]),
+        ("parameter_type", "a", "topics"),
+    ),
     "a topic named twice in one list": (
         document([stream("a", ["t", "t"]), sink()], ["a > out"]),
         ("name_twice", "a", "topics"),

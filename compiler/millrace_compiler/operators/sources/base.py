@@ -26,7 +26,7 @@ class Source(Operator):
 
     def formats(self) -> tuple[object, object]:
         """Key and value format, for comparing two sources of one topic."""
-        return self.key, self.value
+        return self.key.identity, self.value.identity
 
     def topic_names(self) -> tuple[str, ...]:
         """The topics it reads; none where it reads by a pattern."""
