@@ -68,6 +68,20 @@ def test_a_part_that_goes_away_under_a_driver_is_no_crash_however_often(
     assert bench.deployment.outage is None
 
 
+def test_an_outage_that_changes_its_reason_began_with_the_first(bench: Bench) -> None:
+    running(bench)
+    began = bench.now
+    for attempts, code in enumerate(("broker_unreachable", "storage_unreachable"), 1):
+        bench.say("failed", Failure(code, "It does not respond."))
+        bench.launcher.lose(driver(bench), 1)
+        assert bench.tick() == "restarting"
+        outage = bench.deployment.outage
+        assert outage is not None
+        assert (outage.code, outage.since, outage.attempts) == (code, began, attempts)
+        bench.now += 61
+        assert bench.tick() == "starting"
+
+
 def test_no_driver_is_started_while_the_broker_is_away(bench: Bench) -> None:
     running(bench)
     bench.topics.away = True

@@ -40,11 +40,9 @@ def pause_after(attempts: int) -> float:
 
 
 def after(before: Outage | None, away: Away, now: float) -> Outage:
-    """The outage as it stands after one more attempt; another reason is another outage."""
-    if before is None or before.code != away.code:
-        return Outage(away.code, away.message, now, 1, now + pause_after(1))
-    attempts = before.attempts + 1
-    return Outage(away.code, away.message, before.since, attempts, now + pause_after(attempts))
+    """The outage as it stands after one more attempt; it began with whatever was away first."""
+    attempts, since = (1, now) if before is None else (before.attempts + 1, before.since)
+    return Outage(away.code, away.message, since, attempts, now + pause_after(attempts))
 
 
 def is_full(error: OSError) -> bool:
