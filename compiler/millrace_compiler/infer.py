@@ -83,8 +83,9 @@ class _Pass:
         self, operator: Operator, port: str, found: Port, needed: tuple[str, ...]
     ) -> None:
         words = {"stream": "a stream", "table": "a table", "global_table": "a global table"}
+        code = "role_global" if found.role == "global_table" else "role"
         self.report.add(
-            "role",
+            "role_not_global" if needed == ("global_table",) else code,
             operator.id,
             port,
             found=words[found.role],

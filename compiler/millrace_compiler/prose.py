@@ -120,6 +120,14 @@ PROSE: dict[str, Prose] = {
         "The input “{port}” receives {found}, but needs {needed}.",
         "Insert a “To table” or “To stream” node, or connect another node.",
     ),
+    "role_global": Prose(
+        "The input “{port}” receives a global table, but needs {needed}.",
+        "A global table can only be the right input of “Join stream with global table”.",
+    ),
+    "role_not_global": Prose(
+        "The input “{port}” receives {found}, but needs a global table.",
+        "Read the topic with “Global table from a topic”, or use another join.",
+    ),
     "types_differ": Prose(
         "The types of the {what} differ: {first} and {second}.",
         "Convert one of them first, for instance with “Map values” or “Select key”.",

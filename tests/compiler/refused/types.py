@@ -33,7 +33,11 @@ TYPES: Refused = {
     ),
     "a global table at a sink": (
         document([global_table(), sink()], ["global > out"]),
-        ("role", "out", "in"),
+        ("role_global", "out", "in"),
+    ),
+    "a table where a global table is needed": (
+        join("stream_global_table", stream("l"), table("r"), key="key"),
+        ("role_not_global", "join", "right"),
     ),
     "a column that is not there": (
         line(node("keep", "filter", predicate="value.amount > 10")),
