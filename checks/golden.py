@@ -1,4 +1,4 @@
-"""``./millrace golden [NAME]``: writes the golden files anew, to be read by a human."""
+"""``./millrace golden [NAME]``: write the golden files, for review."""
 
 from __future__ import annotations
 

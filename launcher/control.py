@@ -108,7 +108,7 @@ def _tail(name: str, path: Path, count: int, width: int) -> int:
 def _since(name: str, path: Path, position: int, width: int) -> int:
     with path.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
-        # The file was put aside and begun anew.
+        # The file was rotated.
         stream.seek(position if position <= size else 0)
         start = stream.tell()
         text = stream.read()

@@ -1,4 +1,4 @@
-"""``./millrace jars``: fetch and check every jar of the lock, or write the lock anew."""
+"""``./millrace jars``: fetch and check every jar of the lock, or regenerate the lock."""
 
 from __future__ import annotations
 

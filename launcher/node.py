@@ -86,7 +86,7 @@ def installed() -> bool:
 
 
 def build_page() -> Path:
-    """The folder of the built page, built anew if a source has changed.
+    """The folder of the built page, rebuilt if a source has changed.
 
     MILLRACE_PAGE names a folder with a page that is already built.
     """

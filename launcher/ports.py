@@ -1,4 +1,4 @@
-"""Ports of this machine: which are free, who has the others, which were used before."""
+"""Ports of this machine: which are free, which processes use the others, which were used before."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def add_member(
     """Give a person a role, with a one-time sign-in link for an account of this workspace.
 
     The link is None for accounts that this workspace may not sign in to (`may_issue_link`).
-    Raises Conflict for someone who is a member already.
+    Raises Conflict for an account that is already a member.
     """
     require(actor, workspace.pk, Role.ADMIN)
     link: str | None = None

@@ -390,7 +390,7 @@ def plan_redeploy(
     beginning: Beginning | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What deploying a version would do to the state that there is, from another beginning or not.
+    """What deploying a version would do to the existing state, from another position or not.
 
     ``settings``: others than those it has. Raises NotFound for a version that is not there,
     ApiError for one that does not compile or a beginning that cannot be, Unavailable where the

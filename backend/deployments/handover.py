@@ -1,7 +1,7 @@
 """Whether the driver of a change can be prepared beside the one that runs (warm), or not (cold).
 
-Warm, the output pauses from the last batch of the one driver to the first of the other, which has
-loaded Spark and its query by then. Cold, for a whole start.
+Warm, the output pauses from the last batch of one driver to the first of the next, which has
+already loaded Spark and its query. Cold, it pauses for a whole start.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Filter:
 def read_log(path: Path, after: int | None, wanted: Filter) -> tuple[list[Line], int]:
     """Lines after a place in the file, and the place after them.
 
-    Without a place: the last lines of the file. A log that was made anew is read from its start.
+    Without a place: the last lines of the file. A log that was replaced is read from its start.
     """
     try:
         with path.open("rb") as log:

@@ -30,7 +30,7 @@ NOTES, WAITING = "stores.json", "stores.next.json"
 
 @dataclass(frozen=True)
 class OldState:
-    """A folder that is used no more."""
+    """A folder that is no longer used."""
 
     folder: Path
     left_at: datetime

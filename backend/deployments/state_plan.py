@@ -226,7 +226,7 @@ def _plain_plan(
 
 
 def read_topics(version: Version, workspace: Workspace) -> list[str]:
-    """The topics that a version reads now, those of patterns that there are included.
+    """The topics that a version reads now, including existing topics that match its patterns.
 
     Raises as `state_plan` does.
     """

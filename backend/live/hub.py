@@ -94,7 +94,7 @@ class Hub:
         self._positions.setdefault(stream, after)
 
     def unwatch(self, subscription: Subscription, stream: str) -> None:
-        """Deliver this stream no more."""
+        """Stop delivering this stream."""
         subscription.streams.discard(stream)
 
     def unsubscribe(self, subscription: Subscription) -> None:

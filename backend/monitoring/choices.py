@@ -81,7 +81,7 @@ class AlertState(models.TextChoices):
 
 
 class AlertEvent(models.TextChoices):
-    """What a notification tells."""
+    """What a notification is about."""
 
     FIRED = "fired", "Fired"
     RESOLVED = "resolved", "Resolved"

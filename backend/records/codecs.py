@@ -48,7 +48,7 @@ class Decoded:
 
     @property
     def value(self) -> Any:
-        """What a JSON path looks into."""
+        """The value that a JSON path is applied to."""
         if self.text is None or self.format in {RecordFormat.STRING, RecordFormat.BYTES}:
             return self.text
         try:

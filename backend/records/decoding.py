@@ -127,7 +127,7 @@ def outputs_of(
 
 
 class Refused(ApiError):
-    """A document of `reading` has an error, of which `diagnostic` tells."""
+    """A document of `reading` has an error; `diagnostic` describes it."""
 
     def __init__(self, diagnostic: Mapping[str, Any]) -> None:
         super().__init__("unreadable_format", diagnostic["message"], diagnostic.get("hint") or "")

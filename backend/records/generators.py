@@ -49,7 +49,7 @@ def start_generator(
     described(topic)
     try:
         with transaction.atomic():
-            # Two who start one at once take turns.
+            # Requests that start generators at the same time are serialized.
             Workspace.objects.select_for_update().get(pk=workspace.pk)
             running = workspace.generators.filter(state=GeneratorState.RUNNING)
             if running.count() >= MOST_RUNNING:
@@ -90,7 +90,7 @@ def running_first(rows: QuerySet[Generator]) -> QuerySet[Generator]:
 
 
 def stop_generator(actor: User, generator: Generator) -> Generator:
-    """Let it write no more; one that has ended stays as it is."""
+    """Stop it; one that has ended stays as it is."""
     require(actor, generator.workspace_id, Role.OPERATOR)
     with transaction.atomic():
         row = Generator.objects.select_for_update().get(pk=generator.pk)

@@ -50,7 +50,7 @@ def missing(topic: str) -> NotFound:
     return NotFound(
         "no_such_topic",
         f"There is no topic “{topic[:249]}” that this workspace may use.",
-        "The page Topics lists those that there are.",
+        "The page Topics lists the existing ones.",
     )
 
 

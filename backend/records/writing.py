@@ -23,7 +23,7 @@ from records.models import Generator
 
 log = structlog.get_logger(__name__)
 
-#: seconds between two looks into the database, and between two turns of writing
+#: seconds between two reads of the database, and between two rounds of writing
 LOOK_SECONDS, TURN_SECONDS = 1.0, 0.02
 #: seconds that a generator may be behind before it gives up catching up
 MOST_BEHIND = 3.0
@@ -89,7 +89,7 @@ class Writer:
         )
 
     def run(self) -> None:
-        """Write, and look into the database now and then."""
+        """Write, and read the database at intervals."""
         looked = 0.0
         while not self._stopped():
             now = time.monotonic()

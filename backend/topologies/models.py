@@ -101,7 +101,7 @@ class Draft(models.Model):
 
     @property
     def revision(self) -> str:
-        """Identify what the draft holds; who replaces it names the revision that they have seen."""
+        """Identifies the draft's content; a replacement names the revision it is based on."""
         return hash_of({"base_version": self.base_version, "document": self.document})
 
 
@@ -128,7 +128,7 @@ class TopologyTest(models.Model):
 
 
 class SampleInputs(models.Model):
-    """Records to simulate a topology with, for who has none of their own yet."""
+    """Records to simulate a topology with, for people without inputs of their own."""
 
     topology = models.OneToOneField(
         Topology, on_delete=models.CASCADE, related_name="sample_inputs", primary_key=True

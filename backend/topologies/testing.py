@@ -33,7 +33,7 @@ def keep_test(
     """
     require(actor, topology.workspace_id, Role.EDITOR)
     with transaction.atomic():
-        # Two who keep a test at once take turns.
+        # Requests that keep tests at the same time are serialized.
         Topology.objects.select_for_update().get(pk=topology.pk)
         others = topology.tests.exclude(pk__in=[test.pk] if test else [])
         if others.filter(name__iexact=name).exists():

@@ -64,7 +64,7 @@ def begin(
 ) -> dict[str, Any]:
     """A new verification.
 
-    Raises Forbidden for who may not simulate the document, ApiError for one that cannot be
+    Raises Forbidden without the right to simulate the document, ApiError for one that cannot be
     simulated or has too many outputs, TooMany, and Unavailable while the simulator starts or
     without Redis.
     """

@@ -11,7 +11,7 @@ from millrace_compiler.operator import registry
 
 @dataclass(frozen=True)
 class Need:
-    """A topic, and who asks for it."""
+    """A topic, and the node and parameter that need it."""
 
     topic: str
     partitions: int

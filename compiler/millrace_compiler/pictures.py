@@ -74,7 +74,7 @@ def shown(value: Any) -> str:
 
 
 def described(example: Example) -> str:
-    """The picture in words, for those who do not see it."""
+    """The picture's text alternative."""
     parts = []
     for step in example.steps:
         given = f"{shown(step.record['key'])} {shown(step.record['value'])}"

@@ -80,7 +80,7 @@ class Port:
         return replace(self, value=value)
 
     def rekeyed(self, key: DataType | None, value: DataType | None) -> Port:
-        """A stream whose key was set anew."""
+        """A stream with another key."""
         return Port("stream", key, value, key_changed=True)
 
     def to_json(self) -> dict[str, object]:

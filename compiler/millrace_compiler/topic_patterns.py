@@ -79,7 +79,7 @@ class TopicPattern:
         return self._compiled.fullmatch(topic) is not None
 
     def begins_with(self, prefix: str) -> bool:
-        """Whether every name that fits begins with this prefix; False where RE2 cannot tell."""
+        """Whether every name that fits begins with this prefix; False if RE2 does not know."""
         import re2
 
         try:

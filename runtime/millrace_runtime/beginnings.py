@@ -17,8 +17,6 @@ from millrace_runtime.checkpoint_files import Places, places_in
 from millrace_runtime.errors import MillraceError
 from millrace_runtime.storage import Place, matching
 
-#: Offset of the record to come, by topic and partition.
-
 #: `stopped`: where the last run stopped; `sources`: as each source says, like a first run.
 FROM = ("stopped", "sources", "earliest", "latest", "time", "offsets")
 
@@ -27,7 +25,7 @@ FROM = ("stopped", "sources", "earliest", "latest", "time", "offsets")
 class Beginning:
     """How a start differs from one that continues.
 
-    `reset`: all stores are empty, and stream time begins anew. `at`: one of `FROM`. `time`: ms
+    `reset`: all stores are empty, and stream time is unknown. `at`: one of `FROM`. `time`: ms
     since the epoch, the first record with this timestamp or a later one is read. `offsets`: for
     `offsets`; topic-partitions that are not named continue where they stopped.
     """

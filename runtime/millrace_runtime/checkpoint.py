@@ -126,7 +126,7 @@ def note_arrival(location: str, run: str) -> None:
 
 
 def copy_notes(location: str, folder: str | None) -> None:
-    """Copy the notes of a checkpoint into a local folder, for those who cannot read it there.
+    """Copy the notes of a checkpoint into a local folder, for a server that cannot read it there.
 
     Nothing without a folder.
     """

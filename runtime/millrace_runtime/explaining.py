@@ -136,7 +136,7 @@ def explain(error: BaseException) -> MillraceError:
 
 
 def _causes(error: BaseException) -> Iterator[str]:
-    """What is said of the causes of an exception that came from the JVM, without stack frames."""
+    """The messages of an exception from the JVM and of its causes, without stack frames."""
     java = getattr(error, "java_exception", None)
     for _ in range(12):
         if java is None:

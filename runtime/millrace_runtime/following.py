@@ -14,7 +14,7 @@ from millrace_runtime.shadow import LOOK_SECONDS, Begin, Shadow
 
 @dataclasses.dataclass
 class Following(Driving):
-    """Runs one query after the other, each up to where the deployment has read by then."""
+    """Runs one query after the other, each up to the position that the deployment has reached."""
 
     _due: float = 0.0
 

@@ -236,7 +236,7 @@ def operator_jar() -> Path:
 
     The jar shipped inside the package (a bundle), else MILLRACE_OPERATOR_JAR, else compiled
     from the sources into the cache. The name carries a hash of the sources and of Spark's
-    version, so that an edit compiles anew and a second start does not.
+    version, so that only an edit is compiled again.
     Raises MillraceError `operator_not_compiled` with scalac's words.
     """
     shipped = PACKAGE / "operator" / "millrace-operator.jar"

@@ -1,8 +1,7 @@
 """How long records take to nodes: the operator's buckets as the figures of a report.
 
 The operator counts since the start of the run, in buckets `[lowest ms, records]` an eighth of a
-power of two wide. A report has percentiles over the last seconds, and totals by powers of two,
-from which who reads them takes what he needs.
+power of two wide. A report has percentiles over the last seconds, and totals by powers of two.
 """
 
 from __future__ import annotations

@@ -222,14 +222,14 @@ def _run(
 def fenced(error: MillraceError, report: Any) -> None:
     """End this process as it is, since another may own the checkpoint; reports have a second."""
 
-    def tell() -> None:
+    def notify() -> None:
         report.state("failed", error.as_dict())
         report.close()
 
     print(json.dumps({"at": now_ms(), "error": error.as_dict()}), file=sys.stderr, flush=True)
-    telling = threading.Thread(target=tell, daemon=True)
-    telling.start()
-    telling.join(1.0)
+    notifying = threading.Thread(target=notify, daemon=True)
+    notifying.start()
+    notifying.join(1.0)
     os._exit(FAILED)
 
 

@@ -16,10 +16,10 @@ from millrace_runtime.processor import duration
 if TYPE_CHECKING:
     from millrace_runtime.job import Job
 
-# Spark's own bound: at the end of a batch all tasks end and begin anew.
+# Spark's own bound: at the end of a batch all tasks end, and new ones begin.
 LEAST_MS = 5_000
 
-# Threads of a driver of its own, for who names no master: they wait for records most of the time.
+# Threads if no master is set: they wait for records most of the time.
 MASTER = "local[64]"
 # Executors of a cluster come one after the other.
 CLUSTER_PATIENCE_SECONDS = 30.0

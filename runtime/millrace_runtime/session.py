@@ -199,5 +199,5 @@ def create(
     return session
 
 
-#: What people call it, who make a session for `Topology.start`.
+#: The public name, for programs that call `Topology.start`.
 spark_session = create

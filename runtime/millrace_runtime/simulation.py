@@ -262,24 +262,10 @@ class Simulator:
         formats = self._job.formats_of(topic)
         if formats is None:
             return []
-        partition = int(line.get("partition") or 0)
+        parts = line_parts(line, formats, number)
         if line.get("offset") is not None:
-            self._offsets[(topic, partition)] = int(line["offset"])
-        headers = [
-            [name, None if value is None else _base64(str(value).encode())]
-            for name, value in (line.get("headers") or {}).items()
-        ]
-        return [
-            self._record(
-                topic,
-                partition,
-                int(line.get("timestamp") or 0),
-                line_bytes(line, "key", formats[0], number),
-                line_bytes(line, "value", formats[1], number),
-                headers,
-                number,
-            )
-        ]
+            self._offsets[(topic, parts["partition"])] = int(line["offset"])
+        return [self._record(topic, **parts, line=number)]
 
     def _record(
         self,
@@ -426,8 +412,25 @@ def shown(row: dict[str, Any]) -> dict[str, Any]:
     return {**line, "headers": headers} if headers else line
 
 
-def line_bytes(line: Line, name: str, format: Format, number: int) -> str | None:
-    """Base64 of an input line's key or value. Raises MillraceError where it does not fit."""
+def line_parts(line: Line, formats: tuple[Format, Format], number: int) -> dict[str, Any]:
+    """Partition, timestamp, key, value and headers of an input line, with bytes in base64.
+
+    Raises MillraceError for a key or value that does not have its format.
+    """
+    headers = [
+        [name, None if value is None else _base64(str(value).encode())]
+        for name, value in (line.get("headers") or {}).items()
+    ]
+    return {
+        "partition": int(line.get("partition") or 0),
+        "timestamp": int(line.get("timestamp") or 0),
+        "key": _line_bytes(line, "key", formats[0], number),
+        "value": _line_bytes(line, "value", formats[1], number),
+        "headers": headers,
+    }
+
+
+def _line_bytes(line: Line, name: str, format: Format, number: int) -> str | None:
     given = line.get(f"{name}_bytes")
     if given is not None:
         return str(given)

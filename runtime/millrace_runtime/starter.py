@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Stages:
-    """How long the parts of a start took, for who wonders why it takes so long."""
+    """Durations of the phases of a start, for diagnosis."""
 
     def __init__(self) -> None:
         self._last = time.monotonic()

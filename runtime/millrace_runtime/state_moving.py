@@ -97,7 +97,7 @@ def operators(nodes: Iterable[Mapping[str, Any]]) -> set[int]:
 
 
 def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """Edges to a later level of the same task: who is there may keep a copy of a table."""
+    """Edges to a later level of the same task: the nodes there may keep a copy of a table."""
     return {
         (parent, id_)
         for id_, node in nodes.items()

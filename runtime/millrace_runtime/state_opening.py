@@ -14,9 +14,9 @@ from millrace_compiler.state_changes import StoreChange, compare, convertible, t
 
 from millrace_runtime.errors import MillraceError
 
-#: Both begin the store anew; `drop` is for one that the new version has no more.
+#: Both empty the store; `drop` is for one that the new version does not have.
 DECISIONS = ("reset", "drop")
-#: Values are made anew, by a SQL expression over `old`.
+#: New values are computed by a SQL expression over `old`.
 CONVERT = "convert:"
 
 
@@ -140,7 +140,7 @@ def _refusal(stores: Sequence[StoreChange]) -> str:
     decide = " ".join(f"--decide {store.id}=reset" for store in stores)
     return (
         f"The state in the checkpoint does not fit the job. {lines}. "
-        f"Nothing was read or changed. To begin these stores anew, start it with {decide}; "
+        f"Nothing was read or changed. To start with these stores empty, start it with {decide}; "
         "values of another type can be converted with STORE=convert:EXPRESSION, over old."
     )
 

@@ -55,7 +55,7 @@ def matching(session: Any, client: dict[str, str], pattern: str) -> dict[str, in
 
 
 def identities(session: Any, client: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """The id of each topic that there is: one that is deleted and created again has another."""
+    """The id of each existing topic: one that was deleted and recreated has another."""
     jvm = session._jvm
     with _admin(jvm, client) as admin:
         described = {name: _described(jvm, admin, name) for name in names}

@@ -36,7 +36,6 @@ final class Record(val key: Any, val value: Any, val timestamp: Long, val header
   def withKey(k: Any): Record = new Record(k, value, timestamp, headers)
   def withValue(v: Any): Record = new Record(key, v, timestamp, headers)
   def withTimestamp(t: Long): Record = new Record(key, value, t, headers)
-  def withHeaders(h: Headers): Record = new Record(key, value, timestamp, h)
   def change: Change = value.asInstanceOf[Change]
 }
 

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
 /**
  * Reads a page of a store from a checkpoint (py4j); the folder is only read. read(spark, request): {"path": URI of the
  * query's folder, "operator": number of the stateful operator in it, "batch": the last committed one, "sub":
- * sub-topology, "changes": of each change of the deployment the stores that begin anew, "store": see [[StoreLayout]],
+ * sub-topology, "changes": of each change of the deployment the stores that begin empty, "store": see [[StoreLayout]],
  * "query": see [[StateQuery]]} Gives {"rows": [{"key", "value", "timestamp", "task", and by kind "window": {"start",
  * "end"} or "valid_from"}], "next": text or null, "tasks": [{"task", "stream_time"}]}; keys and values are JSON as
  * text, which keeps all digits of numbers. Throws Refused with the code `key_invalid` or `query_invalid`. Rows come in

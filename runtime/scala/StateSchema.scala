@@ -13,7 +13,7 @@ import org.apache.spark.sql.types._
 /**
  * What a deployment's accepted changes ask of tasks whose state is older. A task's state notes the number of the last
  * change that it went through. `drops`: of each change, by its number from 1, the prefixes of names in the state that
- * begin anew; `decided`: how values are made of older ones.
+ * begin empty; `decided`: how values are made of older ones.
  */
 private[millrace] final case class StateChanges(drops: IndexedSeq[Set[String]], decided: Seq[Decided] = Nil) {
   def last: Long = drops.length.toLong

@@ -23,7 +23,7 @@ class ScriptedLauncher:
     dies: int | None = None
     deaf: bool = False
     refuses: str | None = None
-    #: who holds the checkpoint, where another driver does
+    #: the other driver that holds the checkpoint, if any
     holder: str | None = None
     alive: dict[int, Process] = field(default_factory=dict)
     ended: dict[int, Ended] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class ScriptedLauncher:
         return found.process
 
     def end_standby(self, deployment: int, deployment_directory: Path) -> None:
-        """Note who was ended."""
+        """Note the process that was ended."""
         if self.waits is not None and self.waits.ended is None:
             self.killed.append(self.waits.process.pid)
         self.waits = None

@@ -10,7 +10,7 @@ from millrace_compiler.isolated import Limits, Pool
 
 from millrace_workers.model import Failure
 
-#: a deployment waits longer than a person who types
+#: a deployment may wait longer than an edit on the page
 LIMITS = Limits(seconds=30, waiting_seconds=60)
 
 

@@ -122,7 +122,7 @@ def reconcile(deployment_id: int) -> None:
                 return
             reconciling.heartbeat(deployment_id)
             if found.run is not None:
-                # A Redis that was restarted has forgotten who may report.
+                # A restarted Redis has no users for reports.
                 reports().grant(found.run.report_id)
             left = step(found, tools_for(found))
             if left is None:

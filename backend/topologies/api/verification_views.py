@@ -50,7 +50,7 @@ class VerificationsView(ApiView):
         operation_id="verification_start",
     )
     def post(self, request: Request, workspace: str) -> Response:
-        """Compare a document's results with those of Kafka Streams (who may simulate it)."""
+        """Compare a document's results with those of Kafka Streams (right: simulate)."""
         found = workspace_for(self.person, workspace)
         given = VerificationRequestSerializer(data=request.data)
         given.is_valid(raise_exception=True)

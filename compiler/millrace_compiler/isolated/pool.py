@@ -1,4 +1,4 @@
-"""Processes that compile, kept warm, and who gets the next one that is free."""
+"""Processes that compile, kept warm, and the order in which requests get them."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Exceeded(Exception):
 class Pool:
     """Up to ``size`` processes; threads of the caller wait for one that is free.
 
-    Free processes go round between those who wait. Nobody holds more than half of them, the last
-    free one is for those who hold none, and all whose documents were slow a moment ago hold no more
-    than half together, so that slow documents of some do not keep others waiting.
+    Waiting owners get free processes in turn. An owner has at most half of them, the last free one
+    is for owners that have none, and owners with slow documents have at most half of them together,
+    so that slow documents do not delay the other owners.
     """
 
     def __init__(self, size: int = 4, limits: Limits | None = None) -> None:
@@ -77,7 +77,7 @@ class Pool:
         self._held: Counter[str] = Counter()
         #: until when an owner counts as slow
         self._slow: dict[str, float] = {}
-        #: who waits, the next one first
+        #: waiting owners, the next one first
         self._waiting: OrderedDict[str, int] = OrderedDict()
 
     def warm(self) -> threading.Thread:
@@ -425,7 +425,7 @@ class Process:
         return self.alive
 
     def kill(self) -> None:
-        """Kill the process; who waits for its answer gets :class:`Exceeded`."""
+        """Kill the process; the request that waits for its answer gets :class:`Exceeded`."""
         with contextlib.suppress(ProcessLookupError):
             if self._leads:
                 os.killpg(self.pid, signal.SIGKILL)

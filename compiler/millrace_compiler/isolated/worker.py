@@ -3,8 +3,8 @@
 It reads requests from standard input and writes answers to standard output (:mod:`frames`). A
 request names what to do, the document, the analyzer's address and its seconds. ``compile`` gives
 the answer of the compile endpoint, ``bundle`` writes the files of the job into a folder, ``state``
-gives the schema of its state. The kernel ends the process some seconds after the deadline, whatever
-it does by then, also where its parent is gone.
+gives the schema of its state. The kernel ends the process some seconds after the deadline in any
+case, also if its parent is gone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables that are grouped anew: each change of a row leaves one group and enters another."""
+"""Tables that are regrouped: each change of a row leaves one group and enters another."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _keeps_state(expr: Expr, assigned: Statements) -> bool:
 
 
 def _is_static(expr: Expr, assigned: Statements) -> bool:
-    """Whether an expression is a table that is read anew in each micro-batch."""
+    """Whether an expression is a table that is read again in each micro-batch."""
     while isinstance(expr, Chain | Name):
         if isinstance(expr, Chain):
             expr = expr.base

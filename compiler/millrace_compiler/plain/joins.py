@@ -71,7 +71,7 @@ def _moved(column: str, milliseconds: int) -> str:
 
 
 def stream_table(program: Program, node: JoinStreamTable) -> Made:
-    """``join.stream_table``: each micro-batch looks into the table as it is by then."""
+    """``join.stream_table``: each micro-batch reads the table as it is at that time."""
     if node.values.get("grace") is not None:
         raise program.refuse(
             "plain_kind", node, "grace",

@@ -54,7 +54,7 @@ def parts_of(program: Program, node: Operator) -> tuple[str, ...]:
 
 
 def topic_path(program: Program, node: Operator) -> tuple[Source, list[Filter | MapValues]] | None:
-    """The topic of the table that a stream looks into, and the steps on it; None if computed."""
+    """The topic of a lookup's table, and the steps on it; None for a computed table."""
     path: list[Filter | MapValues] = []
     at = program.graph.operators[program.graph.inputs[node.id]["right"][0].source]
     while isinstance(at, Filter | MapValues):

@@ -127,7 +127,7 @@ def _from_python(program: Program, key: DataType, value: DataType) -> Columns:
     return Columns(tuple(columns))
 
 
-# ---- what cannot be said ------------------------------------------------------------------------
+# ---- what is refused ------------------------------------------------------------------------
 
 
 def _check(program: Program, node: ProcessorNode) -> None:

@@ -25,7 +25,7 @@ HEADERS = "ARRAY<STRUCT<key: STRING, value: BINARY>>"
 
 
 class CannotSay(Exception):
-    """A node that plain Spark has no words for; the diagnostic is in the report."""
+    """A node that plain Spark cannot express; the diagnostic is in the report."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Program:
     statements: list[Statement] = field(default_factory=list)
     frames: dict[tuple[str, str], Frame] = field(default_factory=dict)
     between: list[str] = field(default_factory=list)
-    #: Variables of tables that joins look into, by the node.
+    #: Variables of the tables of lookups, by node.
     tables: dict[str, str] = field(default_factory=dict)
     #: By variable a name that does not depend on labels, from the node's id.
     origins: dict[str, str] = field(default_factory=dict)

@@ -96,7 +96,7 @@ PLAIN: dict[str, Prose] = {
     ),
     "plain_unchanged": _difference(
         "A delete of a row that is not there is passed on; Kafka Streams leaves out those that it "
-        "can tell, and which these are depends on where tables keep rows.",
+        "recognizes; which these are depends on where tables keep rows.",
         "Rows are the same; consumers may see a result of a key twice.",
     ),
     "plain_first_update": _difference(

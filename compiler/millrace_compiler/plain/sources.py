@@ -51,7 +51,7 @@ def stream(program: Program, node: TimedSource) -> Mapping[str, Frame]:
 
 
 def table_now(program: Program, node: Source) -> str:
-    """The latest row of each key of a source's topic, read anew in each micro-batch."""
+    """The latest row of each key of a source's topic, read again in each micro-batch."""
     [topic] = node.topic_names()
     steps = [
         *_whole(program, node),
@@ -65,7 +65,7 @@ def table_now(program: Program, node: Source) -> str:
 
 
 def global_table(program: Program, node: SourceGlobalTable) -> Mapping[str, Frame]:
-    """``source.global_table``: nothing is read before a join looks into it."""
+    """``source.global_table``: nothing is read before a join uses it."""
     _check_formats(program, node)
     return {"out": Frame("", program.port(node))}
 

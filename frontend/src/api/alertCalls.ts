@@ -10,7 +10,7 @@ import type {
   TestedReceiver,
 } from "./types";
 
-export interface AlertQuery {
+interface AlertQuery {
   readonly state?: AlertState;
   readonly search?: string;
   readonly page?: number;

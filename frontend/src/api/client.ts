@@ -3,7 +3,7 @@
 import createClient from "openapi-fetch";
 import type { paths } from "./schema";
 
-export interface ErrorEnvelope {
+interface ErrorEnvelope {
   error?: {
     code?: string;
     message?: string;

@@ -150,9 +150,6 @@ export const readStore = (
     }),
   );
 
-export const deleteDeployment = (deployment: number) =>
-  api.DELETE("/api/deployments/{deployment}", deploymentAt(deployment));
-
 /** State that the deployment left when it was moved or reset, the newest first. */
 export const listOldState = (deployment: number): Promise<readonly OldState[]> =>
   answer(api.GET("/api/deployments/{deployment}/old-state", deploymentAt(deployment)));

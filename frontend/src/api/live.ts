@@ -104,7 +104,7 @@ function withDeployment(state: LiveState, deployment: Deployment): LiveState {
   };
 }
 
-export interface Subscription {
+interface Subscription {
   close(): void;
 }
 

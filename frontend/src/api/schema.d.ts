@@ -1425,7 +1425,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** @description Compare a document's results with those of Kafka Streams (who may simulate it). */
+        /** @description Compare a document's results with those of Kafka Streams (right: simulate). */
         post: operations["verification_start"];
         delete?: never;
         options?: never;

@@ -43,7 +43,7 @@ export const tryTemplate = (
     }),
   );
 
-export interface TopologyQuery {
+interface TopologyQuery {
   search?: string;
   ordering?: string;
   page?: number;
@@ -103,9 +103,6 @@ export const putDraft = (
       body: { ...draft, document: body(draft.document) },
     }),
   ) as Promise<unknown> as Promise<Draft>;
-
-export const discardDraft = (topology: number) =>
-  api.DELETE("/api/topologies/{topology}/draft", topologyAt(topology));
 
 /** The person in this page edits a node (or none): the others see it. */
 export const sendPresence = (topology: number, node: string | null) =>

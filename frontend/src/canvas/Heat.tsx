@@ -30,7 +30,7 @@ const FIGURES: readonly { value: Figure; label: Phrase }[] = [
 ];
 
 /** The figure that heat is about; null where a node has none. */
-export function heatOf(figures: NodeFigures, figure: Figure): number | null {
+function heatOf(figures: NodeFigures, figure: Figure): number | null {
   if (figure === "rate") return Math.max(figures.inRate, figures.outRate);
   if (figure === "lag") return figures.lag;
   if (figure === "latency") return figures.latency?.event.p99 ?? null;

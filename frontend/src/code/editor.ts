@@ -50,7 +50,7 @@ const look = EditorView.theme({
     },
 });
 
-export interface LineMarks {
+interface LineMarks {
   /** First and last lines that are lit, counted from 1. */
   readonly lit: readonly { start: number; end: number }[];
   readonly hovered: readonly { start: number; end: number }[];
@@ -99,7 +99,7 @@ function lineAt(view: EditorView, event: MouseEvent): number | null {
   return position === null ? null : view.state.doc.lineAt(position).number;
 }
 
-export function languageOf(path: string): Extension {
+function languageOf(path: string): Extension {
   if (path.endsWith(".py")) return python();
   return path.endsWith(".json") ? json() : [];
 }

@@ -1,6 +1,6 @@
 import { create } from "zustand";
 
-export type DialogName = "commands" | "search" | "connect" | "shortcuts";
+type DialogName = "commands" | "search" | "connect" | "shortcuts";
 
 /** Which of the designer's own dialogs is open. */
 export const useDialogs = create<{ open: DialogName | null }>()(() => ({

@@ -37,7 +37,7 @@ test("a plan is shown where state or sources change", () => {
   ).toBe(false);
 });
 
-test("what is lost is dropped, what is incompatible begins anew, and the rest needs no decision", () => {
+test("what is lost is dropped, what is incompatible is reset, and the rest needs no decision", () => {
   const stores = [store("a", "lost"), store("b", "incompatible"), store("c", "migrated")];
   expect(undecided(plan(...stores)).map((each) => [each.id, decisionOf(each)])).toEqual([
     ["a", "drop"],

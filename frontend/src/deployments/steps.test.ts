@@ -10,7 +10,7 @@ test("a step in work counts up to now, one that has not begun has no time", () =
   expect(lengthOf(aStep({ started_at: null, finished_at: null }), 0)).toBeNull();
 });
 
-test("the way up is the sum of its steps, also when the last one was done anew much later", () => {
+test("the way up is the sum of its steps, also when the last one was repeated much later", () => {
   const again = { started_at: "2026-01-01T11:00:00Z", finished_at: "2026-01-01T11:00:05Z" };
   const steps = [aStep(), aStep({ name: "start", ...again })];
   expect(totalOf(aDeployment({ steps }))).toBe(6_000);

@@ -22,7 +22,7 @@ import { ServicesContext } from "./servicesContext";
 import { useCompile } from "./useCompile";
 import { type LeftTab, useView } from "./view";
 
-export interface BottomTab {
+interface BottomTab {
   readonly id: string;
   readonly title: string;
   /** A number or a dot beside the title. */
@@ -32,7 +32,7 @@ export interface BottomTab {
   readonly actions?: ReactNode;
 }
 
-export interface DesignerProps {
+interface DesignerProps {
   readonly services: DesignerServices;
   readonly header: { readonly left: ReactNode; readonly right: ReactNode };
   readonly versions: ReactNode;

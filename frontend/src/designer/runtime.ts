@@ -15,7 +15,7 @@ import {
 
 export type TaskState = "running" | "starting" | "degraded" | "failed" | "unknown";
 
-export interface NodeTask {
+interface NodeTask {
   readonly task: string;
   readonly state: TaskState;
   /** Records per second; null where it is not known. */

@@ -3,7 +3,7 @@
 import type { CompileResult, Topic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 
-export type TopicEntry = Readonly<Topic>;
+type TopicEntry = Readonly<Topic>;
 
 export interface DesignerServices {
   /** Compiles a document, finished or not. Rejects only if the compiler does not respond. */

@@ -29,26 +29,26 @@ export type Layer = "design" | "plan" | "runtime";
 export const NODE_LABEL = "@label";
 
 /** The canvas's translation in pixels, and its scale. */
-export interface Viewport {
+interface Viewport {
   readonly x: number;
   readonly y: number;
   readonly zoom: number;
 }
 
 /** A request to scroll to a node, and to focus one of its parameters. */
-export interface FocusRequest {
+interface FocusRequest {
   /** Null for the settings of the topology. */
   readonly node: string | null;
   readonly parameter: string | null;
   readonly number: number;
 }
 
-export interface Selection {
+interface Selection {
   readonly nodes: readonly string[];
   readonly edges: readonly string[];
 }
 
-export interface ChangeOptions {
+interface ChangeOptions {
   /** Changes with the same gesture, one after another, are one undo entry. */
   readonly gesture?: string;
   /** What is selected afterwards; unchanged if left out. */

@@ -4,7 +4,7 @@ import { create } from "zustand";
 
 export type LeftTab = "palette" | "outline" | "versions";
 
-export interface ViewState {
+interface ViewState {
   readonly leftTab: LeftTab;
   readonly leftOpen: boolean;
   readonly rightOpen: boolean;

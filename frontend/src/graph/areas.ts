@@ -2,7 +2,7 @@
 
 import { type TopologyDocument, targetPort } from "./document";
 
-export interface PlannedAreas {
+interface PlannedAreas {
   readonly subtopologies: readonly { readonly id: number; readonly nodes: readonly string[] }[];
   readonly edges: readonly { readonly index: number; readonly shuffle: boolean }[];
 }

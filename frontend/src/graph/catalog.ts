@@ -7,8 +7,6 @@ type Schemas = components["schemas"];
 
 /** `stream`, `table`, `windowed_table`, `global_table`, `store`, or `same` as the input. */
 export type Role = string;
-export type InputPort = Held<Schemas["Input"]>;
-export type OutputPort = Held<Schemas["Output"]>;
 export type Parameter = Held<Schemas["Parameter"]>;
 export type Format = Held<Schemas["Format"]>;
 export type Kind = Held<Schemas["Kind"]>;

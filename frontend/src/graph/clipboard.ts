@@ -13,9 +13,9 @@ import {
 } from "./document";
 import { boundsOf, boxOf, snap } from "./geometry";
 
-export const FRAGMENT = "millrace.fragment/1";
+const FRAGMENT = "millrace.fragment/1";
 
-export interface Fragment {
+interface Fragment {
   readonly nodes: readonly DocumentNode[];
   readonly edges: readonly DocumentEdge[];
 }

@@ -9,7 +9,7 @@ import type { components } from "../api/schema";
 
 type Schemas = components["schemas"];
 
-export const FORMAT = "millrace.topology/1";
+const FORMAT = "millrace.topology/1";
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 

@@ -41,7 +41,7 @@ function storesBelow(
 }
 
 /** The graph as elk wants it: fixed ports, room below for the live figures and for stores, `gap` for wires. */
-export function elkGraph(
+function elkGraph(
   document: TopologyDocument,
   catalog: Catalog,
   chosen: ReadonlySet<string>,
@@ -107,7 +107,7 @@ export function elkGraph(
 }
 
 /** Positions out of elk's answer, stores included, the upper left corner kept where it was. */
-export function positionsFrom(
+function positionsFrom(
   answer: ElkNode,
   document: TopologyDocument,
   catalog: Catalog,

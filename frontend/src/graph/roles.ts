@@ -2,7 +2,6 @@
 
 import { type Catalog, kindOf, portsOf, type Role } from "./catalog";
 import {
-  type DocumentEdge,
   type DocumentNode,
   findNode,
   isStoreKind,
@@ -56,16 +55,4 @@ export function roleOfOutput(
   known: KnownRoles = {},
 ): Role | null {
   return known[node.id]?.[port]?.role ?? inferred(document, catalog, node, port, known, new Set());
-}
-
-export function roleOnEdge(
-  document: TopologyDocument,
-  catalog: Catalog,
-  edge: DocumentEdge,
-  known: KnownRoles = {},
-): Role | null {
-  const source = findNode(document, edge.source);
-  return source === undefined
-    ? null
-    : roleOfOutput(document, catalog, source, sourcePort(edge), known);
 }

@@ -69,7 +69,7 @@ export function searchKinds(catalog: Catalog, query: string): Kind[] {
 }
 
 /** Where in a node a text was found: its label, its id, or the parameter of that name. */
-export interface Hit {
+interface Hit {
   readonly node: DocumentNode;
   readonly where: string;
   readonly text: string;

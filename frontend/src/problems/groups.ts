@@ -3,7 +3,7 @@
 import type { Diagnostic } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 
-export interface ProblemGroup {
+interface ProblemGroup {
   readonly node: string | null;
   readonly diagnostics: readonly Diagnostic[];
 }

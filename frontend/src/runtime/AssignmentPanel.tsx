@@ -208,6 +208,6 @@ function Matrix({ view }: { view: RuntimeView }) {
 }
 
 /** Spark calls the executors "0", "1" …, and the driver's own "driver". */
-export function executorName(id: string): string {
+function executorName(id: string): string {
   return /^\d+$/.test(id) ? t("executor {n}", { n: id }) : id;
 }

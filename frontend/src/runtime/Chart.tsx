@@ -64,7 +64,7 @@ function lonely(values: readonly (number | null)[]): boolean {
   return values.filter((value) => value !== null).length < 3;
 }
 
-/** Lines over time, drawn anew when the figures, the theme or the size change. */
+/** Lines over time, redrawn when the figures, the theme or the size change. */
 export function Chart(props: {
   found: Figures;
   theme: string;

@@ -7,7 +7,7 @@ import { exactly, known } from "./figures";
 import classes from "./runtime.module.css";
 import { TASK_STATES, type TaskView } from "./view";
 
-export function partitionsText(task: TaskView): string {
+function partitionsText(task: TaskView): string {
   return task.topic_partitions.map((each) => `${each.topic}-${each.partition}`).join(" ");
 }
 

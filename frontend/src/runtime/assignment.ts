@@ -3,7 +3,7 @@
 import type { TaskView } from "./view";
 
 /** The tasks of a sub-topology on an executor. Which of its threads runs them changes with every batch. */
-export interface GroupRow {
+interface GroupRow {
   readonly executor: string;
   readonly host: string | null;
   readonly subtopology: number;
@@ -57,7 +57,7 @@ export function groupRows(tasks: readonly TaskView[]): GroupRow[] {
 }
 
 /** A task with one of the partitions that it reads; a task that reads none has one row all the same. */
-export interface AssignmentRow {
+interface AssignmentRow {
   readonly key: string;
   readonly task: TaskView;
   readonly topicPartition: string | null;

@@ -13,7 +13,7 @@ export const REASONS: Readonly<Record<Placement["reason"], Phrase>> = {
   moved: phrase("Spark moved it"),
 };
 
-export interface Lane {
+interface Lane {
   readonly key: string;
   readonly place: string;
   readonly task: string;

@@ -15,7 +15,7 @@ export function levelOf(line: LogLine): Level {
   return level === "debug" || level === "trace" ? "debug" : "info";
 }
 
-export interface LogFilter {
+interface LogFilter {
   readonly node: string | null;
   readonly level: Level;
   readonly search: string;

@@ -14,7 +14,7 @@ import { type Move, movesBetween } from "./view";
 const MAX_LOG_LINES = 2_000;
 const MAX_MOVES = 200;
 
-export interface LiveStore extends LiveState {
+interface LiveStore extends LiveState {
   readonly connection: Connection;
   readonly moves: readonly Move[];
   /** Threads seen per executor, so that a row of the assignment does not vanish while its thread rests. */

@@ -155,7 +155,7 @@ test("a click on a code selects its node and marks its records", () => {
   expect(marked()).toEqual([false, true, true, false]);
 });
 
-test("what no code predicted is said to be a fault", () => {
+test("a difference without a code is shown as a fault", () => {
   const wrong = {
     ...PLAIN,
     comparison: {

@@ -28,7 +28,7 @@ function useAuto(workspace: string) {
   const auto = useSimulation((state) => state.auto);
   const rows = useSimulation((state) => state.rows);
   const revision = useDesigner((state) => state.revision);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change starts the wait anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change restarts the wait
   useEffect(() => {
     if (!auto || rows.length === 0) return;
     const timer = setTimeout(() => void useSimulation.getState().run(workspace), QUIET_MS);

@@ -21,7 +21,7 @@ export type Way =
   | "skipped_timestamp"
   | "deserialization";
 
-export interface WayOf {
+interface WayOf {
   readonly node: string;
   readonly way: Way;
 }
@@ -58,7 +58,7 @@ function waysAt(document: TopologyDocument, node: DocumentNode): readonly Way[] 
 }
 
 /** The ways in which records can end in a topology. */
-export function waysOf(document: TopologyDocument): readonly WayOf[] {
+function waysOf(document: TopologyDocument): readonly WayOf[] {
   return document.nodes.flatMap((node) =>
     waysAt(document, node).map((way) => ({ node: node.id, way })),
   );

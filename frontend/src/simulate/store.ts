@@ -49,7 +49,7 @@ export interface Followed {
   readonly starts: readonly PartitionStart[];
 }
 
-export interface SimulationState {
+interface SimulationState {
   readonly topology: number | null;
   readonly rows: readonly InputRow[];
   readonly auto: boolean;

@@ -19,7 +19,7 @@ export const EVERYTHING: StoreQuestion = {
 };
 
 /** Rows of one page. */
-export const PAGE = 50;
+const PAGE = 50;
 
 export const hasWindows = (store: StateStore): boolean =>
   store.windows !== null || store.kind === "window" || store.kind === "session";

@@ -34,7 +34,7 @@ export function StateDot(props: { state: DotState; label?: string }) {
   );
 }
 
-export interface TabItem<Id extends string = string> {
+interface TabItem<Id extends string = string> {
   readonly id: Id;
   readonly title: string;
   readonly badge?: ReactNode;
@@ -135,7 +135,7 @@ export function Note(props: { tone?: Tone; icon?: ReactNode; children: ReactNode
 const mac = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** A shortcut as this keyboard writes it: `Mod+Shift+K` is `Ctrl Shift K` or `⌘ ⇧ K`. */
-export function shortcutText(keys: string): string {
+function shortcutText(keys: string): string {
   return keys
     .split(/\+(?=.)/)
     .map((key) => {

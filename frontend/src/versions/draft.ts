@@ -7,7 +7,7 @@ export type DraftState = "saved" | "pending" | "saving" | "failed" | "conflict";
 /** Thrown by `put` where the server has a draft that another window wrote: the person has to choose. */
 export class DraftCollision extends Error {}
 
-export interface DraftKeeperOptions {
+interface DraftKeeperOptions {
   put(document: TopologyDocument): Promise<unknown>;
   onState(state: DraftState): void;
   /** What the server does not have yet, to be kept here in case the page dies; null once it has all. */

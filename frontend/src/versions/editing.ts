@@ -70,7 +70,7 @@ function differsFrom(base: TopologyDocument | null, document: TopologyDocument):
   return base === null ? document.nodes.length > 0 : !sameDocument(base, document);
 }
 
-export interface Opening {
+interface Opening {
   user: number;
   ws: string;
   topology: number;

@@ -31,7 +31,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of PySpark writes it
 
 from millrace_runtime import columns, session
-from millrace_runtime.simulation import Cut, Result, line_bytes
+from millrace_runtime.simulation import Cut, Result, line_parts
 
 Line = dict[str, Any]
 _SCHEMA = (
@@ -271,18 +271,8 @@ class PlainSimulator:
         formats = self._formats(topic)
         if formats is None:
             return
-        headers = [
-            [name, None if value is None else base64.b64encode(str(value).encode()).decode()]
-            for name, value in (line.get("headers") or {}).items()
-        ]
-        yield self._record(
-            topic,
-            int(line.get("partition") or 0),
-            int(line.get("timestamp") or 0),
-            line_bytes(line, "key", _runtime_format(formats[0]), number),
-            line_bytes(line, "value", _runtime_format(formats[1]), number),
-            headers,
-        )
+        key, value = map(_runtime_format, formats)
+        yield self._record(topic, **line_parts(line, (key, value), number))
 
     def _record(
         self,

@@ -28,7 +28,7 @@ LOCK_SECONDS = 2.0
 #: default size at which a log is rotated
 LOG_BYTES = 20_000_000
 LOG_LOOK_SECONDS = 2.0
-#: what a killed driver leaves behind is gone by then
+#: time in which the remaining processes of a killed driver end
 SWEEP_SECONDS = 10.0
 
 

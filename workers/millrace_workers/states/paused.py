@@ -1,4 +1,4 @@
-"""A driver lives and reads nothing, as wanted: it is looked after as one that reads."""
+"""A driver is alive and reads nothing, as requested; it is monitored like one that reads."""
 
 from millrace_workers.model import Deployment
 from millrace_workers.states import running

@@ -1,4 +1,4 @@
-"""A driver lives: look after it."""
+"""A driver is alive: monitor it."""
 
 from millrace_workers.model import Deployment
 from millrace_workers.states.tools import Tools

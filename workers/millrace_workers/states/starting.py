@@ -16,7 +16,7 @@ from millrace_workers.states.watching import FELL_BACK, after_end, control, fall
 
 #: runs a program of the plain dialect as it is
 PLAIN_DRIVER = "millrace_runtime.plain.driving"
-#: a driver that has reported nothing for so long is started anew
+#: a driver that has reported nothing for so long is restarted
 START_PATIENCE_SECONDS = 120.0
 
 

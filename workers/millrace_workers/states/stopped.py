@@ -6,7 +6,7 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Begin anew when the user wants it to run; a shadow that is to end is deleted."""
+    """Start when the user wants it to run; a shadow that is to end is deleted."""
     if deployment.ending:
         try:
             tools.record.delete()

@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--workspace", default="main", help="slug of the workspace")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """What exists is left as it is: who stopped or deleted the sample meant it."""
+        """What exists is not changed: a sample that was stopped or deleted stays so."""
         admin = (
             Membership.objects.select_related("user", "workspace")
             .filter(workspace__slug=options["workspace"], role=Role.ADMIN, user__is_active=True)

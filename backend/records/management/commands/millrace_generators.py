@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 
 from records.writing import Writer
 
-#: in the data folder: who holds it writes
+#: in the data folder: the process that holds the lock writes
 LOCK = "generators.lock"
 WAIT_SECONDS = 1.0
 

@@ -41,7 +41,7 @@ test("breakpoints move with the text and go with their line", () => {
   expect(changes.at(-1)).toEqual([3, 4]);
 });
 
-test("lines that the text does not have are left out, and nothing is told twice", () => {
+test("lines that the text does not have are left out, and nothing is notified twice", () => {
   open("a\nb");
   showBreakpoints(view, [1, 9]);
   showBreakpoints(view, [1]);
