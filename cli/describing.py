@@ -76,7 +76,7 @@ def _no_patterns(document: Document) -> None:
 
 
 def _partitions(document: Document, draw: random.Random, *, even: bool) -> None:
-    """Mostly one width for all topics, so that what meets is mostly co-partitioned."""
+    """Mostly the same number of partitions for all topics, so that joins are co-partitioned."""
     usual = draw.randint(1, 4)
     topics = document.setdefault("topics", {})
     for node in document["nodes"]:

@@ -423,7 +423,7 @@ def _require_decisions(
     decisions: Decisions,
     settings: Mapping[str, Any] | None,
 ) -> None:
-    """Where the plan cannot be made, the driver judges by the same rule before it reads."""
+    """If the plan cannot be made, the driver applies the same rules before it reads."""
     try:
         plan = state_plan(deployment, version, settings)
     except Conflict:

@@ -91,7 +91,7 @@ class Beginning:
 
 
 def beginning_with(row: Deployment, asked: Beginning, version: int) -> dict[str, Any] | None:
-    """What to keep of a request that comes with a version; the one before stays beside it."""
+    """The request of a version as it is stored, with the previous request beside it."""
     made = asked.to_request()
     before = {name: value for name, value in (row.beginning or {}).items() if name != "before"}
     return None if made is None else {**made, "version": version, "before": before or None}

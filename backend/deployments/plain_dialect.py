@@ -11,7 +11,7 @@ from topologies.choices import Dialect
 from deployments.beginnings import Beginning
 from deployments.models import Deployment
 
-#: settings that such a program has nothing for, and why
+#: settings that plain PySpark does not support, and why
 _WITHOUT = {
     "real_time_ms": "it runs in micro-batches",
     "lost_offsets": "it ends if the broker has lost offsets",
@@ -53,7 +53,7 @@ def require_plain_beginning(
 
 
 def require_plain_settings(settings: Mapping[str, Any]) -> None:
-    """Raises ApiError for settings that a program of the plain dialect has nothing for."""
+    """Raises ApiError for settings that plain PySpark does not support."""
     if settings.get("dialect") != Dialect.PLAIN:
         return
     found = {name: why for name, why in _WITHOUT.items() if settings.get(name)}

@@ -73,7 +73,7 @@ def due_for_reconcile() -> list[int]:
 
 
 def load_for_reconcile(deployment: int) -> DeploymentSnapshot | None:
-    """The deployment as it stands now; None where it was deleted."""
+    """The current state of the deployment; None if it was deleted."""
     row = (
         Deployment.objects.select_related("topology", "observation", "version", "workspace")
         .filter(pk=deployment)

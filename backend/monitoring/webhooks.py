@@ -1,7 +1,7 @@
 """POST requests to addresses that people gave, which must not reach into the private network.
 
-The name is resolved once, each address is judged, and the connection goes to a judged address: what
-a name server says a moment later has no say. Redirects are not followed.
+The name is resolved once, each address is checked, and only a checked one is connected to: a
+later answer of the name server is not used. Redirects are not followed.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ def _readme(compilation: Compilation) -> str:
         "| `jars.txt` | coordinates of the Kafka connector's jars |",
         "| `topology.json` | the document it was made from |",
         "| `plan.json` | how it runs: sub-topologies, levels, tasks, repartition topics |",
-        "| `state.json` | its stores with their types, by which a checkpoint is judged |",
+        "| `state.json` | its stores with their types, compared with those of a checkpoint |",
         "| `source_map.json` | which lines belong to which node |",
         "| `requirements.txt`, `Dockerfile`, `entrypoint.sh` | its environment |",
         f"| `{MANIFESTS}` | what runs it on Kubernetes |",

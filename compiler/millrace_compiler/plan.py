@@ -193,7 +193,7 @@ def _partitions(
 def _copartition(
     document: Document, physical: Physical, known: dict[str, int], report: Diagnostics
 ) -> None:
-    """Widens repartition topics to what they meet; reports topics that meet and differ [RP4].
+    """Gives repartition topics the partitions of their co-inputs; reports inputs that differ [RP4].
 
     Groups that have a topic in common are one group.
     """

@@ -1,4 +1,4 @@
-"""The analyzer: one warm Spark session that judges expressions."""
+"""The analyzer: one warm Spark session that parses and type-checks expressions."""
 
 from __future__ import annotations
 

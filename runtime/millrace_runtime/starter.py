@@ -41,7 +41,7 @@ class Stages:
         sys.stderr.flush()
 
     def done(self, name: str) -> None:
-        """Notes the end of a part, which began with the end of the one before."""
+        """Record the end of a part, which began at the end of the previous part."""
         now = time.monotonic()
         self._took.append((name, now - self._last))
         self._last = now

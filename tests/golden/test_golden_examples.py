@@ -1,6 +1,6 @@
 """The examples of the operators' pages: what Kafka Streams did with them, and Spark does the same.
 
-`./millrace golden` asks Kafka Streams anew, and writes pages, pictures and catalog after it.
+`./millrace golden` runs Kafka Streams again, and writes pages, pictures and catalog after it.
 """
 
 from __future__ import annotations

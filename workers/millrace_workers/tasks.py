@@ -134,7 +134,7 @@ def reconcile(deployment_id: int) -> None:
 
 
 def visible(deployment: Deployment, here: Launcher) -> bool:
-    """Whether this host may judge the deployment; another host's driver is polled there alone."""
+    """Whether this host can poll the driver; a driver of another host is polled there."""
     run = deployment.run
     return run is None or here.sees(deployment.directory, run.process)
 

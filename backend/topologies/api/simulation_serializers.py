@@ -140,7 +140,7 @@ class StoreRowSerializer(serializers.Serializer[Any]):
     timestamp = serializers.IntegerField(allow_null=True)
     tombstone = serializers.BooleanField(
         required=False,
-        help_text="The row is a version without a value, which is kept: it ends the one before.",
+        help_text="The row is a version without a value; it ends the previous version.",
     )
 
 

@@ -163,7 +163,7 @@ def _check_store(program: Program, node: ProcessorNode, store: Store, words: set
 
 
 def _take_code(program: Program, node: ProcessorNode) -> None:
-    """The class as it stands, once for all nodes that have it; raises where it cannot stand so."""
+    """Adds the unchanged class, once for all nodes that use it; raises if that is not possible."""
     code, name = node.code, node.class_name
     if (code, name) in program.code:
         return
@@ -216,7 +216,7 @@ def _misses_records(program: Program, node: ProcessorNode) -> bool:
             if edge.source not in before:
                 before.add(edge.source)
                 waiting.append(edge.source)
-    # Another source whose records meet those of this one in a step is read by the same task.
+    # Another source with a step in common with this one is read by the same task.
     beside, waiting = set(before), list(before)
     while waiting:
         id_ = waiting.pop()

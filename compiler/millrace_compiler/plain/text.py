@@ -14,7 +14,7 @@ _STEP = 4
 
 @dataclass(frozen=True)
 class Name:
-    """Python source that is written as it stands: a variable, a number, an attribute."""
+    """Python source that is written unchanged: a variable, a number, an attribute."""
 
     source: str
 

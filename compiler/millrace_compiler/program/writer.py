@@ -184,7 +184,7 @@ class _Writer:
         return statements
 
     def _continues(self, before: Operator, operator: Operator, statement: _Statement) -> bool:
-        """Whether a node continues the chain of the one before."""
+        """Whether a node continues the chain of the previous node."""
         ports = operator.inputs()
         if not ports or before.family == "sources" or self.uses[before.id] != 1:
             return False

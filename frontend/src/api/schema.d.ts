@@ -4000,7 +4000,7 @@ export interface components {
         StoreRow: {
             key: unknown;
             timestamp: number | null;
-            /** @description The row is a version without a value, which is kept: it ends the one before. */
+            /** @description The row is a version without a value; it ends the previous version. */
             tombstone?: boolean;
             value: unknown;
         };

@@ -1,7 +1,7 @@
 import { Empty } from "../ui";
 import { t } from "../ui/i18n";
 
-/** What a panel shows that plain PySpark has nothing for. */
+/** The content of a panel that plain PySpark does not support. */
 export function PlainEmpty({ children }: { children: string }) {
   return (
     <Empty title={t("Not available for plain PySpark")}>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isPlain, withDialect } from "./dialect";
 
-test("plain PySpark leaves out the settings that it has nothing for", () => {
+test("plain PySpark leaves out the settings that it does not support", () => {
   const kept = {
     cores: 2,
     trigger_ms: 500,

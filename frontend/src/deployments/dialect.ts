@@ -13,7 +13,7 @@ export function isPlain(settings: DeploymentSettings | undefined): boolean {
   return settings?.dialect === "plain";
 }
 
-/** The settings with another choice, without those that plain PySpark has nothing for. */
+/** The settings with another choice, without those that plain PySpark does not support. */
 export function withDialect(
   settings: DeploymentSettings,
   dialect: string | null,

@@ -124,7 +124,7 @@ export function queryOf(question: Question, cursor: string | null): RecordsQuery
   };
 }
 
-/** What a search by expression finds before it waits for *Go on*, and how many records it scans for that. */
+/** What a search by expression finds before it waits for *Continue*, and how many records it scans for that. */
 const SEARCH = { found: 50, scanned: 100_000 };
 
 /** Whether a search by expression asks for the next page by itself. */

@@ -87,7 +87,7 @@ def write(path: Path, content: dict[str, object]) -> None:
 
 
 def rotate(log: Path, limit: int) -> None:
-    """Put a log that is larger than its limit (bytes) aside as ``.1``, in place of the one before.
+    """Rotate a log that exceeds its limit (bytes) to ``.1``, in place of the previous one.
 
     The driver keeps the file open, so it is copied and emptied: it goes on at its new end.
     """

@@ -5,7 +5,7 @@ from millrace_workers.states.tools import Tools
 
 
 def step(deployment: Deployment, tools: Tools) -> str | None:
-    """Leave only on the user's word: start, restart, another version, or stop."""
+    """Leave only if the user requests a start, a restart, another version or a stop."""
     if deployment.run is not None:
         return "stopping"
     if not deployment.wants_to_run:

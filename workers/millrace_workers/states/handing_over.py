@@ -35,7 +35,7 @@ def go_on(
 ) -> str | None:
     """Wait until the new driver is prepared; where it ends before, nothing was stopped for it."""
     if tools.launcher.poll(deployment.directory, run.process) is not None:
-        # Whatever ended the one before, nothing is left to wait for.
+        # However the previous driver ended, there is nothing to wait for.
         tools.record.step("stage", "done")
         return "stopping"
     report = tools.reports.last_state(spec.report_id)

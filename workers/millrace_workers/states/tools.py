@@ -64,7 +64,7 @@ class Record(Protocol):
         ...
 
     def fall_back(self) -> int | None:
-        """The wanted version failed before its first batch: want the one before; its number."""
+        """The wanted version failed before its first batch: request the one before; its number."""
         ...
 
     def delete(self) -> None:

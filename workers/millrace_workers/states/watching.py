@@ -31,7 +31,7 @@ def control(deployment: Deployment) -> None:
 def trouble(deployment: Deployment, tools: Tools, pulse: Pulse | None) -> Failure | None:
     """What is wrong with a driver that lives: it is silent, or its batch does not end.
 
-    A Redis that has forgotten everything is no sign of anything.
+    Without a report, for example in a new Redis, nothing is known.
     """
     if pulse is None:
         return None

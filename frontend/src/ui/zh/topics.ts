@@ -53,7 +53,6 @@ export const topics = {
   "There are no records here, or they have expired.": "这里没有记录，或记录已过期。",
   "Scanned {n} records.": "已扫描 {n} 条记录。",
   "There are no more.": "没有更多了。",
-  "Go on": "继续",
   "Older records": "更早的记录",
   "Next records": "后面的记录",
   "{n} partitions": "{n} 个分区",
