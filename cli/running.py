@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from millrace_runtime.jars import connector_jars, java, storage_jars
+from millrace_runtime.options import kafka_options
 
 from cli.compiling import compile_command
 from cli.documents import read_document
@@ -33,6 +34,15 @@ def _plain(arguments: argparse.Namespace) -> dict[str, str]:
     submit = shlex.join([*options, "pyspark-shell"])
     home = os.environ.get("JAVA_HOME") or str(Path(java()).resolve().parents[1])
     return {**os.environ, "PYSPARK_SUBMIT_ARGS": submit, "JAVA_HOME": home}
+
+
+def _kafka_config(file: Path) -> list[str]:
+    """Options with the settings of Kafka clients that an exact job finds in its environment."""
+    options = kafka_options(os.environ.get("MILLRACE_KAFKA_CONFIG"), os.environ)
+    if not options:
+        return []
+    file.write_text("".join(f"{name}={value}\n" for name, value in options.items()), "utf-8")
+    return ["--kafka-config", str(file)]
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -67,7 +77,10 @@ def run_command(arguments: argparse.Namespace) -> int:
             command += ["--decide", decision]
         if arguments.master and arguments.dialect == "exact":
             command += ["--master", arguments.master]
-        environment = _plain(arguments) if arguments.dialect == "plain" else None
+        environment = None
+        if arguments.dialect == "plain":
+            environment = _plain(arguments)
+            command += _kafka_config(Path(scratch) / "kafka.properties")
         return _until_it_ends(command, Path(scratch), environment)
 
 

@@ -76,12 +76,12 @@ class Broker:
     secured: str
 
 
-#: settings of a client of the secured listener
-CREDENTIALS = {
-    "security.protocol": "SASL_PLAINTEXT",
-    "sasl.mechanism": "PLAIN",
-    "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
-    'username="alice" password="open=sesame";',
+#: variables for a client of the secured listener
+CLIENT_VARIABLES = {
+    "MILLRACE_KAFKA_security_protocol": "SASL_PLAINTEXT",
+    "MILLRACE_KAFKA_sasl_mechanism": "PLAIN",
+    "MILLRACE_KAFKA_sasl_jaas_config": "org.apache.kafka.common.security.plain.PlainLoginModule "
+    'required username="alice" password="open=sesame";',
 }
 SECURED = """
 listeners=CLIENTS://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},SECURED://127.0.0.1:{secured}

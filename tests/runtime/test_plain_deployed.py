@@ -20,7 +20,7 @@ from confluent_kafka import Consumer
 from millrace_compiler import ExpressionRequest, ExpressionResult, compile_document
 from millrace_compiler.bundle import bundle_files
 
-from tests.conftest import CREDENTIALS
+from tests.conftest import CLIENT_VARIABLES
 from tests.runtime import drivers, topics
 from tests.runtime.reports import Reported
 
@@ -266,14 +266,11 @@ def test_a_plain_program_uses_credentials_and_an_object_store_and_starts_at_a_ti
     (tmp_path / "store").mkdir()
     link = f"spark.hadoop.fs.viewfs.mounttable.test.link./state={(tmp_path / 'store').as_uri()}"
     place, notes = "viewfs://test/state/plain/1", tmp_path / "plain" / "1"
-    secrets = {
-        f"MILLRACE_KAFKA_{name.replace('.', '_')}": value for name, value in CREDENTIALS.items()
-    }
     reported = Reported(redis_url)
     driver = driven(
         staged(tmp_path / "job", document(lines, out)), place, broker, "--notes", str(notes),
         "--begin", '{"from": "time", "time": 2000}', "--spark-config", link,
-        *reported.options, **secrets,
+        *reported.options, **CLIENT_VARIABLES,
     )  # fmt: skip
     try:
         ended = lambda: drivers.ended(driver)  # noqa: E731

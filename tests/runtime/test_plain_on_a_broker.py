@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import CLIENT_VARIABLES
 from tests.runtime import topics
 
 pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.slow]
@@ -42,14 +43,15 @@ def test_a_plain_count_goes_on_from_its_checkpoint_and_writes_the_time_of_writin
                 "nodes": nodes, "edges": edges}  # fmt: skip
     path.write_text(json.dumps(document))
     began = int(time.time() * 1000)
-    for text in ("to be or not", "to be"):
+    for text, address in (("to be or not", broker.address), ("to be", broker.secured)):
+        secrets = CLIENT_VARIABLES if address == broker.secured else {}
         topics.produce(broker.address, lines, [{"key": "k", "value": text, "timestamp": 1000}])
         run = subprocess.run(
             [sys.executable, "-m", "cli", "run", str(path), "--available-now",
-             "--dialect", "plain", "--bootstrap-servers", broker.address,
+             "--dialect", "plain", "--bootstrap-servers", address,
              "--checkpoint", str(tmp_path / "checkpoint")],
             cwd=ROOT, capture_output=True, text=True, timeout=240, check=False,
-            env={**os.environ, "SPARK_MASTER": "local[1]", "PYTHONPATH": PATH},
+            env={**os.environ, "SPARK_MASTER": "local[1]", "PYTHONPATH": PATH, **secrets},
         )  # fmt: skip
         assert run.returncode == 0, run.stderr
         assert "difference: counts: Records on the topic have the time of writing" in run.stderr
