@@ -78,10 +78,10 @@ def enter_plain(directory: Path, program: str, request: Mapping[str, Any] | None
     asked = None if request is None else request["id"]
     entry = _read(directory)
     current = entry is not None and not entry["exact"]
-    if entry is None or not current or (entry["program"], entry["begun"]) != (program, asked):
+    if entry is None or not current or (entry["program"], entry.get("begun")) != (program, asked):
         entry = _settled(directory, entry)
         exact = entry is None or _is_exact(directory, entry)
-        due = request is not None and (entry is None or entry["begun"] != asked)
+        due = request is not None and (entry is None or entry.get("begun") != asked)
         if entry is not None and not exact and entry["program"] == program and not due:
             entry = {**entry, "exact": None}  # what came after it has committed nothing
         else:
@@ -97,7 +97,7 @@ def enter_plain(directory: Path, program: str, request: Mapping[str, Any] | None
         _write(directory, entry)
         _forget_others(directory, entry)
     folder = directory / FOLDER / str(entry["number"])
-    return Entered(folder, entry["begin"], entry["request"])
+    return Entered(folder, entry["begin"], entry.get("request"))
 
 
 def enter_exact(directory: Path, document: Mapping[str, Any]) -> None:
