@@ -225,7 +225,11 @@ function Foot(props: {
         <span>{t("There are no more.")}</span>
       ) : (
         <Button variant="default" loading={busy} onClick={props.more} data-testid="more">
-          {stopped !== "full" ? t("Continue") : props.newest ? t("Older records") : t("Next records")}
+          {stopped !== "full"
+            ? t("Continue")
+            : props.newest
+              ? t("Older records")
+              : t("Next records")}
         </Button>
       )}
     </div>
