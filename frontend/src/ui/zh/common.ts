@@ -113,6 +113,7 @@ export const common = {
   "{n} {n|task|tasks}": "{n} 个任务",
   Message: "消息",
   Node: "节点",
+  Continue: "继续",
   "Plain Spark": "普通 Spark",
   "Compiling…": "编译中…",
   "Not possible in plain Spark": "普通 Spark 无法实现",

@@ -85,7 +85,6 @@ export const runtime = {
   "Copied as JSON.": "已复制为 JSON。",
   "Adds these records to the inputs of the simulation.": "将这些记录添加到模拟的输入中。",
   "Simulate these": "用这些记录模拟",
-  Continue: "继续",
   "Not in the version that runs": "不在正在运行的版本中",
   "Deploy the current topology to see the records of this edge.":
     "部署当前绘制的拓扑后，才能看到这条边的记录。",
