@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { applyEvent, EMPTY_LIVE, type LiveEvent } from "./live";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { applyEvent, EMPTY_LIVE, type LiveEvent, subscribe } from "./live";
 import { aDeployment, aReport, aRun, aTopology } from "./samples";
 
 const snapshot = (
@@ -71,5 +71,54 @@ describe("live events", () => {
       { type: "deployment.deleted", data: { id: 1 } } as const,
     ].reduce(applyEvent, EMPTY_LIVE);
     expect(state).toMatchObject({ deployment: null, runtime: null });
+  });
+});
+
+describe("the stream of events", () => {
+  const open: string[] = [];
+
+  class Source {
+    onopen = null;
+    onerror = null;
+    constructor(readonly url: string) {
+      open.push(url);
+    }
+    addEventListener() {}
+    close() {
+      open.splice(open.indexOf(this.url), 1);
+    }
+  }
+
+  const show = (hidden: boolean) => {
+    vi.spyOn(document, "hidden", "get").mockReturnValue(hidden);
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    open.length = 0;
+  });
+
+  test("is closed while the page is in the background, and opened again", () => {
+    vi.stubGlobal("EventSource", Source);
+    const subscription = subscribe("/api/live", vi.fn(), vi.fn());
+    expect(open).toEqual(["/api/live"]);
+    show(true);
+    expect(open).toEqual([]);
+    show(false);
+    expect(open).toEqual(["/api/live"]);
+    subscription.close();
+    show(false);
+    expect(open).toEqual([]);
+  });
+
+  test("is not opened by a page that is loaded in the background", () => {
+    vi.stubGlobal("EventSource", Source);
+    show(true);
+    const subscription = subscribe("/api/live", vi.fn(), vi.fn());
+    expect(open).toEqual([]);
+    show(false);
+    expect(open).toEqual(["/api/live"]);
+    subscription.close();
   });
 });

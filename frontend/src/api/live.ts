@@ -113,6 +113,9 @@ interface Subscription {
  *
  * The browser reconnects by itself after a dropped connection and sends `Last-Event-ID`; after an answer that is no event
  * stream (a restarting server behind a proxy) it gives up, so this reconnects after 1, 2, 4 … 15 s.
+ *
+ * A page in the background does not listen: browsers open six connections to a server at most, over all tabs, and the
+ * seventh tab would wait for ever. Its next snapshot brings it up to date.
  */
 export function subscribe(
   url: string,
@@ -125,6 +128,7 @@ export function subscribe(
   let closed = false;
 
   const open = () => {
+    if (document.hidden) return;
     onConnection("connecting");
     const current = new EventSource(url, { withCredentials: true });
     source = current;
@@ -146,12 +150,23 @@ export function subscribe(
       });
     }
   };
+  const rest = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
+  const watch = () => {
+    rest();
+    wait = 1_000;
+    open();
+  };
+  document.addEventListener("visibilitychange", watch);
   open();
   return {
     close: () => {
       closed = true;
-      clearTimeout(timer);
-      source?.close();
+      document.removeEventListener("visibilitychange", watch);
+      rest();
     },
   };
 }

@@ -54,8 +54,9 @@ function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
   const ended = live.runtime === null ? { threads: {}, receivedAt: null } : {};
   switch (event.type) {
     case "snapshot":
+      return { ...live, ...ended, ...withReport(state, live, true), ...withVersion(state, live) };
     case "runtime.progress":
-      return { ...live, ...ended, ...withReport(state, live, event.type === "snapshot") };
+      return { ...live, ...ended, ...withReport(state, live, false) };
     case "deployment.changed":
       return { ...live, ...ended, ...withRestart(state, event.data) };
     case "runtime.log":
@@ -65,6 +66,15 @@ function next(state: LiveStore, event: LiveEvent): Partial<LiveStore> {
     default:
       return live === state ? {} : { ...live, ...ended };
   }
+}
+
+/** A version that was saved while this page did not listen. */
+function withVersion(state: LiveStore, live: LiveState): Partial<LiveStore> {
+  const before = state.topology?.latest_version ?? null;
+  const latest = live.topology?.latest_version ?? null;
+  return state.topology !== null && latest !== null && latest > (before ?? 0)
+    ? { newestVersion: latest }
+    : {};
 }
 
 /** A deployment whose driver process changed was restarted after a crash or redeployed. */
