@@ -37,6 +37,7 @@ def try_template(
     *,
     seconds: int | None = MOST_SECONDS,
     message: str = "",
+    description: str = "",
 ) -> Tried:
     """Make the topology with its tests and samples, its topics, and start its generators.
 
@@ -51,7 +52,7 @@ def try_template(
     create_topics(actor, workspace, topics)
     topology = create_from_template(
         actor, workspace, chosen, free_name(workspace, title), message=message,
-        description=chosen.description,
+        description=description or chosen.description,
     )  # fmt: skip
     return Tried(topology, start_generators(actor, workspace, made, seconds))
 

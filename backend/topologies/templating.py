@@ -31,7 +31,7 @@ def create_from_template(
             actor,
             workspace,
             name,
-            made.document,
+            {**made.document, **({"description": description} if description else {})},
             description=description,
             message=message or f"From the template “{made.title}”",
         )

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from catalog.templates import template
 from django.db import connection
 from millrace_backend.errors import ApiError
 from records.generating import Recipe
@@ -289,9 +290,9 @@ def test_a_template_is_tried_with_its_topics_and_its_generators(
     again = operator.post(path, headers={"accept-language": "zh"}).json()
     assert again["generators"] == []
     assert again["topology"] != tried.json()["topology"]
-    assert (
-        operator.get(f"/api/topologies/{again['topology']}").json()["name"] == "按地区统计页面浏览"
-    )
+    chinese = operator.get(f"/api/topologies/{again['topology']}").json()
+    assert chinese["name"] == "按地区统计页面浏览"
+    assert chinese["description"] == template("page-views").description_zh
     assert operator.post("/api/workspaces/main/templates/none/try").status_code == 400
 
 

@@ -32,12 +32,13 @@ def test_a_template_becomes_the_first_version(people: People, client_of: Client)
     names = [each["id"] for each in client.get("/api/templates").json()]
     assert "word-count" in names
     for name in names:
-        body = {"name": f"From {name}", "template": name}
+        body = {"name": f"From {name}", "template": name, "description": "What it is for."}
         made = client.post("/api/workspaces/main/topologies", body)
         assert made.status_code == 201
         assert made.json()["latest_version"] == 1
         version = client.get(f"/api/topologies/{made.json()['id']}/versions/1").json()
         assert version["document"]["name"] == f"From {name}"
+        assert version["document"]["description"] == "What it is for."
     body = {"name": "X", "template": "no-such"}
     refused = client.post("/api/workspaces/main/topologies", body).json()["error"]
     assert refused["code"] == "no_such_template"

@@ -112,6 +112,7 @@ class TryView(ApiView):
         chosen = template(template_id)
         chinese = request.headers.get("Accept-Language", "").startswith("zh")
         title = chosen.title_zh if chinese else chosen.title
-        tried = try_template(self.person, found, chosen, title)
+        described = chosen.description_zh if chinese else chosen.description
+        tried = try_template(self.person, found, chosen, title, description=described)
         content = {"topology": tried.topology.pk, "generators": tried.generators}
         return Response(shapes.TriedSerializer(content).data, status=201)
