@@ -323,7 +323,7 @@ def test_the_code_is_shown_and_exported_in_plain_spark_with_its_differences(
     expect(code).to_contain_text("millrace_runtime")
     expect(page.get_by_test_id("differences")).to_have_count(0)
 
-    page.get_by_test_id("dialect").get_by_text("Plain Spark").click()
+    page.get_by_role("radio", name="Plain Spark").click()
     expect(code).to_contain_text("from pyspark.sql import DataFrame, SparkSession")
     differences = page.get_by_test_id("differences")
     expect(differences).to_contain_text("differences from Kafka Streams")
@@ -338,5 +338,46 @@ def test_the_code_is_shown_and_exported_in_plain_spark_with_its_differences(
         [job] = [name for name in zipped.namelist() if name.endswith("job.py")]
         assert "millrace" not in zipped.read(job).decode()
 
-    page.get_by_test_id("dialect").get_by_text("Exact").click()
+    page.get_by_role("radio", name="Exact").click()
     expect(code).to_contain_text("millrace_runtime")
+
+
+def _put_into_background(page: Page, hidden: bool) -> None:
+    page.evaluate(
+        """hidden => {
+            Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        hidden,
+    )
+
+
+def test_more_tabs_than_a_browser_has_connections_can_be_open(
+    page: Page, signed_in: BrowserContext
+) -> None:
+    """A tab in the background listens to nothing, and knows what it missed when it comes back."""
+    designer = new_topology(page, "Many tabs")
+    designer.drag("filter", 300, 300)
+    expect(page.get_by_test_id("saved-state")).to_contain_text("draft saved")
+    _put_into_background(page, True)
+    for _ in range(7):
+        tab = signed_in.new_page()
+        tab.goto(page.url)
+        last = Designer(tab)
+        expect(tab.locator(".react-flow__node")).to_have_count(1)
+        _put_into_background(tab, True)
+    _put_into_background(last.page, False)
+    last.save("From the last tab")
+    _put_into_background(page, False)
+    expect(page.get_by_text("Version 1 was saved elsewhere.")).to_be_visible()
+
+
+def test_the_focus_returns_to_the_button_that_opened_a_dialog(page: Page) -> None:
+    """Escape closes it, and the keyboard goes on where it was."""
+    opener = page.get_by_test_id("new-topology")
+    opener.click()
+    dialog = page.get_by_role("dialog", name="New topology")
+    expect(dialog.get_by_role("button", name="Close")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(opener).to_be_focused()

@@ -1,4 +1,4 @@
-import { Pagination, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -8,6 +8,7 @@ import { listAlerts } from "../api/alertCalls";
 import type { Alert } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { Empty, Segments, StateDot } from "../ui";
@@ -103,7 +104,7 @@ function Alerts({ ws }: { ws: string }) {
       )}
       {pageCount > 1 ? (
         <div className={pages.pages}>
-          <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+          <Pages total={pageCount} value={page} onChange={setPage} />
         </div>
       ) : null}
     </section>

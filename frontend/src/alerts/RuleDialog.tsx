@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { createAlertRule, replaceAlertRule } from "../api/alertCalls";
@@ -7,6 +7,7 @@ import { listTopologies } from "../api/topologyCalls";
 import type { AlertRule, NewAlertRule } from "../api/types";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
 import classes from "./alerts.module.css";
 import { CONDITIONS, type Condition, conditionOf } from "./conditions";

@@ -1,4 +1,4 @@
-import { Button, Pagination } from "@mantine/core";
+import { Button } from "@mantine/core";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import type { AlertRule, TestedReceiver } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
+import { Pages } from "../app/Pages";
 import { Empty, Note } from "../ui";
 import { t } from "../ui/i18n";
 import pages from "../ui/pages.module.css";
@@ -123,7 +124,7 @@ export function Rules({ ws, operator }: { ws: string; operator: boolean }) {
       )}
       {pageCount > 1 ? (
         <div className={pages.pages}>
-          <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+          <Pages total={pageCount} value={page} onChange={setPage} />
         </div>
       ) : null}
       {edited === null ? null : (

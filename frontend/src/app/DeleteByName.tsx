@@ -1,8 +1,9 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { ApiError } from "../api/client";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 
 /** A dialog that deletes only after the name was typed. `children` explain what is deleted. */

@@ -10,14 +10,13 @@ import { UserMenu } from "./UserMenu";
 
 interface ShellProps {
   ws?: string;
-  title?: string;
   /** Tables of many columns get more of a large screen. */
   wide?: boolean;
   children: ReactNode;
 }
 
 /** Bar and page for everything but the designer, which brings its own. */
-export function Shell({ ws, title, wide, children }: ShellProps) {
+export function Shell({ ws, wide, children }: ShellProps) {
   const workspace = useWorkspace(ws);
   useRest();
   const home = ws === undefined ? "/w" : `/w/${ws}`;
@@ -26,6 +25,7 @@ export function Shell({ ws, title, wide, children }: ShellProps) {
       <header className={classes.bar}>
         <Link to={home} className={classes.brand} aria-label="Millrace">
           <Mark />
+          {ws === undefined ? "Millrace" : null}
         </Link>
         {ws === undefined ? null : (
           <Link to={home} className={classes.crumb}>
@@ -44,15 +44,10 @@ export function Shell({ ws, title, wide, children }: ShellProps) {
               {t("Alerts")}
               <AlertCount ws={ws} />
             </NavLink>
+            <NavLink to={`${home}/settings`} className={classes.navLink}>
+              {t("Settings")}
+            </NavLink>
           </nav>
-        )}
-        {title === undefined ? null : (
-          <>
-            <span className={classes.crumb} aria-hidden>
-              /
-            </span>
-            <span className={classes.crumbHere}>{title}</span>
-          </>
         )}
         <span className={classes.space} />
         <UserMenu ws={ws} />

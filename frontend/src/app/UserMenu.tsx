@@ -80,7 +80,7 @@ export function UserMenu({
             leftSection={<IconSettings size={16} stroke={1.5} />}
             onClick={() => void navigate(`/w/${ws}/settings`)}
           >
-            {t("Members and tokens")}
+            {t("Settings")}
           </Menu.Item>
         )}
         {data?.installation_admin ? (

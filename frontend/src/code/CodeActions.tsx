@@ -1,13 +1,14 @@
-import { Button, CopyButton, SegmentedControl } from "@mantine/core";
+import { Button, CopyButton } from "@mantine/core";
 import IconCopy from "@tabler/icons-react/dist/esm/icons/IconCopy.mjs";
 import IconDownload from "@tabler/icons-react/dist/esm/icons/IconDownload.mjs";
 import { useState } from "react";
 import { downloadExport } from "../api/topologyCalls";
 import { notifyError } from "../app/notify";
-import { Tip } from "../ui";
+import { Segments, Tip } from "../ui";
 import { save } from "../ui/files";
 import { t } from "../ui/i18n";
-import { useDialect, useJob } from "./dialect";
+import classes from "./code.module.css";
+import { type Dialect, useDialect, useJob } from "./dialect";
 
 interface CodeActionsProps {
   topology: number;
@@ -37,18 +38,17 @@ export function CodeActions({ topology, name, version, changed }: CodeActionsPro
     }
   };
   return (
-    <>
-      <SegmentedControl
-        size="xs"
+    <div className={classes.bar}>
+      <Segments<Dialect>
+        label={t("Dialect of the code")}
         value={dialect}
-        onChange={(value) => choose(value === "plain" ? "plain" : "exact")}
-        data={[
-          { value: "exact", label: t("Exact") },
-          { value: "plain", label: t("Plain Spark") },
+        onChange={choose}
+        items={[
+          { id: "exact", title: t("Exact") },
+          { id: "plain", title: t("Plain Spark") },
         ]}
-        aria-label={t("Dialect of the code")}
-        data-testid="dialect"
       />
+      <span className={classes.space} />
       <CopyButton value={job ?? ""}>
         {({ copied, copy }) => (
           <Button
@@ -83,6 +83,6 @@ export function CodeActions({ topology, name, version, changed }: CodeActionsPro
           {version === null ? t("Export zip") : t("Export v{n} as zip", { n: version })}
         </Button>
       </Tip>
-    </>
+    </div>
   );
 }

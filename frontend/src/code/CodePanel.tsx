@@ -3,6 +3,8 @@ import { Loading } from "../app/Loading";
 import { useDesigner } from "../designer/store";
 import { Empty } from "../ui";
 import { t } from "../ui/i18n";
+import { useEditing } from "../versions/editing";
+import { CodeActions } from "./CodeActions";
 import classes from "./code.module.css";
 import { useDialect } from "./dialect";
 import { PlainCode } from "./PlainCode";
@@ -10,10 +12,9 @@ import { PlainCode } from "./PlainCode";
 const CodeViewer = lazy(() => import("./CodeViewer"));
 
 /** The generated program beside the drawing. The last good one stays in view while the drawing has errors. */
-export function CodePanel() {
-  const result = useDesigner((state) => state.result);
+export function CodePanel({ topology }: { topology: number }) {
+  const { name, baseVersion, changed } = useEditing();
   const empty = useDesigner((state) => state.document.nodes.length === 0);
-  const dialect = useDialect((state) => state.dialect);
   if (empty) {
     return (
       <Empty title={t("No code yet")}>
@@ -21,6 +22,19 @@ export function CodePanel() {
       </Empty>
     );
   }
+  return (
+    <div className={classes.tab}>
+      <CodeActions topology={topology} name={name} version={baseVersion} changed={changed} />
+      <div className={classes.program}>
+        <Program />
+      </div>
+    </div>
+  );
+}
+
+function Program() {
+  const result = useDesigner((state) => state.result);
+  const dialect = useDialect((state) => state.dialect);
   if (dialect === "plain") return <PlainCode />;
   if (result === null) return <Loading what={t("Compiling…")} />;
   if (result.code === null) {

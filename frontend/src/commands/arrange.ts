@@ -65,7 +65,7 @@ function nudged(key: string, title: Phrase, dx: number, dy: number): Command {
 }
 
 export const alignLeft = aligned("left", phrase("Align left edges"));
-export const alignCentre = aligned("centre", phrase("Align centres"));
+export const alignCentre = aligned("centre", phrase("Align centers"));
 export const alignRight = aligned("right", phrase("Align right edges"));
 export const alignTop = aligned("top", phrase("Align top edges"));
 export const alignMiddle = aligned("middle", phrase("Align middles"));

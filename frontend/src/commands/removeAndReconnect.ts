@@ -6,7 +6,7 @@ import { type Command, editable, hasNodes } from "./command";
 export const removeAndReconnect: Command = {
   id: "delete-and-reconnect",
   group: "edit",
-  title: () => t("Delete and reconnect neighbors"),
+  title: () => t("Delete and reconnect"),
   shortcuts: ["Shift+Delete", "Shift+Backspace"],
   enabled: (context) => editable(context) && hasNodes(context),
   run: ({ designer }) => {

@@ -1,10 +1,11 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { StatePlan, StoreChange } from "../api/types";
 import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { bytes, exact, span } from "../ui/format";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
 import { type Asked, type Decision, type Decisions, decisionOf, undecided } from "./change";
 import classes from "./change.module.css";

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Popover } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import IconChevronDown from "@tabler/icons-react/dist/esm/icons/IconChevronDown.mjs";
-import { Suspense, useState } from "react";
+import { Suspense, useRef, useState } from "react";
 import type { DeploymentSettings } from "../api/types";
 import { Loading } from "../app/Loading";
 import { useDesigner } from "../designer/store";
@@ -28,7 +28,8 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const empty = useDesigner((state) => state.document.nodes.length === 0);
   const [opened, options] = useDisclosure(false);
-  useEscape(opened, options.close);
+  const arrow = useRef<HTMLButtonElement>(null);
+  useEscape(opened, options.close, arrow);
   const question = useQuestion((state) => state.question);
   const [settings, setSettings] = useState<DeploymentSettings | null>(null);
   const [beginning, setBeginning] = useState<Beginning>(CONTINUES);
@@ -87,6 +88,7 @@ export function DeployButton({ allowed }: { allowed: boolean }) {
       >
         <Popover.Target>
           <ActionIcon
+            ref={arrow}
             variant={off ? "default" : "filled"}
             color="accent"
             className={classes.splitMore}

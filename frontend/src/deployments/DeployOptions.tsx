@@ -66,7 +66,7 @@ export function DeployOptions(props: {
           onChange={(value) => onChange(withStart(values, value))}
           data={STARTS.map((each) => ({ ...each, label: t(each.label) }))}
           comboboxProps={{ withinPortal: false }}
-          data-testid="start-from"
+          data-testid="first-start"
         />
       ) : plain === props.runsPlain ? (
         <BeginningFields value={props.beginning} plain={plain} onChange={props.onBeginning} />

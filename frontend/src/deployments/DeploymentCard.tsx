@@ -252,6 +252,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
       <span className={classes.space} />
       <Button
         variant="subtle"
+        px={8}
         onClick={() => {
           hideSteps();
           useView.getState().openBottom("logs");
@@ -261,6 +262,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
       </Button>
       <Button
         variant="subtle"
+        px={8}
         onClick={() => {
           hideSteps();
           useView.getState().openBottom("runs");

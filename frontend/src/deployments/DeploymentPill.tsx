@@ -1,5 +1,5 @@
 import { Popover, UnstyledButton } from "@mantine/core";
-import { Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useRef, useState } from "react";
 import type { Observed } from "../api/types";
 import { useLive } from "../runtime/store";
 import { t } from "../ui/i18n";
@@ -34,19 +34,21 @@ export function DeploymentPill({ operator }: { operator: boolean }) {
   const deployment = useLive((state) => state.deployment);
   const state = useShownState();
   const { opened } = useSteps();
-  useEscape(opened, hideSteps);
+  const button = useRef<HTMLButtonElement>(null);
+  useEscape(opened, hideSteps, button);
   if (deployment === null || state === null) return null;
   return (
     <Popover
       opened={opened}
       onChange={(next) => (next ? showSteps() : hideSteps())}
       position="bottom-start"
-      width={380}
+      width={460}
       closeOnEscape={false}
       clickOutsideEvents={["pointerdown"]}
     >
       <Popover.Target>
         <UnstyledButton
+          ref={button}
           className={classes.pill}
           onClick={() => (opened ? hideSteps() : showSteps())}
           aria-expanded={opened}

@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput } from "@mantine/core";
+import { Button, NumberInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { getSettingsPlan, scaleDeployment } from "../api/deploymentCalls";
@@ -6,6 +6,7 @@ import type { Deployment } from "../api/types";
 import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import change from "./change.module.css";
 import classes from "./deployments.module.css";
 import { HandoverNote } from "./HandoverNote";

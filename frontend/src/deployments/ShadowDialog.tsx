@@ -1,4 +1,4 @@
-import { Button, Modal, Progress, Select } from "@mantine/core";
+import { Button, Progress, Select } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import {
@@ -17,6 +17,7 @@ import { useLive } from "../runtime/store";
 import { Note } from "../ui";
 import { ago, exact } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { ConfirmName } from "./ConfirmName";
 import { redeployWithPlan } from "./change";
 import change from "./change.module.css";
@@ -95,6 +96,11 @@ function Begin({ deployment }: { deployment: Deployment }) {
       </p>
       <Select
         label={t("Version")}
+        description={
+          versions.data?.length === 1
+            ? t("There is only one version. Save another one first.")
+            : null
+        }
         value={version}
         onChange={setVersion}
         data={(versions.data ?? []).map((each) => ({

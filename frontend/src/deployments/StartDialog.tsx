@@ -1,8 +1,9 @@
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useState } from "react";
 import { notifyError } from "../app/notify";
 import { useLive } from "../runtime/store";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { BeginningFields } from "./BeginningFields";
 import { type Beginning, CONTINUES, requestOf } from "./beginning";
 import { redeployWithPlan } from "./change";

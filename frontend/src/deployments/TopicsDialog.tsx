@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput, Select } from "@mantine/core";
+import { Button, NumberInput, Select } from "@mantine/core";
 import { useState } from "react";
 import { ApiError } from "../api/client";
 import { createTopics } from "../api/topicCalls";
@@ -7,6 +7,7 @@ import { useDesigner } from "../designer/store";
 import { findNode, labelOf } from "../graph/document";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { useEditing } from "../versions/editing";
 import { deployNow } from "./deploy";
 import classes from "./deployments.module.css";

@@ -28,8 +28,6 @@ interface BottomTab {
   /** A number or a dot beside the title. */
   readonly badge?: ReactNode;
   readonly panel: ReactNode;
-  /** Shown at the right end of the row of tabs while this one is open. */
-  readonly actions?: ReactNode;
 }
 
 interface DesignerProps {
@@ -104,22 +102,19 @@ function BottomPanel({ tabs }: { tabs: readonly BottomTab[] }) {
             : set({ bottomTab: id, bottomOpen: true })
         }
         right={
-          <>
-            <Suspense>{bottomOpen ? active.actions : null}</Suspense>
-            <Tip text={bottomOpen ? t("Fold") : t("Unfold")} keys="`" position="top">
-              <ActionIcon
-                aria-label={bottomOpen ? t("Fold") : t("Unfold")}
-                aria-expanded={bottomOpen}
-                onClick={() => set({ bottomOpen: !bottomOpen })}
-              >
-                {bottomOpen ? (
-                  <IconChevronDown size={16} stroke={1.5} />
-                ) : (
-                  <IconChevronUp size={16} stroke={1.5} />
-                )}
-              </ActionIcon>
-            </Tip>
-          </>
+          <Tip text={bottomOpen ? t("Fold") : t("Unfold")} keys="`" position="top">
+            <ActionIcon
+              aria-label={bottomOpen ? t("Fold") : t("Unfold")}
+              aria-expanded={bottomOpen}
+              onClick={() => set({ bottomOpen: !bottomOpen })}
+            >
+              {bottomOpen ? (
+                <IconChevronDown size={16} stroke={1.5} />
+              ) : (
+                <IconChevronUp size={16} stroke={1.5} />
+              )}
+            </ActionIcon>
+          </Tip>
         }
       />
       {bottomOpen ? (

@@ -1,4 +1,3 @@
-import { Modal } from "@mantine/core";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { addKind } from "../commands/addNode";
 import { type Command, type CommandGroup, canRun, commandContext } from "../commands/command";
@@ -12,6 +11,7 @@ import { searchKinds, searchNodes } from "../graph/search";
 import { Keys } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
+import { Modal } from "../ui/Modal";
 import { hueOf, knownRoles } from "./derived";
 import { useDesigner } from "./store";
 
@@ -283,10 +283,11 @@ export function Dialogs() {
       </Modal>
     );
   }
-  const finder = open === null ? null : FINDERS[open];
+  if (open === null) return null;
+  const finder = FINDERS[open];
   return (
     <Modal
-      opened={open !== null}
+      opened
       onClose={close}
       withCloseButton={false}
       centered={false}
@@ -294,22 +295,18 @@ export function Dialogs() {
       padding={0}
       size={560}
       classNames={{ body: "chooser" }}
-      aria-label={finder === null ? "" : t(finder.label)}
+      aria-label={t(finder.label)}
     >
-      {finder === null ? null : (
-        <Chooser
-          key={open}
-          label={t(finder.label)}
-          placeholder={t(finder.placeholder)}
-          find={finder.find}
-          empty={
-            open === "connect"
-              ? t("No free input accepts the output of this node")
-              : t("No matches")
-          }
-          onClose={close}
-        />
-      )}
+      <Chooser
+        key={open}
+        label={t(finder.label)}
+        placeholder={t(finder.placeholder)}
+        find={finder.find}
+        empty={
+          open === "connect" ? t("No free input accepts the output of this node") : t("No matches")
+        }
+        onClose={close}
+      />
     </Modal>
   );
 }

@@ -45,7 +45,7 @@ export function GeneratorsList(props: { ws: string; topic?: string; operator: bo
               <tr>
                 <th>{t("Topic")}</th>
                 <th>{t("State")}</th>
-                <th className={pages.number}>{t("Records a second")}</th>
+                <th className={pages.number}>{t("Records per second")}</th>
                 <th className={pages.number}>{t("Written")}</th>
                 <th>{t("Ends")}</th>
                 <th>{t("Started by")}</th>

@@ -63,7 +63,7 @@ export function ShapeForm(props: {
           <legend>{t("Fields")}</legend>
           <p className={classes.hint}>
             {t(
-              "tea, rice: one of them. 1..5: a number. order-#: with the number of the key. customer-1..50: with a number.",
+              "A list: tea, rice. A range: 1..5. Text with a range: customer-1..50. Text with the number of the key: order-#.",
             )}
           </p>
           {paths.map((path) => (

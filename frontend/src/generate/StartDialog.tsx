@@ -1,4 +1,4 @@
-import { Button, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError } from "../api/client";
@@ -7,6 +7,7 @@ import type { TopicUse } from "../api/types";
 import { notify } from "../app/notify";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import classes from "./generate.module.css";
 import { complete, type Format, GENERATED, recipeOf, type Target, USUAL } from "./recipe";
 import { DurationInput, NumberField, ShapeForm } from "./ShapeForm";
@@ -106,7 +107,7 @@ export function StartDialog(props: { ws: string; topic: string; onClose: () => v
               ))
             : null}
           <NumberField
-            label={t("Records a second")}
+            label={t("Records per second")}
             least={0.01}
             most={1_000}
             decimals

@@ -74,7 +74,7 @@ export function EdgeForm({ edge }: { edge: DocumentEdge }) {
         ))}
       </Section>
       {shuffle ? (
-        <Note tone="degraded">
+        <Note tone="neutral">
           {t(
             "Records are repartitioned here: each goes through a repartition topic to the task that owns its key.",
           )}

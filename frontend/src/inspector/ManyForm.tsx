@@ -21,7 +21,7 @@ const GROUPS = [
     ],
   },
   {
-    title: phrase("With them"),
+    title: phrase("Edit"),
     ids: ["connect", "duplicate", "copy", "zoom-selection", "delete-and-reconnect", "delete"],
   },
 ] as const;
@@ -37,7 +37,7 @@ export function ManyForm({ count }: { count: number }) {
           <div className="command-list">
             {group.ids.map((id) => {
               const command = commandById(id);
-              if (command === undefined) return null;
+              if (command === undefined || !canRun(command, context)) return null;
               const keys = command.shortcuts?.[0];
               return (
                 <Button
@@ -46,7 +46,6 @@ export function ManyForm({ count }: { count: number }) {
                   color="gray"
                   justify="space-between"
                   fullWidth
-                  disabled={!canRun(command, context)}
                   rightSection={keys === undefined ? null : <Keys keys={keys} />}
                   onClick={() => void command.run(commandContext())}
                 >

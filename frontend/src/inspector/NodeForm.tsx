@@ -334,7 +334,7 @@ export function NodeForm(props: {
         <Section title={t("Notes")}>
           <Textarea
             value={node.description ?? ""}
-            placeholder={t("Why this node exists, for other readers")}
+            placeholder={t("Why this node exists")}
             aria-label={t("Notes")}
             readOnly={readOnly}
             autosize
@@ -361,7 +361,7 @@ export function NodeForm(props: {
         <details className="inspector-help">
           <summary>{t("What it does")}</summary>
           <p>{kind.description}</p>
-          {kind.help === kind.description ? null : <p>{kind.help}</p>}
+          {kind.help === kind.description ? null : <p>{uncited(kind.help)}</p>}
         </details>
       )}
       {layer !== "runtime" && More !== undefined ? <More node={id} /> : null}

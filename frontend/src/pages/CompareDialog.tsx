@@ -1,5 +1,5 @@
 import { MergeView } from "@codemirror/merge";
-import { Modal, Select } from "@mantine/core";
+import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { compileDocument } from "../api/compileCalls";
@@ -11,6 +11,7 @@ import { reading } from "../code/editor";
 import { useDesigner } from "../designer/store";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { changesBetween } from "../versions/changes";
 import { useEditing } from "../versions/editing";
 import classes from "./versions.module.css";

@@ -1,4 +1,4 @@
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { ApiError } from "../api/client";
 import { notify } from "../app/notify";
@@ -6,6 +6,7 @@ import { useDesigner } from "../designer/store";
 import { Note, Segments } from "../ui";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { type Conflict, saveVersion, takeTheirs, useEditing } from "../versions/editing";
 import { canonical, differences, merged, type NodeDifference, type Side } from "../versions/merge";
 import classes from "./conflict.module.css";

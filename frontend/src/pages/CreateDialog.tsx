@@ -1,4 +1,4 @@
-import { Button, FileButton, Modal, TextInput } from "@mantine/core";
+import { Button, FileButton, TextInput } from "@mantine/core";
 import IconFileImport from "@tabler/icons-react/dist/esm/icons/IconFileImport.mjs";
 import IconPlayerPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
@@ -11,6 +11,7 @@ import { may, useWorkspace } from "../app/session";
 import { readDocument, type TopologyDocument } from "../graph/document";
 import { Note, Tip } from "../ui";
 import { language, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 import { freeName, LONGEST_NAME } from "./names";
 import { TemplatePicture } from "./TemplatePicture";
@@ -83,12 +84,16 @@ export function CreateDialog({ ws, template, onClose }: CreateDialogProps) {
     event.preventDefault();
     const title = name.trim();
     if (title === "") return;
+    const chosen =
+      start.from === "template" ? templates.find((each) => each.id === start.id) : undefined;
     setBusy(true);
     setError(null);
     try {
       const made = await createTopology(ws, {
         name: title,
-        ...(start.from === "template" ? { template: start.id } : {}),
+        ...(chosen === undefined
+          ? {}
+          : { template: chosen.id, description: textsOf(chosen).description }),
         ...(start.from === "file" ? { document: { ...start.document, name: title } } : {}),
       });
       void queries.invalidateQueries({ queryKey: ["topologies", ws] });

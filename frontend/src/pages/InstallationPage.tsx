@@ -1,4 +1,4 @@
-import { Button, Pagination, TagsInput, TextInput } from "@mantine/core";
+import { Button, TagsInput, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -7,6 +7,7 @@ import type { AccountPage, WorkspaceSettings } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
 import { notifyError } from "../app/notify";
+import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
 import { ago } from "../ui/format";
 import { t } from "../ui/i18n";
@@ -19,7 +20,7 @@ export function InstallationPage() {
     document.title = `${t("Installation")} · Millrace`;
   }, []);
   return (
-    <Shell title={t("Installation")}>
+    <Shell>
       <div className={classes.head}>
         <h1 className={classes.title}>{t("Installation")}</h1>
       </div>
@@ -161,7 +162,7 @@ function Accounts() {
       )}
       {pages > 1 ? (
         <div className={classes.pages}>
-          <Pagination size="sm" total={pages} value={page} onChange={setPage} />
+          <Pages total={pages} value={page} onChange={setPage} />
         </div>
       ) : null}
       {link.data === undefined ? null : (

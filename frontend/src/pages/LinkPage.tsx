@@ -9,6 +9,7 @@ import { Mark } from "../app/Mark";
 import { SESSION_KEY, useSession } from "../app/session";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
+import { Commands } from "./Commands";
 import { PasswordForm } from "./Password";
 
 /** Signs in with the one-time link that `./millrace up` prints. */
@@ -65,12 +66,14 @@ export function LinkPage() {
           <h1>{t("This link no longer works")}</h1>
         </div>
         <p className={classes.entranceLead} role="alert">
-          {error?.message} {error?.hint}
+          {error === null || error.status >= 500 || error.status === 0
+            ? [error?.message, error?.hint].join(" ")
+            : t("It was used already, was replaced by a newer one, or is too old.")}
         </p>
         <p className={classes.entranceNote}>
-          {t(
-            "Each link can be used once. `./millrace up` prints a new one; or sign in with a password.",
-          )}
+          <Commands
+            text={t("`./millrace up` prints a new link. On a server, an administrator creates it.")}
+          />
         </p>
         <Button component={Link} to="/sign-in" variant="default" fullWidth>
           {t("Sign in with a password")}

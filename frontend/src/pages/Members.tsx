@@ -1,4 +1,4 @@
-import { Button, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import {
@@ -16,6 +16,7 @@ import { notifyError } from "../app/notify";
 import { useSession } from "../app/session";
 import { Note } from "../ui";
 import { type Phrase, phrase, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 import { SignInLink } from "./SignInLink";
 

@@ -40,6 +40,7 @@ export function PasswordForm(props: { onSkip?: () => void }) {
       />
       {session.data?.has_password ? (
         <PasswordInput
+          visibilityToggleButtonProps={{ "aria-label": t("Show the password") }}
           label={t("Current password")}
           autoComplete="current-password"
           value={current}
@@ -49,6 +50,7 @@ export function PasswordForm(props: { onSkip?: () => void }) {
         />
       ) : null}
       <PasswordInput
+        visibilityToggleButtonProps={{ "aria-label": t("Show the password") }}
         label={t("New password")}
         description={t("At least 8 characters; not a common one, and not only digits.")}
         autoComplete="new-password"

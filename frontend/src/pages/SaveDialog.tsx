@@ -1,10 +1,11 @@
-import { Button, Modal, Textarea } from "@mantine/core";
+import { Button, Textarea } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "../api/client";
 import { notify } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 import { changesBetween } from "../versions/changes";
 import { proposedMessage, saveVersion, useEditing } from "../versions/editing";

@@ -17,7 +17,7 @@ export function SettingsPage() {
     document.title = `${t("Settings")} · Millrace`;
   }, []);
   return (
-    <Shell ws={ws} title={t("Settings")}>
+    <Shell ws={ws}>
       <div className={classes.head}>
         <h1 className={classes.title}>{t("Settings")}</h1>
       </div>

@@ -1,5 +1,6 @@
-import { Button, CopyButton, Modal } from "@mantine/core";
+import { Button, CopyButton } from "@mantine/core";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import classes from "../ui/pages.module.css";
 
 /** A one-time sign-in link, shown this once. */

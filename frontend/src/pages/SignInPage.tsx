@@ -8,6 +8,7 @@ import { Mark } from "../app/Mark";
 import { forgetEnd, hasEnded, SESSION_KEY, useSession } from "../app/session";
 import { t } from "../ui/i18n";
 import classes from "../ui/pages.module.css";
+import { Commands } from "./Commands";
 
 /** Only addresses of this page: a link must not lead anywhere else after the sign-in. */
 export function safeNext(next: string | null): string {
@@ -74,6 +75,7 @@ export function SignInPage() {
           error={error?.fields.username}
         />
         <PasswordInput
+          visibilityToggleButtonProps={{ "aria-label": t("Show the password") }}
           label={t("Password")}
           name="password"
           autoComplete="current-password"
@@ -86,11 +88,11 @@ export function SignInPage() {
           {t("Sign in")}
         </Button>
         <p className={classes.entranceNote}>
-          {t(
-            "On your own machine, `./millrace up` prints a link that signs you in without a password.",
-          )
-            .split("`")
-            .map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}
+          <Commands
+            text={t(
+              "On your own machine, `./millrace up` prints a link that signs you in without a password.",
+            )}
+          />
         </p>
       </form>
     </main>

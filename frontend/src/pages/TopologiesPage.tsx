@@ -1,4 +1,4 @@
-import { Button, Menu, Pagination, Select, Skeleton, TextInput } from "@mantine/core";
+import { Button, Menu, Skeleton, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
@@ -9,6 +9,7 @@ import { subscribe } from "../api/live";
 import { listTopologies } from "../api/topologyCalls";
 import type { Deployment, TopologyPage, TopologySummary } from "../api/types";
 import { Failed } from "../app/Failed";
+import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
 import { may, useSession, useWorkspace } from "../app/session";
 import { t } from "../ui/i18n";
@@ -150,18 +151,6 @@ export function TopologiesPage() {
                 setPage(1);
               }}
             />
-            <Select
-              aria-label={t("Sort")}
-              value={ordering}
-              onChange={(value) => setOrdering(value ?? "-updated_at")}
-              data={[
-                { value: "-updated_at", label: t("Last changed") },
-                { value: "updated_at", label: t("First changed") },
-                { value: "name", label: t("Name, A to Z") },
-                { value: "-name", label: t("Name, Z to A") },
-              ]}
-              w={160}
-            />
           </div>
           {list.isError && found === undefined ? (
             <Failed error={list.error} retry={() => void list.refetch()} />
@@ -178,7 +167,7 @@ export function TopologiesPage() {
           )}
           {pages > 1 ? (
             <div className={classes.pages}>
-              <Pagination size="sm" total={pages} value={page} onChange={setPage} />
+              <Pages total={pages} value={page} onChange={setPage} />
             </div>
           ) : null}
         </>

@@ -1,9 +1,7 @@
 import { ProblemsBadge, ProblemsPanel } from "../problems/ProblemsPanel";
 import { t } from "../ui/i18n";
 import { later } from "../ui/later";
-import { useEditing } from "../versions/editing";
 
-const CodeActions = later(async () => (await import("../code/CodeActions")).CodeActions);
 const CodePanel = later(async () => (await import("../code/CodePanel")).CodePanel);
 const PlanPanel = later(async () => (await import("../plan/PlanPanel")).PlanPanel);
 const AssignmentPanel = later(
@@ -17,11 +15,6 @@ const RunsPanel = later(async () => (await import("../deployments/RunsPanel")).R
 
 const SimulatePanel = later(async () => (await import("../simulate/SimulatePanel")).SimulatePanel);
 
-function ExportActions({ topology }: { topology: number }) {
-  const { name, baseVersion, changed } = useEditing();
-  return <CodeActions topology={topology} name={name} version={baseVersion} changed={changed} />;
-}
-
 /** What the panel under the canvas holds. */
 export function bottomTabs(ws: string, topology: number, operator: boolean) {
   return [
@@ -31,12 +24,7 @@ export function bottomTabs(ws: string, topology: number, operator: boolean) {
       title: t("Simulate"),
       panel: <SimulatePanel topology={topology} ws={ws} />,
     },
-    {
-      id: "code",
-      title: t("Code"),
-      panel: <CodePanel />,
-      actions: <ExportActions topology={topology} />,
-    },
+    { id: "code", title: t("Code"), panel: <CodePanel topology={topology} /> },
     { id: "plan", title: t("Plan"), panel: <PlanPanel /> },
     { id: "assignment", title: t("Assignment"), panel: <AssignmentPanel /> },
     { id: "charts", title: t("Charts"), panel: <ChartsPanel /> },

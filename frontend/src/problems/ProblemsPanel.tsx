@@ -40,7 +40,7 @@ export function ProblemsPanel() {
     return (
       <Empty title={t("No problems")}>
         {hasSink(document)
-          ? t("This topology compiles. Save it and deploy it.")
+          ? t("This topology compiles.")
           : t("This topology compiles, but it has no sink: no result is written. Add a sink.")}
       </Empty>
     );

@@ -1,4 +1,4 @@
-import { Pagination, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
@@ -7,6 +7,7 @@ import { listPlacements } from "../api/deploymentCalls";
 import type { Placement } from "../api/types";
 import { Failed } from "../app/Failed";
 import { Loading } from "../app/Loading";
+import { Pages } from "../app/Pages";
 import { useRuntime } from "../designer/runtime";
 import { Empty, Segments } from "../ui";
 import { hour, moment } from "../ui/format";
@@ -67,9 +68,7 @@ export function HistoryView({ before, deployment }: { before: ReactNode; deploym
           }}
         />
         <span className={classes.space} />
-        {pageCount > 1 ? (
-          <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
-        ) : null}
+        {pageCount > 1 ? <Pages total={pageCount} value={page} onChange={setPage} /> : null}
       </div>
       {list.isPending ? <Loading /> : null}
       {list.isError && found === undefined ? (

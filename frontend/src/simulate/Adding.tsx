@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Textarea } from "@mantine/core";
+import { Button, Select, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { generateRecords } from "../api/topicCalls";
 import { useDesigner } from "../designer/store";
@@ -6,6 +6,7 @@ import { complete, recipeOf, type Shape, USUAL } from "../generate/recipe";
 import { DurationInput, NumberField, ShapeForm } from "../generate/ShapeForm";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { type InputRow, rowOf, rowsOfText, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";
 import { useSimulation } from "./store";

@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput, Select, Switch, TextInput } from "@mantine/core";
+import { Button, NumberInput, Select, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useRunsPlain } from "../deployments/dialect";
 import { useDesigner } from "../designer/store";
@@ -7,6 +7,7 @@ import { NumberField } from "../generate/ShapeForm";
 import { useLive } from "../runtime/store";
 import { Segments } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { type Asked, follow } from "./follow";
 import { MaskList, type Masks, masksOf } from "./Masks";
 import { sourcesOf } from "./scenario";

@@ -35,7 +35,9 @@ export function InputsTable({ bad }: { bad: readonly BadCell[] }) {
       <div className={`${classes.inputRow} ${classes.inputHead}`}>
         <span />
         {COLUMNS.map((column) => (
-          <span key={column}>{t(TITLES[column])}</span>
+          <span key={column} title={t(TITLES[column])}>
+            {t(TITLES[column])}
+          </span>
         ))}
       </div>
       <div style={{ height: virtual.getTotalSize(), position: "relative" }}>

@@ -1,4 +1,4 @@
-import { Modal, Select, Switch } from "@mantine/core";
+import { Select, Switch } from "@mantine/core";
 import { useState } from "react";
 import { ApiError } from "../api/client";
 import { sampleTopic } from "../api/topicCalls";
@@ -7,6 +7,7 @@ import { pathsOf } from "../generate/recipe";
 import { NumberField } from "../generate/ShapeForm";
 import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { Buttons } from "./Adding";
 import { MaskList, type Masks, masksOf } from "./Masks";
 import { rowOf, sourcesOf } from "./scenario";

@@ -182,7 +182,7 @@ function Bar(props: {
       ) : null}
       <span className={classes.space} />
       <Switch
-        size="xs"
+        className={classes.auto}
         wrapperProps={{ title: t("Run again on every change") }}
         aria-label={t("Run again on every change")}
         label={t("Auto")}

@@ -75,6 +75,7 @@ export function Stepper({ shown }: { shown: Shown | null }) {
         </span>
         <Switch
           size="xs"
+          ml={12}
           label={t("Only steps of the selected node")}
           checked={only}
           onChange={(event) => setOnly(event.currentTarget.checked)}

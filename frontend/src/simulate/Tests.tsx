@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Loader, Modal, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Loader, TextInput } from "@mantine/core";
 import IconCheck from "@tabler/icons-react/dist/esm/icons/IconCheck.mjs";
 import IconPencil from "@tabler/icons-react/dist/esm/icons/IconPencil.mjs";
 import IconPlay from "@tabler/icons-react/dist/esm/icons/IconPlayerPlay.mjs";
@@ -14,6 +14,7 @@ import { notifyError } from "../app/notify";
 import { useDesigner } from "../designer/store";
 import { Empty, Note, Tip } from "../ui";
 import { phrase, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import { CoverageNote } from "./CoverageNote";
 import { rowOf, sourcesOf } from "./scenario";
 import classes from "./simulate.module.css";

@@ -34,6 +34,12 @@ export const theme = createTheme({
     ActionIcon: { defaultProps: { variant: "subtle", color: "gray", size: 28 } },
     Autocomplete: { defaultProps: field },
     Button: { defaultProps: { size: "xs", variant: "default" } },
+    InputWrapper: {
+      defaultProps: {
+        inputWrapperOrder: ["label", "input", "description", "error"],
+        withAsterisk: false,
+      },
+    },
     Menu: { defaultProps: { ...floating, shadow: "float", offset: 4 } },
     Modal: {
       defaultProps: { ...floating, centered: true, shadow: "float", radius: 8 },
@@ -42,7 +48,7 @@ export const theme = createTheme({
     PasswordInput: { defaultProps: field },
     Popover: { defaultProps: { ...floating, shadow: "float" } },
     Select: { defaultProps: { ...field, allowDeselect: false } },
-    Switch: { defaultProps: { size: "xs" } },
+    Switch: { defaultProps: { size: "xs", withThumbIndicator: false } },
     TagsInput: { defaultProps: field },
     Textarea: { defaultProps: field },
     TextInput: { defaultProps: field },

@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput, Select, TextInput } from "@mantine/core";
+import { Button, NumberInput, Select, TextInput } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useNavigate } from "react-router";
@@ -7,6 +7,7 @@ import { createTopics, listTopicFigures } from "../api/topicCalls";
 import { newTopic, RETENTIONS } from "../deployments/topics";
 import { Note } from "../ui";
 import { t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
 import { topicAddress } from "./records";
 

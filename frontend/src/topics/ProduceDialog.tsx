@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Textarea, TextInput } from "@mantine/core";
+import { Button, Select, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "../api/client";
 import { produceRecord } from "../api/topicCalls";
@@ -6,6 +6,7 @@ import type { NewRecord } from "../api/types";
 import { notify } from "../app/notify";
 import { Note } from "../ui";
 import { phrase, t } from "../ui/i18n";
+import { Modal } from "../ui/Modal";
 import pages from "../ui/pages.module.css";
 import { FORMATS } from "./records";
 import classes from "./topics.module.css";

@@ -96,7 +96,7 @@ export function QueryForm(props: {
         value={typed.keyFormat}
         onChange={(value) => choose({ keyFormat: (value ?? "auto") as Question["keyFormat"] })}
         data={formats}
-        w={110}
+        w={120}
       />
       <Select
         label={t("Value as")}
@@ -104,7 +104,7 @@ export function QueryForm(props: {
         value={typed.valueFormat}
         onChange={(value) => choose({ valueFormat: (value ?? "auto") as Question["keyFormat"] })}
         data={formats}
-        w={110}
+        w={120}
         data-testid="value-format"
       />
       <TextInput
@@ -116,34 +116,36 @@ export function QueryForm(props: {
         w={180}
         data-testid="contains"
       />
-      <TextInput
-        label={t("Field")}
-        placeholder="value.customer.id"
-        value={typed.field}
-        onChange={(event) => type({ field: event.currentTarget.value.trim() })}
-        w={150}
-        data-testid="field"
-      />
-      <Select
-        label={t("Comparison")}
-        value={typed.compare}
-        onChange={(compare) => type({ compare: (compare ?? "equals") as Compare })}
-        data={[
-          ...COMPARES.map((each) => ({ value: each.value, label: each.label })),
-          { value: "contains", label: t("contains") },
-        ]}
-        disabled={typed.field === ""}
-        w={84}
-        data-testid="compare"
-      />
-      <TextInput
-        label={t("Compared with")}
-        value={typed.equals}
-        onChange={(event) => type({ equals: event.currentTarget.value })}
-        disabled={typed.field === ""}
-        w={110}
-        data-testid="equals"
-      />
+      <span className={classes.condition}>
+        <TextInput
+          label={t("Field")}
+          placeholder="value.customer.id"
+          value={typed.field}
+          onChange={(event) => type({ field: event.currentTarget.value.trim() })}
+          w={150}
+          data-testid="field"
+        />
+        <Select
+          label={t("Comparison")}
+          value={typed.compare}
+          onChange={(compare) => type({ compare: (compare ?? "equals") as Compare })}
+          data={[
+            ...COMPARES.map((each) => ({ value: each.value, label: each.label })),
+            { value: "contains", label: t("contains") },
+          ]}
+          disabled={typed.field === ""}
+          w={84}
+          data-testid="compare"
+        />
+        <TextInput
+          label={t("Compared with")}
+          value={typed.equals}
+          onChange={(event) => type({ equals: event.currentTarget.value })}
+          disabled={typed.field === ""}
+          w={110}
+          data-testid="equals"
+        />
+      </span>
       <TextInput
         label={t("Expression")}
         placeholder="value.amount > 100 AND partition = 0"

@@ -44,7 +44,7 @@ export function TopicPage() {
   const detail = found.data;
   if (detail === undefined) {
     return (
-      <Shell ws={ws} title={topic} wide>
+      <Shell ws={ws} wide>
         {found.isError ? (
           <Failed error={found.error} retry={() => void found.refetch()} />
         ) : (
@@ -54,7 +54,7 @@ export function TopicPage() {
     );
   }
   return (
-    <Shell ws={ws} title={topic} wide>
+    <Shell ws={ws} wide>
       <div className={pages.head}>
         <h1 className={`${pages.title} ${classes.name}`} title={topic}>
           {topic}

@@ -1,4 +1,4 @@
-import { Button, Pagination, Skeleton, TextInput } from "@mantine/core";
+import { Button, Skeleton, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import IconPlus from "@tabler/icons-react/dist/esm/icons/IconPlus.mjs";
 import IconSearch from "@tabler/icons-react/dist/esm/icons/IconSearch.mjs";
@@ -8,6 +8,7 @@ import { Link, useParams } from "react-router";
 import { listTopicFigures } from "../api/topicCalls";
 import type { TopicFigures } from "../api/types";
 import { Failed } from "../app/Failed";
+import { Pages } from "../app/Pages";
 import { Shell } from "../app/Shell";
 import { may, useWorkspace } from "../app/session";
 import { GeneratorsList } from "../generate/GeneratorsList";
@@ -83,7 +84,7 @@ export function TopicsPage() {
           <Rows ws={ws} rows={found?.results} search={debounced} />
           {pageCount > 1 ? (
             <div className={pages.pages}>
-              <Pagination size="sm" total={pageCount} value={page} onChange={setPage} />
+              <Pages total={pageCount} value={page} onChange={setPage} />
             </div>
           ) : null}
           <GeneratorsList ws={ws} operator={operator} />

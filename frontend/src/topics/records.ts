@@ -44,7 +44,7 @@ export const STARTS: readonly { id: Start; title: Phrase }[] = [
 ];
 
 export const FORMATS: readonly { value: RecordFormat; label: Phrase }[] = [
-  { value: "auto", label: phrase("Detected automatically") },
+  { value: "auto", label: phrase("Automatic") },
   { value: "string", label: phrase("Text") },
   { value: "json", label: phrase("JSON") },
   { value: "integer", label: phrase("Integer") },

@@ -61,23 +61,25 @@ export function Tabs<Id extends string>(props: {
     row.current?.querySelector<HTMLElement>(`[data-tab="${next.id}"]`)?.focus();
   };
   return (
-    <div className="ui-tabs" ref={row} role="tablist" aria-label={props.label} onKeyDown={move}>
-      {props.items.map((item, index) => (
-        <button
-          key={item.id}
-          type="button"
-          role="tab"
-          className="ui-tab"
-          data-tab={item.id}
-          id={`${props.idPrefix}-${item.id}`}
-          aria-selected={item.id === props.active}
-          tabIndex={item.id === props.active || (props.active === null && index === 0) ? 0 : -1}
-          onClick={() => props.onChange(item.id)}
-        >
-          {item.title}
-          {item.badge}
-        </button>
-      ))}
+    <div className="ui-tabs">
+      <div ref={row} role="tablist" aria-label={props.label} onKeyDown={move}>
+        {props.items.map((item, index) => (
+          <button
+            key={item.id}
+            type="button"
+            role="tab"
+            className="ui-tab"
+            data-tab={item.id}
+            id={`${props.idPrefix}-${item.id}`}
+            aria-selected={item.id === props.active}
+            tabIndex={item.id === props.active || (props.active === null && index === 0) ? 0 : -1}
+            onClick={() => props.onChange(item.id)}
+          >
+            {item.title}
+            {item.badge}
+          </button>
+        ))}
+      </div>
       {props.right === undefined ? null : <div className="ui-tabs-right">{props.right}</div>}
     </div>
   );

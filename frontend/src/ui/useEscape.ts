@@ -1,10 +1,14 @@
-import { useEffect } from "react";
+import { type RefObject, useEffect } from "react";
 
 /**
  * Closes what floats when Escape is pressed anywhere, unless a list opened within has the key: an open select, or
- * completions. Those carry the attribute by which Mantine's dialogs know them as well.
+ * completions. Those carry the attribute by which Mantine's dialogs know them as well. The focus goes back to `opener`.
  */
-export function useEscape(opened: boolean, close: () => void): void {
+export function useEscape(
+  opened: boolean,
+  close: () => void,
+  opener?: RefObject<HTMLElement | null>,
+): void {
   useEffect(() => {
     if (!opened) return;
     const onKey = (event: KeyboardEvent) => {
@@ -13,10 +17,11 @@ export function useEscape(opened: boolean, close: () => void): void {
       if (inner) return;
       event.preventDefault();
       close();
+      opener?.current?.focus();
     };
     addEventListener("keydown", onKey, { capture: true });
     return () => removeEventListener("keydown", onKey, { capture: true });
-  }, [opened, close]);
+  }, [opened, close, opener]);
 }
 
 /** Marks an element that takes Escape itself. */

@@ -1,9 +1,10 @@
-import { ActionIcon, Modal } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import IconExpand from "@tabler/icons-react/dist/esm/icons/IconArrowsDiagonal.mjs";
 import { lazy, Suspense, useState } from "react";
 import { useBreakpoints } from "../../designer/breakpoints";
 import { Tip } from "../../ui";
 import { t } from "../../ui/i18n";
+import { Modal } from "../../ui/Modal";
 import { at } from "../problems";
 import { asText, type WidgetProps } from "./widget";
 
@@ -50,14 +51,16 @@ export function CodeWidget(props: WidgetProps) {
           <IconExpand size={14} stroke={1.5} />
         </ActionIcon>
       </Tip>
-      <Modal
-        opened={large}
-        onClose={() => setLarge(false)}
-        title={parameter.title}
-        size="min(960px, 92vw)"
-      >
-        {large ? editor("window") : null}
-      </Modal>
+      {large ? (
+        <Modal
+          opened
+          onClose={() => setLarge(false)}
+          title={parameter.title}
+          size="min(960px, 92vw)"
+        >
+          {editor("window")}
+        </Modal>
+      ) : null}
     </div>
   );
 }

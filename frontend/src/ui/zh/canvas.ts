@@ -1,6 +1,6 @@
 export const canvas = {
   "Add a node": "添加节点",
-  "No matching node fits here": "没有合适的组件",
+  "No matching node fits here": "没有合适的节点",
   "The plan appears when the topology compiles": "拓扑编译通过后显示计划",
   "Live figures appear while this topology runs": "运行时显示实时数据",
   Layer: "图层",
@@ -9,11 +9,11 @@ export const canvas = {
   "Last known figures": "最后已知的数据",
   "Figures are {span} old": "数据已过去 {span}",
   Minimap: "缩略图",
-  "Start with where records come from": "从数据来源开始",
+  "Start with where records come from": "从数据源开始",
   "Add a stream from a topic": "添加主题流",
   "N adds a node, Ctrl K finds every command": "N 添加节点，Ctrl K 查找所有命令",
   "Drag a source from the palette, or add one here. Then pull an edge from its port to add what comes next.":
-    "从组件面板拖入一个来源，或在此添加；然后从端口拉出连线，添加下一步。",
+    "从组件面板拖入一个数据源，或在此添加；然后从它的端口拉出连线，添加后面的节点。",
   "No heat": "不显示热度",
   "Heat: rate": "热度：速率",
   "Heat: latency": "热度：延迟",

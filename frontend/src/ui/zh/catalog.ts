@@ -1,14 +1,14 @@
 /** The words of the catalog in Chinese, by the English text that the compiler gives. */
 
 export const catalog: Readonly<Record<string, string>> = {
-  Sources: "来源",
+  Sources: "数据源",
   Stateless: "无状态",
   Aggregations: "聚合",
   Joins: "连接",
   Tables: "表",
   "Processor API": "处理器 API",
   Stores: "存储",
-  Sinks: "去向",
+  Sinks: "数据汇",
 
   "Stream from topics": "主题流",
   "Reads the records of one or more topics as a stream.": "逐条读取一个或多个主题的全部记录。",

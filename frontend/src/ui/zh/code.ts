@@ -9,12 +9,11 @@ export const code = {
   "Export v{n} as zip": "将 v{n} 导出为 zip",
   "No code yet": "还没有代码",
   "Add a source to the canvas to see the generated program.":
-    "程序随绘图增长：先在画布上放一个源。",
+    "在画布上添加一个数据源，即可看到生成的程序。",
   "No code while there are errors": "有错误时没有代码",
-  "1 problem must be fixed first. See the Problems tab.":
-    "有一个问题阻碍：“问题”标签页会指出位置。",
+  "1 problem must be fixed first. See the Problems tab.": "请先解决 1 个问题，见“问题”标签页。",
   "{n} problems must be fixed first. See the Problems tab.":
-    "有 {n} 个问题阻碍：“问题”标签页会指出位置。",
+    "请先解决 {n} 个问题，见“问题”标签页。",
   "Loading the editor…": "正在加载编辑器…",
   "Generated code": "生成的代码",
   "Generated files": "生成的文件",

@@ -1,7 +1,7 @@
 export const commands = {
   "Add a node…": "添加节点…",
   "Align left edges": "左对齐",
-  "Align centres": "水平居中对齐",
+  "Align centers": "水平居中对齐",
   "Align right edges": "右对齐",
   "Align top edges": "顶端对齐",
   "Align middles": "垂直居中对齐",
@@ -22,7 +22,7 @@ export const commands = {
   "Commands…": "命令…",
   Paste: "粘贴",
   "Delete {n} {n|node|nodes}": "删除 {n} 个节点",
-  "Delete and reconnect neighbors": "删除并重新连接相邻节点",
+  "Delete and reconnect": "删除并重新连接",
   "Rename the node": "重命名节点",
   "Find in the topology…": "在拓扑中查找…",
   "Search the palette": "搜索组件",

@@ -4,14 +4,14 @@ export const deployments = {
   "The first record with this timestamp or a later one.": "时间戳不早于此的第一条记录。",
   Offsets: "偏移量",
   "Partitions that are not listed continue where they stopped.": "未列出的分区从停止处继续。",
-  "Reset all stores": "重置所有状态存储",
+  "Reset all stores": "重置所有存储",
   "Start with empty stores. The current state is kept for at least a day.":
-    "它们从空开始。现有内容至少保留一天。",
+    "以空存储启动。当前状态至少保留一天。",
   "How version {n} starts": "版本 {n} 如何启动",
   "What version {n} changes": "版本 {n} 的变更",
   "Version {n} runs until you accept.": "在您接受之前，版本 {n} 继续运行。",
   "Nothing starts until you accept.": "接受之前不会启动任何内容。",
-  "All stores are kept, and nothing else changes.": "所有状态存储保留，其他也无变化。",
+  "All stores are kept, and nothing else changes.": "所有存储保留，其他也无变化。",
   "The new driver is prepared before version {n} stops, so that the output pauses only briefly.":
     "新驱动程序在版本 {n} 停止之前准备就绪，因此输出只会短暂中断。",
   "Version {n} is stopped before the new driver starts.": "在新驱动程序启动之前先停止版本 {n}。",
@@ -25,13 +25,13 @@ export const deployments = {
   "In real time each task has its own thread, regardless of the number of cores.":
     "实时模式下每个任务都有自己的线程，与核心数无关。",
   "All stores are kept, and it continues at its current position.":
-    "所有状态存储都会保留，并从当前位置继续。",
+    "所有存储都会保留，并从当前位置继续。",
   "This topic is now read.": "从现在起读取此主题。",
   "This topic is no longer read.": "不再读取此主题。",
   "Stopped at": "停止于",
   "Continues at": "继续于",
   "Starts at": "开始于",
-  "Type the name of the topology to reset its stores": "输入拓扑的名称以重置其状态存储",
+  "Type the name of the topology to reset its stores": "输入拓扑的名称以重置其存储",
   "The rows of these stores cannot be migrated. They will be lost.":
     "这些存储中的数据无法沿用，将永久丢失。",
   "Accept and deploy": "接受并部署",
@@ -44,13 +44,13 @@ export const deployments = {
   New: "新增",
   Lost: "丢失",
   "The stores keep their rows: records that are read again are counted again, and those of windows that have closed are dropped as late.":
-    "状态存储保留现有行：重新读取的记录会再次计数，属于已关闭窗口的记录因迟到而丢弃。",
+    "存储保留现有行：重新读取的记录会再次计数，属于已关闭窗口的记录因迟到而丢弃。",
   "Results of records that are read again are written to the sinks again.":
     "重新读取的记录的结果会再次写入输出。",
   "Records between the position where it stopped and the start position are not read.":
     "停止处与开始处之间的记录不会被读取。",
   "All stores start empty: they do not include records before the start offsets.":
-    "所有状态存储为空：开始偏移量之前的记录不在其中。",
+    "所有存储为空：开始偏移量之前的记录不在其中。",
   "A wider type holds all values.": "更宽的类型可容纳所有值。",
   "Fields are added; they are null in old rows.": "新增字段；旧数据中为空。",
   "The order of the fields changes.": "字段顺序不同。",
@@ -74,9 +74,9 @@ export const deployments = {
     "首次运行从何处开始读取流和表。全局表总是完整读取。",
   Trigger: "触发",
   "Millisecond latency, at least once; state is saved every {n} s. Each task has its own thread, regardless of the number of cores.":
-    "从记录到结果只需毫秒,至少一次;状态每 {n} 秒保存一次。每个任务有自己的线程,与核数无关。",
+    "毫秒级延迟，至少一次；状态每 {n} 秒保存一次。每个任务有自己的线程，与核心数无关。",
   "How often a micro-batch starts.": "微批启动的频率。",
-  Cores: "核数",
+  Cores: "核心数",
   "Memory, MB": "内存（MB）",
   "Lost offsets": "丢失的偏移量",
   "If the broker has deleted the next records, a topic was recreated, or the checkpoint is missing.":
@@ -85,11 +85,11 @@ export const deployments = {
   "on this machine": "在本机",
   "on this machine · up in {time}": "在本机 · {time} 内启动",
   "The server cannot be reached, so the current state is unknown. Retrying automatically.":
-    "无法连接服务器，因此不知道它运行着什么。系统会自动重试。",
+    "无法连接服务器，因此当前状态未知。系统会自动重试。",
   "Reads up to the current end of its topics, then stops.": "读到各主题的末尾，然后停止。",
   "The driver is ready and reads nothing until it is resumed.":
     "驱动程序已就绪，在继续之前不读取任何记录。",
-  Driver: "驱动进程",
+  Driver: "驱动程序",
   "process {pid}": "进程 {pid}",
   Started: "启动时间",
   "1 restart": "重启 1 次",
@@ -105,7 +105,7 @@ export const deployments = {
   Compile: "编译",
   "Check topics": "检查主题",
   "Stage the job": "准备作业",
-  "Start the driver": "启动驱动进程",
+  "Start the driver": "启动驱动程序",
   "At {node}": "位于 {node}",
   "At {node}, {parameter}": "位于 {node}，{parameter}",
   "Go to the node": "前往该节点",
@@ -114,7 +114,7 @@ export const deployments = {
   More: "全部显示",
   "Old state": "旧状态",
   Replaced: "替换时间",
-  "Kept for one day for a rollback, until {time}.": "保留一天，以便部署回退：至 {time}。",
+  "Kept for one day for a rollback, until {time}.": "为便于回退保留一天，至 {time}。",
   "Delete for good": "永久删除",
   "Waiting since {time} ({ago}).": "自 {time} 起等待（{ago}）。",
   "Next attempt in {time}.": "{time} 后重试。",
@@ -144,8 +144,8 @@ export const deployments = {
   "Enter a date and a time.": "请给出日期和时间。",
   "Enter one line for each partition: topic, partition, offset.":
     "每个分区写一行：主题、分区、偏移量。",
-  "1 problem prevents deployment.": "有一个问题阻碍部署。",
-  "{n} problems prevent deployment.": "有 {n} 个问题阻碍部署。",
+  "1 problem prevents deployment.": "1 个问题使部署无法进行。",
+  "{n} problems prevent deployment.": "{n} 个问题使部署无法进行。",
   "Fail without reading": "失败，不读取任何记录",
   Checkpoint: "检查点",
   "Where state and offsets are stored: a URI such as s3a://bucket/folder. Empty: the server's data folder. Cannot be changed once there is state.":
@@ -171,7 +171,7 @@ export const deployments = {
   "Every 500 ms": "每 500 毫秒",
   "Every second": "每秒",
   "Every 10 seconds": "每 10 秒",
-  "Real time: each record at once": "实时:每条记录立即处理",
+  "Real time: each record at once": "实时：立即处理每条记录",
   "Skip it once…": "跳过一次…",
   "Send it to the dead letters…": "发送到死信…",
   "Change the handler": "更改处理方式",
@@ -199,12 +199,13 @@ export const deployments = {
   "Compare with another version": "与另一版本比较",
   "The version processes the same records as version {n}, and writes to topics of its own. Version {n} is not changed.":
     "该版本处理与版本 {n} 相同的记录，并写入自己的主题。版本 {n} 不受影响。",
+  "There is only one version. Save another one first.": "只有一个版本。请先保存另一个版本。",
   "Start with": "起始状态",
   "State that cannot be carried over makes the start fail.": "无法沿用的状态会使启动失败。",
   "Takes longer. Outputs of records up to the current offsets are not compared.":
     "耗时更长。当前偏移量之前的记录的输出不参与比较。",
   "A copy of the current state, at the current offsets": "当前状态的副本，从当前偏移量开始",
-  "Empty stores, at the first records": "空状态存储，从最早的记录开始",
+  "Empty stores, at the first records": "空存储，从最早的记录开始",
   "Run beside v{n}": "与 v{n} 并行运行",
   "It is being stopped and deleted.": "正在停止并删除。",
   "It has not reached the offsets of version {n} yet.": "尚未达到版本 {n} 的偏移量。",
@@ -228,7 +229,7 @@ export const deployments = {
   "Only v{n}": "仅 v{n}",
   "{n} in another order": "{n} 条顺序不同",
   "{n} records of {topic} have been deleted by the broker and are not compared.":
-    "{topic} 的 {n} 条记录已被代理删除，未参与比较。",
+    "{topic} 的 {n} 条记录已被 broker 删除，未参与比较。",
   "Compared at {time}, for these input offsets": "比较时间 {time}，输入偏移量如下",
   Differs: "不同",
   "Only in one": "仅一方有",
@@ -239,7 +240,7 @@ export const deployments = {
   "Plain PySpark": "普通 PySpark",
   "Gives the results of Kafka Streams.": "得到与 Kafka Streams 相同的结果。",
   "Ordinary Structured Streaming, in micro-batches. Another start position needs empty stores.":
-    "普通的 Structured Streaming，按微批运行。从其他位置启动时，状态存储必须为空。",
+    "普通的 Structured Streaming，按微批运行。从其他位置启动时，存储必须为空。",
   "Show the reasons": "显示原因",
   "Not available for plain PySpark": "普通 PySpark 不支持",
   "Deploy with the code “Kafka Streams' results” for that.":
@@ -251,5 +252,5 @@ export const deployments = {
   "A plain PySpark program cannot wait beside another driver.":
     "普通 PySpark 程序不能在另一个驱动程序旁等待。",
   "Plain PySpark: it cannot be compared with another version, and another start position needs empty stores.":
-    "普通 PySpark：不能与其他版本比较；从其他位置启动时，状态存储必须为空。",
+    "普通 PySpark：不能与其他版本比较；从其他位置启动时，存储必须为空。",
 };

@@ -24,7 +24,7 @@ export const designer = {
   "double-click": "双击",
   "Insert into an edge": "插入连线",
   "drop on it": "拖放到连线上",
-  "Add what comes next": "添加下一步",
+  "Add what comes next": "添加后面的节点",
   "pull an edge onto the canvas": "把连线拉到空白处",
   "Move the end of an edge": "移动连线端点",
   "drag its end": "拖动端点",
@@ -33,7 +33,7 @@ export const designer = {
   "Not planned yet": "尚未规划",
   "No nodes yet": "还没有节点",
   "Every node you add is listed here, from sources to sinks.":
-    "添加的每个节点都会按从来源到去向的顺序列在这里。",
+    "添加的每个节点都会按从数据源到数据汇的顺序列在这里。",
   "Filter nodes": "筛选节点",
   "{nodes} {nodes|node|nodes} · {stores} {stores|store|stores} · {edges} {edges|edge|edges}":
     "{nodes} 个节点 · {stores} 个存储 · {edges} 条连线",

@@ -1,6 +1,6 @@
 export const generate = {
   Generators: "生成器",
-  "Records a second": "每秒记录数",
+  "Records per second": "每秒记录数",
   Written: "已写入",
   Ends: "结束",
   "Started by": "启动者",
@@ -15,8 +15,8 @@ export const generate = {
   "Malformed values (%)": "格式错误的值（%）",
   Seed: "种子",
   Fields: "字段",
-  "tea, rice: one of them. 1..5: a number. order-#: with the number of the key. customer-1..50: with a number.":
-    "tea, rice：其中之一。1..5：数字。order-#：带键的序号。customer-1..50：带数字。",
+  "A list: tea, rice. A range: 1..5. Text with a range: customer-1..50. Text with the number of the key: order-#.":
+    "列表：tea, rice。范围：1..5。带范围的文本：customer-1..50。带键序号的文本：order-#。",
   "any value of its type": "任意符合类型的值",
   "A duration such as 5 minutes, up to {most}": "时长，例如 5 minutes，最长 {most}",
   "Records are being written to {topic}.": "正在向 {topic} 写入记录。",

@@ -4,11 +4,11 @@ export const pages = {
   "Keep this one": "保留此窗口的草稿",
   "Take the other one": "采用另一份草稿",
   "Your last changes are not saved yet. Saving is retried automatically; keep this page open.":
-    "您最近的更改还没有到达服务器。系统会自动重试，请不要关闭此页面。",
+    "您最近的更改尚未保存。系统会自动重试，请不要关闭此页面。",
   "Degraded since {time}. The driver is restarted if it does not respond.":
     "自 {time} 起异常。若驱动程序仍不响应，将重启它。",
   "No heartbeat from a worker since {time} ({ago} ago). The last known state is shown; it updates when a worker is back.":
-    "自 {time} 起（已 {ago}）没有工作进程照看此部署。显示的是当时的状态；恢复后会自动更新。",
+    "自 {time} 起（{ago}）没有收到 worker 的心跳。显示的是最后已知的状态；worker 恢复后会自动更新。",
   "Version {n} was saved elsewhere.": "版本 {n} 已在别处保存。",
   "Show it": "查看",
   "This version does not compile.": "此版本无法编译。",
@@ -54,17 +54,17 @@ export const pages = {
   "Templates, each with tests and sample data": "模板（均附测试和示例数据）",
   Templates: "模板",
   "Creates the topology and its topics, and starts to generate records. Deploy it to see it run.":
-    "创建拓扑及其主题，并持续写入记录：部署后即可看到它运行。",
+    "创建拓扑及其主题，并开始生成记录。部署后即可看到它运行。",
   "Try it": "试运行",
   "This also deletes all its versions and drafts, and cannot be undone. Topics in Kafka are kept.":
-    "它的所有版本和草稿都会一并删除。Kafka 上的主题保持不变。此操作无法撤销。",
+    "它的所有版本和草稿也会被删除，且无法撤销。Kafka 中的主题会保留。",
   "It is deployed. Stop it first.": "它已部署，请先停止。",
   "Draw your first topology": "绘制您的第一个拓扑",
   "A topology reads records from Kafka topics, processes them node by node and writes the results to topics. Draw it on the canvas; Millrace checks it as you draw, compiles it to PySpark and runs it.":
-    "拓扑从 Kafka 主题读取记录，逐个节点处理，并把结果写入主题。您在画布上连线；Millrace 在绘制时检查，把它变成 PySpark 并运行。",
+    "拓扑从 Kafka 主题读取记录，逐个节点处理，并把结果写入主题。在画布上绘制它；Millrace 会随时检查，把它编译为 PySpark 并运行。",
   "Start with an empty canvas": "从空白画布开始",
   "You have read access. Ask an administrator for the editor role to make changes.":
-    "您的角色只能查看。请管理员授予编辑者角色后再绘制。",
+    "您只有查看权限。如需更改，请联系管理员授予编辑者角色。",
   "Start from {template}": "从 {template} 开始",
   "All topologies": "全部拓扑",
   "Could not rename": "未能重命名",
@@ -77,16 +77,16 @@ export const pages = {
   saved: "已保存",
   "Your changes are kept as a private draft. Save them as a version to share or deploy them.":
     "您的更改保存为私有草稿。保存为版本后即可共享或部署。",
-  "The topology equals the saved version.": "当前绘图就是已保存的版本。",
+  "The topology equals the saved version.": "拓扑与已保存的版本相同。",
   "Save a version": "保存版本",
   "Everything is saved": "全部已保存",
   "{name} edits {node}": "{name} 正在编辑 {node}",
-  "{name} has this topology open": "{name} 也在这里",
+  "{name} has this topology open": "{name} 也打开了此拓扑",
   "You are not a member of any workspace yet.": "您还不是任何工作区的成员。",
   "Ask an administrator to add you under Members.": "请管理员在“成员”中添加您。",
   Workspaces: "工作区",
   "A workspace can only use topics that begin with one of its prefixes.":
-    "工作区列出、编译和部署的主题必须以其前缀之一开头。",
+    "工作区只能使用以其前缀之一开头的主题。",
   "Topic prefixes": "主题前缀",
   "Prefixes not saved": "前缀未保存",
   "Topic prefixes of {name}": "{name} 的主题前缀",
@@ -108,8 +108,10 @@ export const pages = {
     "链接只能使用一次。设置密码后，您可以再次以 {name} 登录。",
   "Signing in…": "正在登录…",
   "This link no longer works": "此链接已失效",
-  "Each link can be used once. `./millrace up` prints a new one; or sign in with a password.":
-    "每个链接只能登录一次。`./millrace up` 会打印新的链接；也可以使用密码登录。",
+  "It was used already, was replaced by a newer one, or is too old.":
+    "它已被使用、已被新链接替换，或者已过期。",
+  "`./millrace up` prints a new link. On a server, an administrator creates it.":
+    "`./millrace up` 会打印新的链接。在服务器上，由管理员创建新链接。",
   "Sign in with a password": "使用密码登录",
   Viewer: "查看者",
   "can view": "可查看",
@@ -133,6 +135,7 @@ export const pages = {
   "Name shown": "显示名称",
   "There is no page at this address.": "此地址没有页面。",
   "It may have been deleted, or the link was cut short.": "它可能已被删除，或者链接不完整。",
+  "Show the password": "显示密码",
   "Current password": "当前密码",
   "New password": "新密码",
   "At least 8 characters; not a common one, and not only digits.":
@@ -153,12 +156,11 @@ export const pages = {
   "Save version {n}": "保存版本 {n}",
   "What changed": "更改了什么",
   "in a few words": "简短说明",
-  "1 problem is open. You can save, but not deploy.": "还有一个问题未解决。可以保存，但不能部署。",
+  "1 problem is open. You can save, but not deploy.": "还有 1 个问题未解决。可以保存，但不能部署。",
   "{n} problems are open. You can save, but not deploy.":
     "还有 {n} 个问题未解决。可以保存，但不能部署。",
-  Settings: "设置",
   "Share this link: it can be used once and is not shown again.":
-    "请转交此链接：它只能登录一次，且不会再次显示。",
+    "请转交此链接：它只能使用一次，且不会再次显示。",
   "Draw Kafka Streams topologies and run them on Spark.":
     "绘制 Kafka Streams 拓扑并在 Spark 上运行。",
   "Your session has ended. Sign in to continue where you left off.":
@@ -179,16 +181,11 @@ export const pages = {
   "Copy it now: it is not shown again.": "请立即复制：之后不会再显示。",
   "No tokens": "没有令牌",
   "Create one above, then send it as the header “Authorization: Token …”.":
-    "在上方起一个名称，然后作为请求头 “Authorization: Token …” 发送。",
+    "在上方创建一个，然后作为请求头 “Authorization: Token …” 发送。",
   Created: "创建于",
   Revoke: "吊销",
   "Search topologies": "搜索拓扑",
   "Search by name or description": "按名称或描述搜索",
-  Sort: "排序",
-  "Last changed": "最近更改",
-  "First changed": "最早更改",
-  "Name, A to Z": "名称 A 到 Z",
-  "Name, Z to A": "名称 Z 到 A",
   "No topology matches “{search}”.": "没有拓扑匹配 “{search}”。",
   Changed: "更改时间",
   Actions: "操作",
@@ -201,7 +198,7 @@ export const pages = {
   "Actions for {name}": "{name} 的操作",
   "Export document": "导出文档",
   "The topology is version {n} again. Save it to keep it.":
-    "绘图已恢复为版本 {n}。保存后即可保留。",
+    "拓扑已恢复为版本 {n}。保存后即可保留。",
   "Could not restore": "未能恢复",
   Draft: "草稿",
   "not saved as a version yet": "尚未保存为版本",
@@ -209,7 +206,7 @@ export const pages = {
   "Save…": "保存…",
   "No versions yet": "还没有版本",
   "Each saved version keeps the whole topology, with your message.":
-    "每次保存都会永久保留整个绘图和您的说明。先画点什么再保存。",
+    "每个保存的版本都包含整个拓扑和您的说明。",
   "Actions for version {n}": "版本 {n} 的操作",
   Restore: "恢复",
   "Compare with the drawing": "与当前绘图比较",

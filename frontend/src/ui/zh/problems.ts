@@ -1,13 +1,13 @@
 export const problems = {
   "Checking…": "检查中…",
-  "The compiler is checking the topology.": "编译器正在读取绘图。",
+  "The compiler is checking the topology.": "编译器正在检查此拓扑。",
   "Nothing drawn yet": "还没有绘制任何内容",
   "Drag a source from the palette to the canvas. What is missing or wrong is listed here.":
-    "从面板中把一个源拖到画布上。缺少或错误的内容会列在这里。",
+    "从面板中把一个数据源拖到画布上。缺少或错误的内容会列在这里。",
   "No problems": "没有问题",
-  "This topology compiles. Save it and deploy it.": "此拓扑可以编译。保存并部署它吧。",
+  "This topology compiles.": "此拓扑可以编译。",
   "This topology compiles, but it has no sink: no result is written. Add a sink.":
-    "此拓扑可以编译，但没有汇：不会写出任何结果。请添加一个汇。",
+    "此拓扑可以编译，但没有数据汇：不会写出任何结果。请添加一个数据汇。",
   "The topology as a whole": "整个拓扑",
   Difference: "差异",
   Error: "错误",

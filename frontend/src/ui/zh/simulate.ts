@@ -6,7 +6,7 @@ export const simulate = {
   "JSON lines with topic, key, value, timestamp (ms), partition, headers; a JSON array of them; or CSV with these names in its first line.":
     "每行一个 JSON，包含 topic、key、value、timestamp（毫秒）、partition、headers；或由它们组成的 JSON 数组；或首行为这些名称的 CSV。",
   "Line {n} cannot be read.": "第 {n} 行无法读取。",
-  Source: "源",
+  Source: "数据源",
   "One every": "间隔",
   "nothing was filtered out": "没有记录被过滤",
   "every record matched a branch": "每条记录都匹配了分支",
@@ -16,7 +16,7 @@ export const simulate = {
   "no timestamp was invalid": "没有无效的时间戳",
   "all bytes could be read": "所有字节均可读取",
   "{n} of {all} nodes": "节点 {n}/{all}",
-  "{n} of {all} edges": "边 {n}/{all}",
+  "{n} of {all} edges": "连线 {n}/{all}",
   "{n} of {all} ways in which records end": "记录结束方式 {n}/{all}",
   "{node}: no record reached this node": "{node}：没有记录到达",
   "{node}: {way}": "{node}：{way}",
@@ -28,7 +28,8 @@ export const simulate = {
   "Remove record {n}": "删除记录 {n}",
   Input: "输入",
   Outputs: "输出",
-  "Run the simulation: what the sinks write is listed here.": "运行模拟：写到汇的内容会列在这里。",
+  "Run the simulation: what the sinks write is listed here.":
+    "运行模拟：数据汇写出的内容会列在这里。",
   "There is no output. Step through the records to see where each one was dropped.":
     "没有任何输出。逐步查看记录，了解每条记录在哪里结束。",
   "Records of an edge": "连线上的记录",
@@ -52,7 +53,7 @@ export const simulate = {
   "Instead of {path}": "{path} 的替换值",
   "Try this topology on records": "用记录试一试这个拓扑",
   "There is no source with a topic yet. Add one: its topic gets the records.":
-    "还没有带主题的源。请先添加一个：记录会进入它的主题。",
+    "还没有带主题的数据源。请先添加一个：记录会进入它的主题。",
   "Nothing is deployed and no topic is touched: the records below go through the topology as they would in production, and you see where each one went and why.":
     "不会部署任何内容，也不会触及任何主题：下面的记录会像在生产环境中一样经过拓扑，您可以看到每条记录去了哪里以及原因。",
   "What is shown": "显示内容",
@@ -87,7 +88,7 @@ export const simulate = {
   "{n} {n|cell|cells} cannot be read, marked red.": "有 {n} 个单元格无法读取：见红色标记处。",
   "The simulator is starting. After a pause this takes a few seconds.":
     "模拟器正在启动：闲置之后需要几秒钟。",
-  "The topology has errors. See the Problems tab.": "拓扑有错误。请查看“问题”标签。",
+  "The topology has errors. See the Problems tab.": "拓扑有错误。见“问题”标签页。",
   "Stopped at record {n}: {why}": "在记录 {n} 处停止：{why}",
   "{n} {n|record|records} in, {m} {m|record|records} out, {d} dropped · {s} s":
     "输入 {n} 条，输出 {m} 条，丢弃 {d} 条 · {s} 秒",
@@ -130,17 +131,17 @@ export const simulate = {
   "Replace the test": "替换该测试",
   "The simulator did not start. See the log of the service simulator for the cause.":
     "模拟器未能启动。原因见服务 simulator 的日志。",
-  "Its key is null, and this node requires a key.": "它的键为 null，而此步骤按键工作。",
-  "Its value is null, and this node requires a value.": "它的值为 null，而此步骤需要值。",
+  "Its key is null, and this node requires a key.": "它的键为 null，而此节点需要键。",
+  "Its value is null, and this node requires a value.": "它的值为 null，而此节点需要值。",
   "Its foreign key is null: there is nothing to join.": "它的外键为 null：没有可连接的内容。",
   "Its timestamp is null or negative, and the source skips such records.":
-    "它的时间戳为 null 或负数，源会跳过这样的记录。",
+    "它的时间戳为 null 或负数，数据源会跳过这样的记录。",
   "A newer version for its key already exists.": "它的键已有更新的版本。",
   "The row that requested it has changed in the meantime.": "请求它的行在此期间已更改。",
-  "Its bytes cannot be read in the format of the source.": "无法按源的格式读取它的字节。",
-  "Processing it failed, and it was skipped.": "步骤处理它时失败，拓扑跳过它继续运行。",
+  "Its bytes cannot be read in the format of the source.": "无法按数据源的格式读取它的字节。",
+  "Processing it failed, and it was skipped.": "处理它时失败，已跳过它。",
   "Processing it failed, and it was written to the dead letter topic.":
-    "步骤处理它时失败，它已进入死信主题。",
+    "处理它时失败，已写入死信主题。",
   "Late: its window {start} – {end} was already closed.":
     "迟到：它的窗口 {start} – {end} 已经关闭。",
   "Late by {by}: its window {start} – {end} closed when stream time reached {closing}. Stream time is {now}. A longer grace would accept it.":
@@ -175,7 +176,7 @@ export const simulate = {
   "All, if the topology repartitions": "全部（若拓扑有重分区）",
   "Only that of its task": "仅其任务的分区",
   "Only records with its key": "仅相同键的记录",
-  "Mask fields": "屏蔽字段",
+  "Mask fields": "脱敏字段",
   "Reading the topics…": "正在读取主题…",
   "Run the simulation, then choose a record to see its way.":
     "先运行模拟，再选择一条记录查看它的路径。",
@@ -189,7 +190,7 @@ export const simulate = {
     "模拟从各主题的第一条记录开始，因此存储是完整的。",
   "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.":
     "存储从空开始：更早的记录写入的内容缺失，因此结果可能与部署的结果不同。",
-  "{n} {n|record|records} left out that could not be masked": "省略了 {n} 条无法屏蔽的记录",
+  "{n} {n|record|records} left out that could not be masked": "省略了 {n} 条无法脱敏的记录",
   "More records before it": "更多之前的记录",
   "Only its key": "仅相同的键",
   "Use as inputs": "用作输入",
@@ -199,7 +200,7 @@ export const simulate = {
   "Its steps are not listed: too many steps come before it.":
     "没有列出它的步骤：它之前的步骤太多。",
   "No node received this record: no source reads its topic, or the run stopped before it.":
-    "没有步骤收到这条记录：没有源读取它的主题，或运行在它之前已停止。",
+    "没有节点收到这条记录：没有数据源读取它的主题，或运行在它之前已停止。",
   "Rows that it wrote": "它写入的行",
   "unchanged since": "此后未更改",
   "changed by record {n}": "被记录 {n} 更改",
