@@ -66,10 +66,10 @@ class Driving:
         wanted = self._wanted()
         if wanted == "pause":
             return False
-        ends = self.arguments.available_now or wanted == "drain"
+        ends = wanted == "drain"
         if self.arguments.real_time:
             # What lies on the broker is taken in the order of its times, and faster.
-            query = self._start("catch up")
+            query = self._start(first_mode(self.arguments))
             self.report.state("running")
             if not self._wait(query, "now", wanted):
                 return False
@@ -78,7 +78,7 @@ class Driving:
             columns.gateway().StreamTasks.release(self.arguments.run)
         # What a batch has written would be written again, under exactly once by the same job only.
         until: Until = "batch" if self.arguments.real_time else "trigger"
-        mode = "available now" if ends else "continuous"
+        mode = "available now" if ends else first_mode(self.arguments)
         query = self._start("real time" if self.arguments.real_time else mode)
         self.report.state("running")
         return self._wait(query, until, wanted)
@@ -125,6 +125,13 @@ class Driving:
         if first and _committed(query):
             self.starter.committed()
         return True
+
+
+def first_mode(arguments: argparse.Namespace) -> str:
+    """How the first query of a job is started; see `Starter.start`."""
+    if arguments.real_time:
+        return "catch up"
+    return "available now" if arguments.available_now else "continuous"
 
 
 def _stop(query: Any, until: Until) -> None:

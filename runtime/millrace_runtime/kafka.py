@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,10 +15,14 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from millrace_runtime import columns
 from millrace_runtime.environment import Timed
 from millrace_runtime.record_handlers import RecordHandler
+from millrace_runtime.storage import Place
 from millrace_runtime.topics import matching
 
 # The wall clock of punctuation: one control row a second, in jobs that have `process` nodes.
 CONTROL_ROWS_PER_SECOND = 1
+
+# Producers that are made before tasks ask for them.
+MOST_PRODUCERS = 16
 
 # How Spark writes the ends of a topic-partition among offsets.
 EARLIEST, LATEST = -2, -1
@@ -196,6 +201,18 @@ class Kafka:
         return writer.format(columns.gateway().KafkaSink.format()).option(
             "sink", self.sink(graph, settings)
         )
+
+    def open_producers(self, stream: Place, tasks: int) -> None:
+        """Make the producers of a query's transactions while it starts; `stream`: its folder.
+
+        For a query whose tasks run in this process, on a checkpoint that nobody else writes.
+        """
+        local = str(self.session.sparkContext.master).startswith("local[")
+        if not local or tasks > MOST_PRODUCERS:
+            return
+        with contextlib.suppress(FileNotFoundError):
+            query = json.loads((stream / "metadata").read_text(encoding="utf-8"))["id"]
+            columns.gateway().KafkaSink.open(json.dumps(self.client), query, tasks)
 
     def sink(self, graph: dict[str, Any], settings: dict[str, Any]) -> str:
         """The name of a sink for the rows of a task graph."""

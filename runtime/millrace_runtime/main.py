@@ -15,9 +15,9 @@ from typing import Any
 
 from millrace_compiler.state_schema import state_schema
 
-from millrace_runtime import lost_offsets, real_time, record_handlers
+from millrace_runtime import lost_offsets, real_time, record_handlers, session
 from millrace_runtime.compiling import compiled, session_analyzer
-from millrace_runtime.driving import Driving
+from millrace_runtime.driving import Driving, first_mode
 from millrace_runtime.dsl.runnable import Runnable
 from millrace_runtime.errors import MillraceError, StreamStopped
 from millrace_runtime.explaining import explain
@@ -115,7 +115,13 @@ def main(topology: Runnable, argv: Sequence[str] | None = None) -> None:
     `fail`); the error is one line of JSON on standard error and, with --report, in the reports.
     """
     arguments = parser(topology.name).parse_args(argv)
-    sys.exit(run(topology, arguments))
+    code = run(topology, arguments)
+    if session.SCRATCH in os.environ:
+        # Another driver may wait for the end of this one, which takes Python a while.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(topology: Runnable, arguments: argparse.Namespace) -> int:
@@ -168,7 +174,7 @@ def _run(
     report: Any,
     standby: Standby | None,
 ) -> None:
-    from millrace_runtime import columns, lease, session, storage
+    from millrace_runtime import columns, lease, storage
     from millrace_runtime.rehearsal import rehearse
 
     stages = Stages()
@@ -187,6 +193,7 @@ def _run(
     stages.done("Spark")
     stages.begin("the plan and the query")
     held: lease.Lease | None = None
+    stopped = False
     try:
         storage.require_reachable(arguments.checkpoint)
         document = topology.document
@@ -201,6 +208,7 @@ def _run(
         if standby is not None:
             skipped = rehearse(spark, topology.name, graph, arguments)
             stages.done("rehearsal" if skipped is None else f"no rehearsal ({skipped})")
+            starter.plan_ahead(first_mode(arguments))
             stages.begin("when the driver before has ended")
             if not standby.wait(stopping):
                 return
@@ -209,6 +217,7 @@ def _run(
         held = lease.taken(arguments.checkpoint, arguments.run, lambda error: fenced(error, report))
         driving = Following if arguments.follow else Driving
         driving(starter, arguments, stopping, report, stages).run()
+        stopped = True
     finally:
         # Processors are closed while their words still reach the report.
         with contextlib.suppress(Exception):
@@ -216,7 +225,10 @@ def _run(
         report.detach()
         if held is not None:
             held.release()
-        spark.stop()
+        if stopped:
+            session.end(spark)
+        else:
+            spark.stop()
 
 
 def fenced(error: MillraceError, report: Any) -> None:

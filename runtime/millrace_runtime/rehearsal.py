@@ -1,7 +1,8 @@
 """A rehearsal of a job's query: Spark prepares itself for it while another driver still runs.
 
 Some of the newest records of each source go through the whole topology, with a checkpoint that is
-deleted at once and a sink that takes everything and keeps nothing. What was loaded and compiled for
+deleted at once and a sink that takes everything and keeps nothing. The query is stopped after its
+first micro-batch and started again, as one that takes over state. What was loaded and compiled for
 that is there when the query starts.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import shutil
 import tempfile
@@ -23,9 +25,9 @@ from millrace_runtime.options import kafka_options
 from millrace_runtime.session import local_dir
 
 #: records of each partition, and of each of the micro-batches
-RECORDS, BATCH = 60, 60
-#: micro-batches; more records may come than were there when it began
-BATCHES = 3
+RECORDS, BATCH = 60, 15
+#: micro-batches after which it is stopped and started again, and ended
+BATCHES = (1, 6)
 LONGEST_SECONDS = 60.0
 #: nodes that run code of the topology's author, which may do more than return a value
 CODE = frozenset({"process", "process_values"})
@@ -95,13 +97,19 @@ def _run(
     session.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
     rows = job.query().rows
     writer = rows.writeStream.outputMode("update").queryName(run).format("noop")
-    query = writer.option("checkpointLocation", scratch).trigger(availableNow=True).start()
+    writer = writer.option("checkpointLocation", scratch).trigger(availableNow=True)
     deadline = time.monotonic() + LONGEST_SECONDS
-    while query.isActive and time.monotonic() < deadline and _done(query) < BATCHES:
-        time.sleep(0.02)
-    query.stop()
+    for batches in BATCHES:
+        query = writer.start()
+        while query.isActive and time.monotonic() < deadline and _done(query) < batches:
+            time.sleep(0.02)
+        query.stop()
     there = topics.identities(session, kafka.client, job.sink_topics)
     _open_producer(session, kafka.client, there)
+    if job.exactly_once and there:
+        # Without the rights for it the query itself will say so.
+        with contextlib.suppress(Exception):
+            columns.gateway().KafkaSink.rehearse(json.dumps(kafka.client), name, min(there))
 
 
 def _done(query: Any) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import copy
 import dataclasses
 import os
 import sys
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from millrace_runtime.beginnings import Beginner, Beginning
     from millrace_runtime.checkpoint import Mover
     from millrace_runtime.dsl.readers import Outside
-    from millrace_runtime.job import Job
+    from millrace_runtime.job import Job, Query
     from millrace_runtime.kafka import Kafka
     from millrace_runtime.state_opening import StateOpening
 
@@ -52,6 +54,22 @@ class Stages:
         return f"started in {sum(seconds for _, seconds in self._took):.1f} s: {parts}"
 
 
+@dataclasses.dataclass(frozen=True)
+class Planned:
+    """A query that is planned, for a mode and for a checkpoint with these notes."""
+
+    mode: str
+    notes: dict[str, Any]
+    updates: bool
+    state: StateOpening
+    kafka: Kafka
+    job: Job
+    #: the number of partitions of each topic that is read by name
+    topics: dict[str, int]
+    beginner: Beginner | None
+    query: Query
+
+
 @dataclasses.dataclass
 class Starter:
     """Starts a job's query; in real time twice, on the same checkpoint."""
@@ -70,15 +88,75 @@ class Starter:
     settled: Settled = dataclasses.field(default_factory=Settled)
     #: writes the offsets of a planned micro-batch: location of the query, Kafka, job
     planner: Callable[[str, Kafka, Job], None] | None = None
+    _ahead: Planned | None = None
 
-    def _opened(self, *, empty: bool) -> StateOpening:
-        """The job's state schema, compared with the checkpoint's unless its stores are empty."""
-        from millrace_runtime import checkpoint
+    def plan_ahead(self, mode: str) -> None:
+        """Plan a query on a checkpoint that another job still writes; nothing is written.
+
+        It is planned again by `start` where the checkpoint was changed since. What is wrong is
+        found again then.
+        """
+        from millrace_runtime import beginnings, checkpoint
+
+        location = self.arguments.checkpoint
+        with contextlib.suppress(Exception):
+            beginning = beginnings.beginning_of(self.arguments.begin)
+            notes = checkpoint.notes_of(location)
+            elsewhere = beginnings.due(beginning, notes)
+            anew = checkpoint.is_gone(location) or checkpoint.begins_anew(location, beginning)
+            if notes and not elsewhere and not anew:
+                self._ahead = self._planned(mode, notes, beginning)
+
+    def _planned(
+        self,
+        mode: str,
+        notes: dict[str, Any],
+        beginning: Beginning | None = None,
+        *,
+        anew: bool = False,
+    ) -> Planned:
+        """The query, and what it was made of. `anew`: it has no checkpoint."""
+        from millrace_runtime import beginnings, checkpoint, record_handlers
+        from millrace_runtime.job import Job
+        from millrace_runtime.kafka import Kafka
         from millrace_runtime.state_opening import StateOpening, decisions_of
 
-        decisions = decisions_of(self.arguments.decide)
-        notes = {} if empty else checkpoint.notes_of(self.arguments.checkpoint)
-        return StateOpening(self.schema, notes, {} if empty else decisions)
+        arguments = self.arguments
+        due = beginnings.due(beginning, notes)
+        updates = anew or checkpoint.layout_of(arguments.checkpoint) > 1
+        empty = anew and due
+        decisions = decisions_of(arguments.decide)
+        state = StateOpening(self.schema, {} if empty else notes, {} if empty else decisions)
+        kafka = Kafka(
+            self.spark,
+            arguments.bootstrap_servers,
+            options=kafka_options(arguments.kafka_config, os.environ),
+            max_records=arguments.max_records,
+            run=arguments.run,
+            real_time=mode == "real time",
+            start=arguments.start,
+            fail_on_loss=True,
+            record_handlers=record_handlers.handlers_of(arguments),
+        )
+        job = Job(
+            self.spark, kafka, copy.deepcopy(self.graph), name=self.name, run=arguments.run,
+            updates=updates, state=state, outside=self.outside,
+        )  # fmt: skip
+        if arguments.real_time:
+            real_time.check_sources(job)
+        # The tasks of real time have a clock of their own; a checkpoint knows its sources.
+        kafka.wall_clock = job.uses_wall_clock and not arguments.real_time
+        self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
+        found = _look_at_topics(kafka, job, self.report)
+        self.stages.done("topics")
+        kafka.read_whole(job.global_topics, found)
+        self._find_checkpoint(kafka, list(found), reset=bool(due and beginning and beginning.reset))
+        beginner = None
+        if beginning is not None and (anew or due):
+            beginner = self._beginner(beginning, kafka, job)
+            if anew:
+                kafka.begin_at(beginner)
+        return Planned(mode, notes, updates, state, kafka, job, found, beginner, job.query())
 
     def _beginner(self, beginning: Beginning, kafka: Kafka, job: Job) -> Beginner:
         """What finds the offsets of a request that is still to be applied."""
@@ -127,54 +205,30 @@ class Starter:
 
         `planned`: one micro-batch, whose offsets are written before it starts (`shadow`).
         """
-        from millrace_runtime import beginnings, checkpoint, outputs, record_handlers
-        from millrace_runtime.job import Job
-        from millrace_runtime.kafka import Kafka
+        from millrace_runtime import beginnings, checkpoint, outputs
 
         arguments = self.arguments
         checkpoint.settle(arguments.checkpoint)
         beginning = beginnings.beginning_of(arguments.begin)
-        anew = checkpoint.begins_anew(arguments.checkpoint, beginning)
-        due = beginnings.due(beginning, checkpoint.notes_of(arguments.checkpoint))
-        updates = anew or checkpoint.layout_of(arguments.checkpoint) > 1
-        self.state = self._opened(empty=anew and due)
-        kafka = Kafka(
-            self.spark,
-            arguments.bootstrap_servers,
-            options=kafka_options(arguments.kafka_config, os.environ),
-            max_records=arguments.max_records,
-            run=arguments.run,
-            real_time=mode == "real time",
-            start=arguments.start,
-            fail_on_loss=True,
-            record_handlers=record_handlers.handlers_of(arguments),
-        )
-        job = Job(
-            self.spark, kafka, self.graph, name=self.name, run=arguments.run, updates=updates,
-            state=self.state, outside=self.outside,
-        )  # fmt: skip
-        if arguments.real_time:
-            real_time.check_sources(job)
-        # The tasks of real time have a clock of their own; a checkpoint knows its sources.
-        clock = job.uses_wall_clock and not arguments.real_time
-        kafka.wall_clock = clock
-        self.spark.conf.set("spark.sql.shuffle.partitions", str(job.shuffle_partitions))
-        found = _look_at_topics(kafka, job, self.report)
-        self.stages.done("topics")
-        kafka.read_whole(job.global_topics, found)
-        self._find_checkpoint(kafka, list(found), reset=bool(due and beginning and beginning.reset))
-        beginner = None
-        if beginning is not None and (anew or due):
-            beginner = self._beginner(beginning, kafka, job)
-            if anew:
-                kafka.begin_at(beginner)
-        plan = job.query()
+        notes = checkpoint.notes_of(arguments.checkpoint)
+        planned, self._ahead = self._ahead, None
+        if (
+            planned is None
+            or (planned.mode, planned.notes) != (mode, notes)
+            or checkpoint.is_gone(arguments.checkpoint)
+        ):
+            anew = checkpoint.begins_anew(arguments.checkpoint, beginning)
+            planned = self._planned(mode, notes, beginning, anew=anew)
+        kafka, job, plan, updates = planned.kafka, planned.job, planned.query, planned.updates
+        self.state = planned.state
         location = checkpoint.open_checkpoint(
             arguments.checkpoint, plan.graph, plan.shuffle_partitions,
-            real_time=bool(arguments.real_time), clock=clock, state=self.state,
-            move=self._mover(kafka, job, beginner, updates=updates),
+            real_time=bool(arguments.real_time), clock=kafka.wall_clock, state=self.state,
+            move=self._mover(kafka, job, planned.beginner, updates=updates),
             begins_late=arguments.start == "latest", beginning=beginning,
         )  # fmt: skip
+        if job.exactly_once and job.sink_topics and not kafka.real_time:
+            kafka.open_producers(folder_of(location), plan.shuffle_partitions)
         self._settle(kafka, plan.graph, location)
         checkpoint.copy_notes(arguments.checkpoint, arguments.notes)
         if self.planner is not None:
@@ -184,7 +238,7 @@ class Starter:
             kafka.notes_ends(folder / ENDS, location.rpartition("/")[2])
         self.stages.done("state")
         if mode == "real time":
-            real_time.check_slots(self.spark, job, found)
+            real_time.check_slots(self.spark, job, planned.topics)
         writer = (
             plan.rows.writeStream.outputMode("update" if updates else "append")
             .queryName(self.name)

@@ -28,6 +28,11 @@ class StorageError(OSError):
 LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/?#@]*(/[^\s?#]*)?")
 OBJECT_CHECKPOINTS = "org.apache.spark.sql.millrace.ObjectCheckpoints"
 FILE_MANAGER = "spark.sql.streaming.checkpointFileManagerClass"
+LOCAL = {
+    # A start replays the changes since the last snapshot of the state, a file for each micro-batch:
+    # with Spark's 60 seconds that took longer than all else.
+    "spark.sql.streaming.stateStore.maintenanceInterval": "10s",
+}
 S3 = {
     # Files of the state go up as all others do: the asynchronous client of Amazon's SDK that this
     # would use is made for another version of Netty than Spark's.
@@ -202,7 +207,7 @@ def spark_settings(location: str) -> dict[str, str]:
     from millrace_runtime.session import LOCAL_CHECKPOINTS
 
     if is_local(location):
-        return {FILE_MANAGER: LOCAL_CHECKPOINTS}
+        return {FILE_MANAGER: LOCAL_CHECKPOINTS, **LOCAL}
     if location.startswith("s3a://"):
         return {FILE_MANAGER: OBJECT_CHECKPOINTS, **S3, **_s3_address(os.environ)}
     return {}

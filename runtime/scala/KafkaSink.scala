@@ -154,9 +154,43 @@ object KafkaSink {
         catch { case e: Exception => p.close(java.time.Duration.ZERO); throw e }
       }
     )
+
+  /**
+   * Makes the producers of a query's tasks while the query starts (py4j). The caller alone has its checkpoint: they
+   * replace those of the job before.
+   */
+  def open(clientJson: String, query: String, tasks: Int): Unit = {
+    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    Internals.salts(tasks).foreach { salt =>
+      val work: Runnable = () =>
+        try transactional(s"millrace-$query-task-$salt", client)
+        catch { case _: Exception => () } // The task that needs it will say so.
+      val thread = new Thread(work, "producers")
+      thread.setDaemon(true)
+      thread.start()
+    }
+  }
   private[millrace] def discard(group: String): Unit = {
     val t = transactional.remove(group)
     if (t != null) t.producer.close(java.time.Duration.ZERO)
+  }
+
+  /**
+   * Opens a transaction of its own and gives it up, so that the classes for it are loaded (py4j). Nothing is sent.
+   * `topic`: any that exists.
+   */
+  def rehearse(clientJson: String, application: String, topic: String): Unit = {
+    val client = Json.mapper.readTree(clientJson).properties.asScala.map(e => e.getKey -> e.getValue.asText).toMap
+    val group = s"millrace-rehearsal-$application"
+    try {
+      val t = transactional(group, client)
+      t.producer.beginTransaction()
+      t.producer.sendOffsetsToTransaction(
+        Collections.singletonMap(new TopicPartition(topic, 0), Marker(0L, 0L).offset),
+        new ConsumerGroupMetadata(group)
+      )
+      t.producer.abortTransaction()
+    } finally discard(group)
   }
 
   /**

@@ -85,6 +85,23 @@ def test_kill_ends_the_driver_and_its_children(launcher: LocalLauncher, tmp_path
     eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
 
 
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
+def test_temporary_files_of_a_driver_are_deleted_after_it(
+    launcher: LocalLauncher, tmp_path: Path, sign: signal.Signals
+) -> None:
+    code = POLITE.replace(
+        'print("started"', 'import os; print(os.environ["MILLRACE_SCRATCH"], "started"'
+    )
+    process = launcher.start(spec(tmp_path, code))
+    log = tmp_path / "driver.log"
+    eventually(lambda: "started" in log.read_text())
+    scratch = Path(log.read_text().split()[0])
+    (scratch / "state").mkdir()
+    (scratch / "state" / "000001.sst").write_text("rows")
+    os.kill(process.pid, sign)
+    eventually(lambda: not scratch.exists())
+
+
 def test_a_driver_lost_by_kill_9_is_noticed(launcher: LocalLauncher, tmp_path: Path) -> None:
     process = launcher.start(spec(tmp_path, POLITE))
     os.kill(process.pid, signal.SIGKILL)

@@ -4,7 +4,8 @@ Runs detached from the worker: neither the worker's end nor its restart touches 
 Usage: ``python shim.py DIRECTORY LOG LOCK LOG_BYTES now|later -- COMMAND...``. Writes
 ``process.json``, or ``refused.json`` where another driver holds LOCK, and ``exit.json`` into
 DIRECTORY. With ``later`` the driver takes the lock itself, by the descriptor in MILLRACE_LOCK: both
-processes then hold it, as with ``now``. Standard library only.
+processes then hold it, as with ``now``. Temporary files of the driver are in a folder of its own,
+MILLRACE_SCRATCH, which is deleted after it. Standard library only.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import ctypes
 import fcntl
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -98,11 +101,17 @@ def rotate(log: Path, limit: int) -> None:
 
 
 def wait_for(driver: subprocess.Popen[bytes], log: Path, limit: int) -> int:
-    """The driver's exit code, once it ends; its log is kept small until then."""
+    """The driver's exit code, as soon as it ends; its log is kept small until then."""
+    end = None
+    if LINUX:
+        with suppress(OSError):  # a kernel without it
+            end = os.pidfd_open(driver.pid)
     while True:
         rotate(log, limit)
+        if end is not None:
+            select.select([end], [], [], LOG_LOOK_SECONDS)
         with suppress(subprocess.TimeoutExpired):
-            return driver.wait(LOG_LOOK_SECONDS)
+            return driver.wait(LOG_LOOK_SECONDS if end is None else 0)
 
 
 def sweep(group: int) -> None:
@@ -113,7 +122,7 @@ def sweep(group: int) -> None:
     with suppress(ChildProcessError):
         while time.monotonic() < deadline:
             if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                time.sleep(0.02)
+                time.sleep(0.002)
 
 
 def main(arguments: list[str]) -> int:
@@ -132,6 +141,7 @@ def main(arguments: list[str]) -> int:
         write(directory / "refused.json", {"shim": os.getpid(), "holder": holder})
         return 1
     (directory / "exit.json").unlink(missing_ok=True)
+    scratch = tempfile.mkdtemp(prefix="millrace-driver-")
     with log_path.open("ab") as log:
         driver = subprocess.Popen(
             command,
@@ -141,7 +151,7 @@ def main(arguments: list[str]) -> int:
             # Held by the driver as well: the end of this process does not free the checkpoint.
             pass_fds=(lock,),
             process_group=0,
-            env={**os.environ, "MILLRACE_LOCK": str(lock)} if later else None,
+            env={**os.environ, "MILLRACE_LOCK": str(lock), "MILLRACE_SCRATCH": scratch},
         )
     if not later:
         os.truncate(lock, 0)
@@ -161,6 +171,8 @@ def main(arguments: list[str]) -> int:
     with suppress(OSError):
         write(directory / "exit.json", {"pid": driver.pid, "exit_code": code, "at": time.time()})
     sweep(driver.pid)
+    os.close(lock)
+    shutil.rmtree(scratch, ignore_errors=True)
     return 0
 
 
