@@ -129,7 +129,9 @@ private[millrace] object Conversion {
   private def struct(old: Array[StructField], now: Array[StructField], leaf: Leaf): Option[Any => Any] = {
     val places = now.map(f => old.indexWhere(_.name.equalsIgnoreCase(f.name)))
     val converters = now.zip(places).map { case (f, at) =>
-      if (at < 0) Some((_: Any) => null) else of(old(at).dataType, f.dataType, leaf)
+      if (at < 0) Some((_: Any) => null)
+      else if (ForeignKey.outdated(old(at), f)) Some((_: Any) => ForeignKey.anyRow)
+      else of(old(at).dataType, f.dataType, leaf)
     }
     if (converters.exists(_.isEmpty)) None
     else {

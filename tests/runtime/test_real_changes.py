@@ -137,15 +137,20 @@ def everywhere(*steps: Raw) -> Raw:
     return topology(nodes, [*edges, "known > found.right"], {"found": "key"})
 
 
-def foreign(type_: str = "inner", *steps: Raw) -> Raw:
-    """A join of the table a with b, by the value of a."""
+def foreign(type_: str = "inner", *steps: Raw, left: str = "left") -> Raw:
+    """A join of the table a with b, by the value of a. `left`: the text of a left row."""
     nodes = [table("orders", "a"), table("items", "b"), *steps,
-             node("both", "join.foreign_key", type=type_, foreign_key="value",
-                  joiner="concat(coalesce(left, '-'), '=', coalesce(right, '-'))"),
+             node("both", "join.foreign_key", type=type_, foreign_key=left.replace("left", "value"),
+                  joiner=f"concat(coalesce({left}, '-'), '=', coalesce(right, '-'))"),
              node("updates", "to_stream")]  # fmt: skip
     path = ["orders", *(each["id"] for each in steps), "both.left"]
     edges = [f"{a} > {b}" for a, b in itertools.pairwise(path)]
     return topology(nodes, [*edges, "items > both.right", "both > updates"], {"updates": "key"})
+
+
+def structs(value: str) -> Raw:
+    """The same with structs on the left side."""
+    return foreign("inner", node("typed", "map_values", value=value), left="left.f")
 
 
 def two(*, with_count: bool, with_join: bool = False) -> Raw:
@@ -258,6 +263,9 @@ CHANGES = [
     Change("a left join by foreign key", foreign(), foreign("left"), TABLES, ORDERS),
     Change("a node before a join by foreign key", foreign(), foreign("inner", SAME), TABLES,
            ORDERS),
+    Change("a join by foreign key of rows with another type",
+           structs("named_struct('f', value, 'n', 1)"),
+           structs("named_struct('n', 1L, 'f', value)"), TABLES, ORDERS),
     Change("exactly once", summed(),
            summed(settings={"processing_guarantee": "exactly_once"}), NUMBERS, MORE),
     Change("at least once", summed(settings={"processing_guarantee": "exactly_once"}), summed(),

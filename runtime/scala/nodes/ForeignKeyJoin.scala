@@ -23,6 +23,19 @@ private[millrace] object ForeignKey {
     .add("primary", BinaryType)
     .add("task", IntegerType)
   val subscriber: StructType = new StructType().add("hash", BinaryType).add("task", IntegerType)
+
+  /** The same with the type of the hashed rows, which a state notes with the type of its values. */
+  def subscriberOf(row: DataType): StructType = StructType(
+    subscriber.map(f => if (f.dataType == BinaryType) f.copy(metadata = hashing(row)) else f)
+  )
+  private def hashing(row: DataType) = new MetadataBuilder().putString("row", Conversion.text(row)).build()
+
+  /** The hash of a row that has another type now, and other bytes: it fits the row that is there. */
+  val anyRow: Array[Byte] = Array.emptyByteArray
+  def outdated(before: StructField, now: StructField): Boolean =
+    now.metadata.contains("row") && before.metadata != now.metadata
+  def fits(asked: Array[Byte], row: Array[Byte]): Boolean =
+    java.util.Arrays.equals(asked, row) || (asked != null && asked.length == 0 && row != null)
   def answer(value: DataType): StructType = new StructType().add("hash", BinaryType).add("value", value)
 
   /** 128 bits; null for no value. */
@@ -103,6 +116,7 @@ private[millrace] final class LookupSpec(b: Build) extends HopSpec(b) {
   private val table = TableSpec.of(right)
   private val subscribe = b.parent(1 - tableInput).asInstanceOf[SubscribeSpec]
   private[millrace] val asked: KeyType = subscribe.ports.head._2.key
+  private[millrace] val leftValue: DataType = subscribe.in.value
   if (asked.seen != right.key.seen)
     b.fail("foreign_key", "type", s"gives ${asked.seen.sql}, needs ${right.key.seen.sql}")
   private[millrace] val parentVersioned = table.outputVersioned
@@ -137,7 +151,7 @@ private[millrace] final class ForeignLookup(s: LookupSpec) extends HopNode(s) {
 
   override def init(c: TaskContext): Unit = {
     right.init(c)
-    subscribers = c.store(s"$id$$subscribers", subscriber, ordered = true)
+    subscribers = c.store(s"$id$$subscribers", subscriberOf(s.leftValue), ordered = true)
   }
 
   private def prefix(key: Any): Array[Byte] = {
@@ -237,7 +251,7 @@ private[millrace] final class Resolve(s: ResolveSpec) extends Node(s) with Sourc
       val right = if (w.isNullAt(1)) null else w.get(1, s.rightValue)
       val found = left.read(r.key, r)
       val row = if (found == null) null else found.value
-      if (!java.util.Arrays.equals(asked, ForeignKey.hash(values, row))) dropped("stale")
+      if (!ForeignKey.fits(asked, ForeignKey.hash(values, row))) dropped("stale")
       else if (right == null && (!s.outer || row == null)) update(r.withValue(null))
       else update(r.withValue(s.joiner(r.key, row, right, r.timestamp)))
     }
