@@ -54,6 +54,9 @@ private[millrace] abstract class RetainedStore(
   private val slack = if (timeOrdered && settings.persistent) 0L else 1L
   private val swept: Clock = c.clock("swept:" + settings.state)
 
+  /** Where the segments begin that a persistent store has not dropped. */
+  protected final def liveFrom: Long = math.max(0L, clock.value - retention) / interval * interval
+
   /** The first time that reads can see. */
   final def visibleFrom: Long = clock.value - retention + slack
 
@@ -346,12 +349,12 @@ private[millrace] final class SessionTable(
 
   /**
    * Sessions of all keys that end within [from, to], by end, start and key. Retention hides them in memory only; a
-   * persistent store just forgets segments.
+   * persistent store drops whole segments.
    */
   def ending(from: Long, to: Long): Iterator[SessionEntry] =
     times
       .range(
-        RetainedStore.bigEndian(if (settings.persistent) from else math.max(from, visibleFrom)),
+        RetainedStore.bigEndian(math.max(from, if (settings.persistent) liveFrom else visibleFrom)),
         if (to == Long.MaxValue) null else RetainedStore.bigEndian(to + 1)
       )
       .flatMap { case (k, _) =>
@@ -373,9 +376,7 @@ private[millrace] final class SessionTable(
 
   override protected def sweep(done: Long, before: Long): Unit = {
     // Closing sessions may still be fetched until their whole segment is gone.
-    val segment = math.max(retention / 2, 60000L)
-    val gone =
-      if (times == null || !settings.persistent) before else math.max(0L, clock.value - retention) / segment * segment
+    val gone = if (times == null || !settings.persistent) before else liveFrom
     store.sweep(null, null)(k => Bytes.getLong(k, k.length - 16) < gone)
     if (times != null) times.sweep(null, RetainedStore.bigEndian(gone))(_ => true)
   }
