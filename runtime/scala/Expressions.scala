@@ -261,6 +261,7 @@ object Expressions {
       new QueryPlanningTracker
     )
     val read = state.sqlParser.parseExpression(text)
+    refuseStrayWord(read, text)
     read.foreach(refuseUnresolved)
     Bounds.check(read, layout)
     val parsed = prepared(read)
@@ -328,6 +329,24 @@ object Expressions {
 
   private def facts(e: org.apache.spark.SparkThrowable): Map[String, String] =
     Option(e.getMessageParameters).fold(Map.empty[String, String])(_.asScala.toMap.filter(_._2 != null))
+
+  /**
+   * The parser takes a last word for the name of the result, as in a list of columns: `value > 1 OR` would be `value >
+   * 1`.
+   */
+  private def refuseStrayWord(e: Expression, text: String): Unit = e match {
+    case Alias(_, name) =>
+      val plain = text.stripTrailing
+      val start = plain.length - name.length
+      if (plain.endsWith(name) && !plain.substring(0, start).matches("(?is).*\\bAS\\s+")) {
+        def at(offset: Int) = plain.codePointCount(0, offset)
+        val place = if (operators(name.toLowerCase(java.util.Locale.ROOT))) plain.length else start
+        throw new Invalid("", "PARSE_SYNTAX_ERROR", at(place), at(plain.length), Map("error" -> s"'$name'"))
+      }
+    case _ =>
+  }
+  private val operators =
+    Set("and", "or", "not", "is", "in", "like", "ilike", "rlike", "regexp", "between", "div", "escape", "collate")
 
   /** What is known from names alone; Spark's analysis would speak of plans there. */
   private def refuseUnresolved(e: Expression): Unit = e match {

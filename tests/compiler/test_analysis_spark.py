@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from millrace_compiler import Analyzer, ExpressionRequest, compile_document
-from millrace_compiler.expression_faults import functions
+from millrace_compiler.expression_faults import fault_of, functions
 
 from tests.compiler.refused import REFUSED
 
@@ -46,6 +46,27 @@ def test_a_wrong_text_gets_the_same_answer_whatever_was_read_before(spark: Analy
     for before in ("value > 1 and value", "case value when 1 then 2", "a.b[1]", "select", "not"):
         spark.analyze([ExpressionRequest(before, ())])
         assert spark.analyze(list(reversed(requests))) == list(reversed(alone))
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_last_word_is_no_name_of_the_result(spark: Analyzer) -> None:
+    texts = {
+        "value.a > 1 OR": ("expression_ends", 13, 14),
+        "value.b LIKE": ("expression_ends", 11, 12),
+        "'é😀' = value.b  both \n": ("expression_syntax", 17, 21),
+        "value.a > 1 AS `large or`": None,
+        "value.a > 1 as large": None,
+    }
+    for text, expected in texts.items():
+        [found] = spark.analyze([ExpressionRequest(text, RECORD)])
+        if expected is None:
+            assert found.type == "BOOLEAN"
+        else:
+            assert found.error is not None
+            fault = fault_of(text, (), found.error)
+            place = fault.position
+            assert (fault.code, place and place.start, place and place.stop) == expected
 
 
 RECORD = (("key", "STRING"), ("value", "a INT, b STRING"))
