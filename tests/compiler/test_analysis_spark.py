@@ -54,7 +54,7 @@ def test_a_last_word_is_no_name_of_the_result(spark: Analyzer) -> None:
     texts = {
         "value.a > 1 OR": ("expression_ends", 13, 14),
         "value.b LIKE": ("expression_ends", 11, 12),
-        "'é😀' = value.b  both \n": ("expression_syntax", 17, 21),
+        "'é😀' = value.b  both \n": ("expression_syntax", 16, 20),
         "value.a > 1 AS `large or`": None,
         "value.a > 1 as large": None,
     }
