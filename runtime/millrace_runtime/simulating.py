@@ -4,8 +4,9 @@ It reads requests from standard input and writes answers to standard output, as 
 processes do (`millrace_compiler.isolated.frames`); the first answer says that its session is warm.
 A request has `document`, `inputs` (input lines, see docs), `trace` (steps to keep), where it is
 a test `expected`, where processors are to stop `breakpoints` (lines by node), where topics have
-other partitions than in the document `partitions` (their number by topic), and where plain Spark
-runs the same lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
+other partitions than in the document `partitions` (their number by topic), where tasks do not begin
+with empty stores `begins` (`millrace_runtime.task_states`), and where plain Spark runs the same
+lines `plain`: `each` (a micro-batch for each line) or `all` (as few as possible).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from millrace_runtime.memory import TraceLimits
 from millrace_runtime.plain.comparing import beside
 from millrace_runtime.plain.simulation import PlainSimulator, topology_of
 from millrace_runtime.simulation import Cut, Result, Simulator, simulation_session
+from millrace_runtime.task_states import Begun
 from millrace_runtime.tracing import Edges, Trace, counts_of
 from millrace_runtime.unbatched import UnbatchedSimulator
 
@@ -94,7 +96,9 @@ def simulate(
             for node, found in stops.items()
         },
     )
-    result = run(spark, document, compilation.task_graph, lines, limits)
+    begins = request.get("begins")
+    begun = None if begins is None else Begun(begins)
+    result = run(spark, document, compilation.task_graph, lines, limits, begun=begun)
     expected = request.get("expected")
     differences = None if expected is None else differing(document, lines, result, expected)
     cut, plain = request.get("plain"), None
@@ -214,11 +218,15 @@ def run(
     lines: list[dict[str, Any]],
     limits: TraceLimits | None,
     cut: Cut | None = None,
+    begun: Begun | None = None,
 ) -> Result:
     """Run a task graph on input lines, without micro-batches where that is possible.
 
-    `limits`: what is kept of their steps; None for no trace. Raises MillraceError.
+    `limits`: what is kept of their steps; None for no trace. `begun`: what the tasks begin with.
+    Raises MillraceError.
     """
+    if begun is not None:
+        begun.require(graph)
 
     def with_(simulator: type[Simulator]) -> Result:
         return simulator(
@@ -230,6 +238,7 @@ def run(
             },
             cut=cut,
             trace=limits,
+            begun=begun,
         ).run(lines)
 
     try:
@@ -240,6 +249,11 @@ def run(
         except MillraceError as error:
             if error.code != "reads_its_own":
                 raise
+            if begun is not None:
+                raise MillraceError(
+                    "state_not_loaded",
+                    f"{error.message} Such a topology is simulated with empty stores only.",
+                ) from None
             return with_(Simulator)
     except MillraceError:
         raise
@@ -250,7 +264,9 @@ def run(
 def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
     """What the page needs: outputs, counts by edge and node, the trace, stores."""
     edges = Edges(document)
-    trace = result.trace or Trace(steps=[], truncated=False, stops_truncated=False, counts=[])
+    trace = result.trace or Trace(
+        steps=[], truncated=False, stops_truncated=False, stores_truncated=False, counts=[]
+    )
     steps = [
         {**step, "edge": edges.find(step["from"], step["port"], step["node"], step["input"])}
         if step["event"] == "record"
@@ -266,6 +282,7 @@ def shown(document: Mapping[str, Any], result: Result) -> dict[str, Any]:
         "steps": steps,
         "truncated": trace["truncated"],
         "stops_truncated": trace["stops_truncated"],
+        "stores_truncated": trace["stores_truncated"],
         "logs": result.logs,
         "error": result.error,
     }

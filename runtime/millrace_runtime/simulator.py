@@ -5,11 +5,14 @@
 A server on 127.0.0.1. A request is one line of JSON, as is its answer:
 
 - `{"do": "simulate", "owner", "document", "inputs", "trace", "expected", "breakpoints",
-  "partitions", "plain"}` →
+  "partitions", "plain", "begins"}` →
   `{"result": …, "diagnostics": …, "plain": …}`
   (`millrace_runtime.simulating`), or `{"error": {"code", "message", ...}}`
 - `{"do": "read_state", "owner", "checkpoint", "store", "query"}` → a page of a store's rows
   (`millrace_runtime.state_reading`), or an error; processes of their own read stores
+- `{"do": "read_batches", "owner", "checkpoint"}` and
+  `{"do": "read_task_states", "owner", "checkpoint", "batch", "tasks"}` → what a simulation can
+  begin with (`millrace_runtime.task_states`), from the same processes
 - `{"do": "prepare", "owner"}` → `{"state": "ready" | "starting", "progress": …}`, and starts a
   process if there is none; `progress` is that of the owner's run in plain Spark: input lines that
   are `done`, and all `lines`
@@ -56,6 +59,9 @@ IDLE_SECONDS = 600.0
 _PACKAGES = os.pathsep.join(
     str(Path(file).parents[1]) for file in (__file__, millrace_compiler.__file__)
 )
+
+#: requests that are for the processes that read stores
+READING = ("read_state", "read_batches", "read_task_states")
 
 _MESSAGES = {
     "time": (
@@ -225,7 +231,7 @@ def respond(
         return {"state": state, "progress": simulators.progress(owner)}
     if do == "cancel" and simulators is not None:
         return {"cancelled": simulators.cancel(owner)}
-    pool = {"simulate": simulators, "read_state": readers}.get(str(do))
+    pool = readers if do in READING else simulators if do == "simulate" else None
     if pool is None:
         return _error("request_invalid", f"Unknown request {do!r}.", "")
     if not pool.prepare():

@@ -108,6 +108,11 @@ def _wires(nodes: Mapping[str, Mapping[str, Any]]) -> set[tuple[str, str]]:
     }
 
 
+def committed(stream: Place) -> list[int]:
+    """The batches of a query that are done, as far as Spark keeps them, in their order."""
+    return sorted(_numbers(stream / "commits"))
+
+
 def last_batch(stream: Place) -> int | None:
     """The last batch of a query that is done; None before the first."""
     return max(_numbers(stream / "commits"), default=None)

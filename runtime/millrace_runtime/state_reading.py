@@ -86,8 +86,7 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
     Raises MillraceError `state_unreadable` where the folder has no checkpoint of this version,
     `no_state_yet` before the first batch, `no_such_store`, `key_invalid` and `query_invalid`.
     """
-    folder = _folder(location)
-    notes = checkpoint.notes_of(str(folder))
+    folder, notes = folder_with_notes(location)
     schema = _find(notes, store)
     for attempt in (1, 2):
         stream = folder / str(notes.get("stream", "stream"))
@@ -108,7 +107,7 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
         try:
             commit = stream / "commits" / str(batch)
             committed = storage.modified(commit)
-            page = _read(_session(spark, location, commit), asked)
+            page = asked_of("StateReading", session_for(spark, location, commit), asked)
         except (MillraceError, OSError) as error:
             # Files of a batch are deleted when a hundred others are done: a newer one is there.
             known = isinstance(error, MillraceError) and error.code != "state_unreadable"
@@ -124,7 +123,8 @@ def read_state(spark: SparkSession, location: str, store: str, query: StateQuery
     raise AssertionError("not reached")
 
 
-def _folder(location: str) -> Place:
+def folder_with_notes(location: str) -> tuple[Place, dict[str, Any]]:
+    """A checkpoint and its notes. Raises MillraceError `no_state_yet`, `state_unreadable`."""
     try:
         storage.require_reachable(location)
     except MillraceError as error:
@@ -135,7 +135,7 @@ def _folder(location: str) -> Place:
             "no_state_yet" if not folder.exists() else "state_unreadable",
             f"{folder} does not contain a checkpoint of a Millrace job.",
         )
-    return folder
+    return folder, checkpoint.notes_of(str(folder))
 
 
 def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _find(notes: Mapping[str, Any], store: str) -> dict[str, Any]:
     return found[0]
 
 
-def _session(spark: SparkSession, location: str, commit: Place) -> SparkSession:
+def session_for(spark: SparkSession, location: str, commit: Place) -> SparkSession:
     """A session that reads the format of a checkpoint's state, as its last commit records it.
 
     Raises OSError where the commit was deleted meanwhile.
@@ -170,14 +170,15 @@ def _session(spark: SparkSession, location: str, commit: Place) -> SparkSession:
     return session
 
 
-def _read(spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+def asked_of(reader: str, spark: SparkSession, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What an object of the operator reads from a checkpoint. Raises MillraceError."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
     from millrace_runtime import columns
 
     try:
-        answer = columns.gateway().StateReading.read(spark._jsparkSession, json.dumps(asked))
+        answer = getattr(columns.gateway(), reader).read(spark._jsparkSession, json.dumps(asked))
     except Py4JJavaError as error:
         java = error.java_exception
         if java.getClass().getSimpleName() == "Refused":

@@ -1,8 +1,11 @@
 """The process that reads stores from checkpoints: `python -m millrace_runtime.store_reader`.
 
 It reads requests from standard input and writes answers to standard output, as the processes that
-simulate do, and runs no code of a document. A request has `checkpoint` (a folder), `store`
-and `query` (`millrace_runtime.state_reading`).
+simulate do, and runs no code of a document. A request has `do` and `checkpoint` (a folder), and for
+
+- `read_state`: `store` and `query` (`millrace_runtime.state_reading`)
+- `read_batches`: nothing more (`millrace_runtime.task_states`)
+- `read_task_states`: `batch` and `tasks`
 """
 
 from __future__ import annotations
@@ -20,15 +23,26 @@ from millrace_runtime.errors import MillraceError
 from millrace_runtime.jars import storage_jars_there
 from millrace_runtime.simulation import simulation_session
 from millrace_runtime.state_reading import StateQuery, read_state
+from millrace_runtime.task_states import read_batches, read_task_states
 
 
 def answer(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A frame: a page of a store, or why there is none."""
-    query = StateQuery(**request["query"])
+    """A frame: a page of a store, batches, states of tasks; or why there is none."""
     try:
-        return {"answer": read_state(spark, request["checkpoint"], request["store"], query)}
+        return {"answer": _read(spark, request)}
     except MillraceError as error:
         return {"answer": {"error": error.as_dict()}}
+
+
+def _read(spark: SparkSession, request: Mapping[str, Any]) -> dict[str, Any]:
+    location = request["checkpoint"]
+    match request["do"]:
+        case "read_batches":
+            return read_batches(location)
+        case "read_task_states":
+            return read_task_states(spark, location, request["batch"], request["tasks"])
+        case _:
+            return read_state(spark, location, request["store"], StateQuery(**request["query"]))
 
 
 def _storage() -> str:

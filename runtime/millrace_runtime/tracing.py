@@ -34,13 +34,16 @@ class Trace(TypedDict):
     - `stop`: the code of a processor came to a breakpoint, at `line` of `function`, where its
       `locals` [{name, value}] had these values; `more_locals` where it has more of them
     - `store`: `row` {key, value, timestamp} of `store` is written; without a value it is deleted
-      or has expired, unless `tombstone`: a version that says that its key has no value any more
+      or has expired, unless `tombstone`: a version that says that its key has no value any more;
+      rows with which the run began come first, `after` 0
     """
 
     steps: list[Step]
     truncated: bool
     #: whether processors stopped more often than is kept
     stops_truncated: bool
+    #: whether stores had more rows at the start than are among the steps
+    stores_truncated: bool
     #: of all records, also those behind `truncated`
     counts: list[Count]
 
@@ -66,6 +69,7 @@ def trace_of(raw: Mapping[str, Any], graph: Mapping[str, Any], line_of: Mapping[
         "steps": steps,
         "truncated": raw["truncated"],
         "stops_truncated": raw["stops_truncated"],
+        "stores_truncated": raw["stores_truncated"],
         "counts": counts,
     }
 

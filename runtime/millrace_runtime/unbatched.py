@@ -42,9 +42,16 @@ class Held(Memory):
             self.run, json.dumps(records), json.dumps(cuts), restart_each
         )
 
+    def begin(self, states: str) -> None:
+        """The tasks begin with these states, instead of empty ones."""
+        columns.gateway().Simulation.begin(self.run, states)
+
 
 class UnbatchedSimulator(Simulator):
-    """Runs one job on input lines; what it writes to a topic that it reads is not read."""
+    """Runs one job on input lines; what it writes to a topic that it reads is not read.
+
+    Its tasks can begin with the state of a deployment's (`begun`).
+    """
 
     environment = Held
 
@@ -56,9 +63,12 @@ class UnbatchedSimulator(Simulator):
         for batch in batches:
             records += [each for number, line in batch for each in self._events(line, number)]
             cuts.append(self._sequence)
-        records.append(self._dump())
-        cuts.append(self._sequence)
+        if self._begun is None:
+            records.append(self._dump())
+            cuts.append(self._sequence)
         try:
+            if self._begun is not None:
+                self._memory.begin(self._begun.state)
             self._memory.hold(records, cuts, restart_each=self.restart_each)
             self._memory.sink(self._planned.graph, self.settings)
             columns.gateway().Unbatched.drain(self._planned.rows._jdf, self._run)

@@ -156,6 +156,9 @@ private[millrace] final class ProcessorStateManager(options: TaskOptions, scanne
   /** The store is an index: its rows are not reported. */
   def isIndex(name: String): Unit = storeSubs.remove(name)
   def opened(name: String): CachedStore = stores.get(name)
+
+  /** Shows the trace the rows that were restored. */
+  def show(): Unit = stores.values.forEach(s => s.show(rowsOf(s.name)))
   def follow(trace: Trace): Unit = stores.values.forEach(_.trace = trace)
 
   /** Rows of a sub-topology's stores; -1 if it has none. */

@@ -23,7 +23,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * `merge`; the same one after a restart, its data is kept until close add(run, lines) JSON array of {"topic",
  * "partition", "offset", "timestamp" (ms), "merge", "key", "value" (base64 or null), "headers":
  * [[name, base64 or null]]}: becomes available at once, as one addition still(spark, run) a DataFrame, no stream, of
- * what `hold` is given before it runs hold(run, lines, cuts, restartEach) lines as for add, all of them; cuts: JSON
+ * what `hold` is given before it runs begin(run, states) what tasks begin with hold(run, lines, cuts, restartEach) lines as for add, all of them; cuts: JSON
  * array of the last `merge` of each micro-batch sink(spark, run, sinks) what a query writes to by
  * `format(Simulation.format).option("run", run)`. sinks: {"settings": {"processing_handler", ...}, "sinks": {"<dest>":
  * {"key": format, "value": format}}} for sinks of DataFrames; those of stream tasks are known from attach take(run)
@@ -52,6 +52,7 @@ object Simulation {
     @volatile var cuts: (Seq[Long], Boolean) = (Nil, false)
     @volatile var sink: SimulationSink = _
     @volatile var trace: FullTrace = _
+    @volatile var begun: Map[(Int, Int), HeldState] = Map.empty
     val written = new java.util.ArrayList[Out]()
     val sinks = new ConcurrentHashMap[Integer, Shown]()
   }
@@ -98,6 +99,11 @@ object Simulation {
     of(run).held.addAll(parse(lines).asJava)
     of(run).cuts = (Json.mapper.readTree(cuts).elements.asScala.map(_.asLong).toSeq, restartEach)
   }
+
+  /** The run's tasks begin with the states that [[TaskStates.read]] gave; for runs without micro-batches. */
+  def begin(run: String, states: String): Unit = of(run).begun = TaskStates.parse(states)
+  private[millrace] def begun(run: String): Map[(Int, Int), HeldState] = of(run).begun
+
   private[millrace] def cuts(run: String): (Seq[Long], Boolean) = of(run).cuts
 
   private def parse(lines: String): Seq[InternalRow] = {

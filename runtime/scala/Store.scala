@@ -145,6 +145,12 @@ private[millrace] abstract class CachedStore(
   protected final def show(key: Array[Byte], entry: Entry): Unit =
     if (trace != null && view != null) trace.stored(view, key, entry)
 
+  /** Shows the trace what the state has, as far as it takes it. */
+  private[millrace] def show(rows: Iterator[StoredRow]): Unit = if (trace != null && view != null)
+    rows
+      .takeWhile(_ => trace.restoring(view))
+      .foreach(r => show(r.key, new Entry(packer.unpack(r.value), r.timestamp)))
+
   /** Writes what changed; afterwards the cache equals the state. */
   private[millrace] def flushTo(s: StateHandle): Boolean = {
     val any = !dirty.isEmpty

@@ -101,6 +101,9 @@ private[millrace] final class StreamTask(level: LevelSpec, val index: Int, salt:
     states.follow(t)
   }
 
+  /** Shows the trace what the stores hold before the first record. */
+  private[millrace] def showStores(): Unit = if (trace != null && unstarted == null) states.show()
+
   /** The place of the input record in work. */
   private[millrace] def merge: Long = record.merge
 

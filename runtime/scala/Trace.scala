@@ -35,6 +35,9 @@ private[millrace] trait Trace {
   /** A store's row was written, or deleted where the entry is null. */
   def stored(view: StoreView, key: Array[Byte], entry: Entry): Unit
 
+  /** Whether a row with which the task began may be shown by `stored`. */
+  def restoring(view: StoreView): Boolean = false
+
   /** A node printed a line. */
   def printed(node: Node, level: String, message: String): Unit = ()
 
@@ -81,7 +84,7 @@ private[millrace] final class StoreView(
  * "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old" punctuate
  * "clock": "stream_time" or "wall_clock", "now" drop "reason", "dead_letter", and the details store "store", "row":
  * {"key", "value", "timestamp"}; a null value deletes, unless "tombstone": that version says that the key has no value
- * from then on. A row that expires with a write is deleted after it. log "level", "message" stop "line", "function",
+ * from then on. A row that expires with a write is deleted after it. Rows with which a run begins come first. log "level", "message" stop "line", "function",
  * "locals": [{"name", "value"}], "more_locals". `breakpoints`: {node: [line]}, at which processors stop `mostStops`
  * times in all.
  */
@@ -93,6 +96,10 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
   private var stops = 0
   private var prints = 0
 
+  /** Of each store: rows with which the run began. */
+  private val restored = new java.util.HashMap[String, Integer]()
+  private var restoredCut = false
+
   /** Of each task and store: its rows that may expire, the first to go first. */
   private val expiring = new java.util.HashMap[(Int, String), java.util.TreeSet[ExpiringRow]]()
 
@@ -100,8 +107,8 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
 
   /**
-   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "counts":
-   * [[parent or null, port or null, node, input, records]]}`; all records are counted, also where steps are not kept
+   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "stores_truncated": whether stores had more rows at the
+   * start than are shown, "counts": [[parent or null, port or null, node, input, records]]}`; all records are counted, also where steps are not kept
    * any more.
    */
   def json: String = synchronized {
@@ -112,7 +119,7 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
     s"""{"steps":[${String.join(
         ",",
         lines
-      )}],"truncated":$cut,"stops_truncated":${stops > mostStops},"counts":$counted}"""
+      )}],"truncated":$cut,"stops_truncated":${stops > mostStops},"stores_truncated":$restoredCut,"counts":$counted}"""
   }
 
   def of(task: StreamTask): Trace = new Of(task)
@@ -166,6 +173,12 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
           if (!cut) written(view, gone.key, null)
         }
       }
+    }
+
+    override def restoring(view: StoreView): Boolean = FullTrace.this.synchronized {
+      val n = restored.merge(view.name, 1, (a, b) => a + b)
+      if (n > FullTrace.mostRestored) restoredCut = true
+      n <= FullTrace.mostRestored
     }
 
     override def printed(node: Node, level: String, message: String): Unit = FullTrace.this.synchronized {
@@ -250,6 +263,9 @@ private object FullTrace {
   /** Lines that have a step of their own, and the characters of each. */
   private val mostPrints = 2000
   private val longestPrint = 1000
+
+  /** Rows of each store that are shown before the first record. */
+  private val mostRestored = 500
   private def brief(message: String): String =
     if (message.length <= longestPrint) message else s"${message.take(longestPrint)} ... (${message.length} characters)"
 

@@ -18,13 +18,16 @@ import org.apache.spark.sql.classic
  */
 private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOptions, statistics: RunAccumulator) {
   private final class Place(level: LevelSpec, salt: Int) {
-    private val state = new HeldState
+    private val begun = Simulation.begun(options.run).get((level.level, options.indexOf(salt)))
+    private val state = begun.getOrElse(new HeldState)
     private var task: StreamTask = _
+    if (begun.isDefined) { open(); task.showStores() }
+    private def open(): Unit = {
+      task = new StreamTask(new Shipped(level).read(), options.indexOf(salt), salt, options)
+      task.open(state)
+    }
     def run(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-      if (task == null) {
-        task = new StreamTask(new Shipped(level).read(), options.indexOf(salt), salt, options)
-        task.open(state)
-      } else task.resume(state)
+      if (task == null) open() else task.resume(state)
       task.run(rows, () => statistics.add(task.report()))
     }
     def restart(): Unit = if (task != null) { task.close(); task = null }
@@ -39,7 +42,12 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
   def run(rows: Array[InternalRow], cuts: Seq[Long], restartEach: Boolean): Seq[InternalRow] = {
     val out = mutable.ArrayBuffer[InternalRow]()
     var from = Long.MinValue
-    try
+    try {
+      levels.foreach { l =>
+        Simulation.begun(options.run).keys.toSeq.sorted.foreach { case (level, index) =>
+          if (level == l.level) place(l, options.salt(index))
+        }
+      }
       cuts.iterator.takeWhile(_ => !out.exists(_.getInt(Envelope.DEST) == Envelope.STOP)).foreach { to =>
         out ++= levels.foldLeft(rows.filter { r =>
           val m = r.getLong(Envelope.MERGE)
@@ -48,17 +56,17 @@ private[millrace] final class Unbatched(levels: Seq[LevelSpec], options: TaskOpt
         from = to
         if (restartEach) places.values.foreach(_.restart())
       }
-    finally places.values.foreach(_.restart())
+    } finally places.values.foreach(_.restart())
     out.toSeq
   }
 
   private def level(rows: Array[InternalRow], level: LevelSpec): Array[InternalRow] =
     rows.groupBy(_.getInt(Envelope.TASK)).toArray.sortBy(_._1).flatMap { case (salt, own) =>
-      places
-        .getOrElseUpdate((level.level, salt), new Place(level, salt))
-        .run(own.sorted(order).iterator)
-        .toArray[InternalRow]
+      place(level, salt).run(own.sorted(order).iterator).toArray[InternalRow]
     }
+
+  private def place(level: LevelSpec, salt: Int): Place =
+    places.getOrElseUpdate((level.level, salt), new Place(level, salt))
 }
 
 object Unbatched {
