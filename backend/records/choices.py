@@ -75,3 +75,21 @@ class GeneratorState(models.TextChoices):
     DONE = "done", "Done: it has reached its limit"
     STOPPED = "stopped", "Stopped by a person"
     FAILED = "failed", "Failed"
+
+
+class Stores(models.TextChoices):
+    """With which stores a followed record's simulation begins."""
+
+    CHECKPOINT = "checkpoint", "Those of the deployment after an earlier micro-batch"
+    EMPTY = "empty", "Empty ones"
+
+
+class EmptyBecause(models.TextChoices):
+    """Why a followed record's simulation begins with empty stores."""
+
+    ASKED = "asked", "This was requested"
+    CHANGED = "changed", "Fields are masked, or records of other keys are left out"
+    LOOP = "loop", "The topology reads a topic that it writes"
+    NO_STATE = "no_state", "There is no checkpoint that can be read"
+    TOO_OLD = "too_old", "The checkpoint does not go back that far, or the records are gone"
+    TOO_MANY = "too_many", "The record's micro-batch has too many records"

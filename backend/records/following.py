@@ -1,7 +1,8 @@
 """Where is my record? The input of a deployment around one record, as input lines of a simulation.
 
-The page, or a script, simulates the version that runs on these lines: stores start empty, so the
-answer names for each partition from which offset the lines begin and what was left out.
+The page, or a script, simulates the version that runs on these lines. Stores begin as they were in
+the deployment after an earlier micro-batch (`records.batches`), where that can be had. Else they
+start empty, and the answer says why, from which offset the lines begin and what was left out.
 """
 
 from __future__ import annotations
@@ -18,11 +19,19 @@ from deployments.models import Deployment
 from deployments.plain_dialect import refuse_plain
 from deployments.state_plan import checkpoint_notes
 from millrace_backend import kafka
-from millrace_backend.errors import ApiError, NotFound
+from millrace_backend.errors import ApiError, Conflict, NotFound
 from topologies.models import Version
 from topologies.topics import topic_failure
 
-from records.choices import Partitions, RecordFormat, Start, Stopped
+from records import batches
+from records.choices import (
+    EmptyBecause,
+    Partitions,
+    RecordFormat,
+    Start,
+    Stopped,
+    Stores,
+)
 from records.codecs import Undecodable
 from records.decoding import Reader
 from records.filters import Filter
@@ -51,6 +60,7 @@ class FollowRequest:
     before: int = 500
     after: int = 50
     partitions: str = Partitions.AUTO
+    stores: str = Stores.CHECKPOINT
     #: only records whose key has the same bytes
     same_key: bool = False
     headers: bool = True
@@ -84,7 +94,8 @@ class Window:
 def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict[str, Any]:
     """The input lines around a record, with the document that the deployment runs.
 
-    `state` is `searching` where the next request, with `cursor`, continues the search.
+    `state` is `searching` where the next request, with `cursor`, continues the search, and
+    `starting` while the process that reads checkpoints is starting.
     Raises NotFound for a topic that no source reads or that the workspace may not use, and where
     there is no such record; ApiError for masks that cannot be applied.
     """
@@ -116,7 +127,48 @@ def follow(deployment: Deployment, person: User, request: FollowRequest) -> dict
             return {**found, "state": "not_found" if ended else "searching"}
         newest = page["records"][0]
         partition, offset = newest["partition"], newest["offset"]
-    return {**found, "state": "found", **_lines(deployment, sources, request, partition, offset)}
+    because = _empty_because(deployment, request, document, sources)
+    if because is None:
+        try:
+            checkpoint = batches.checkpoint_of(deployment, person)
+            if checkpoint is None:
+                return {**found, "state": "starting"}
+            begun = _whole_batches(deployment, sources, request, partition, offset, checkpoint)
+            return {**found, "state": "found", **begun}
+        except Conflict:
+            because = EmptyBecause.NO_STATE.value
+        except batches.NoSpan as none:
+            because = none.because
+    lines = _lines(deployment, sources, request, partition, offset)
+    return {**found, "state": "found", "begins": None, "empty_because": because, **lines}
+
+
+def deployed_document(deployment: Deployment) -> dict[str, Any]:
+    """The document of the version that runs; of a stopped deployment, of the one that would."""
+    document: dict[str, Any] = _version(deployment).document
+    return document
+
+
+def _empty_because(
+    deployment: Deployment,
+    request: FollowRequest,
+    document: Mapping[str, Any],
+    sources: Collection[str],
+) -> str | None:
+    """Why the stores of the checkpoint would not fit the lines; None where they do."""
+    if request.stores == Stores.EMPTY:
+        return EmptyBecause.ASKED.value
+    if request.masks or request.same_key or not request.headers:
+        return EmptyBecause.CHANGED.value
+    if not _sources_apart(document, sources):
+        return EmptyBecause.LOOP.value
+    return EmptyBecause.NO_STATE.value if checkpoint_notes(deployment) is None else None
+
+
+def _sources_apart(document: Mapping[str, Any], sources: Collection[str]) -> bool:
+    """Whether no sink writes, by its name, a topic that is read."""
+    sinks = (node for node in document["nodes"] if node["kind"].startswith("sink."))
+    return not any((node.get("params") or {}).get("topic") in sources for node in sinks)
 
 
 def _version(deployment: Deployment) -> Version:
@@ -247,14 +299,113 @@ def _lines(
         "lines": lines,
         "input": input_,
         "skipped": skipped,
-        "record": {
-            "topic": request.topic,
-            "partition": partition,
-            "offset": offset,
-            "timestamp": followed.timestamp,
-        },
+        "record": _place(request.topic, partition, offset, followed),
         "partitions": [window.shown() for window in windows],
     }
+
+
+def _whole_batches(
+    deployment: Deployment,
+    sources: Mapping[str, Mapping[str, Any]],
+    request: FollowRequest,
+    partition: int,
+    offset: int,
+    checkpoint: batches.Checkpoint,
+) -> dict[str, Any]:
+    """The records of whole micro-batches, in the order in which the job took them.
+
+    Between two of them the wall clock advances where processors see it. Raises NoSpan.
+    """
+    followed = _one(request.topic, partition, offset)
+    every = _every_partition(deployment, request)
+    windows = [
+        window
+        for topic, source in sources.items()
+        for window in _windows(
+            topic, followed, request, every=every or source["kind"] == "source.global_table"
+        )
+    ]
+    earliest = {(each.topic, each.partition): each.ends.earliest for each in windows}
+    place = (request.topic, partition)
+    span = batches.chosen(
+        checkpoint.batches,
+        (place, offset),
+        earliest,
+        before=request.before,
+        after=request.after,
+        most=MOST_BEFORE + MOST_AFTER,
+    )
+    _read_span(windows, span, (place, offset))
+    records = (
+        ((each.topic, each.partition), record.offset, record.timestamp, (each, record))
+        for each in windows
+        for record in each.records
+    )
+    lines: list[dict[str, Any]] = []
+    input_, turn = None, 0
+    masks = masked_paths({})
+    for at, (window, record) in batches.in_order(span, records):
+        lines += _ticks(span, turn, at) if checkpoint.clock else []
+        turn = at
+        sample = SampleRequest(0, Start.LATEST, *_formats(sources[window.topic]), {}, True)
+        line = line_of(deployment.workspace, window.topic, record, sample, masks)
+        lines.append({**line, "offset": record.offset})
+        if (window.topic, window.partition, record.offset) == (*place, offset):
+            input_ = len(lines)
+    return {
+        "lines": lines,
+        "input": input_,
+        "skipped": 0,
+        "record": _place(request.topic, partition, offset, followed),
+        "partitions": [window.shown() for window in windows],
+        "begins": {
+            "batch": span.begins.number,
+            "at": span.begins.at,
+            "tasks": None if every else checkpoint.tasks(partition),
+        },
+        "empty_because": None,
+    }
+
+
+def _read_span(
+    windows: list[Window], span: batches.Span, followed: tuple[batches.Place, int]
+) -> None:
+    """Add the records of the batches; of those to come, what lies before the followed one."""
+    place, offset = followed
+    processed = bool(span.done) and offset < span.done[-1].offset(place)
+    left = MOST_BEFORE + MOST_AFTER
+    for topic in dict.fromkeys(each.topic for each in windows):
+        ranges = {}
+        for each in (each for each in windows if each.topic == topic):
+            here = (topic, each.partition)
+            later = offset + 1 if here == place else each.bound
+            end = span.done[-1].offset(here) if processed else later
+            low = span.begins.offset(here)
+            ranges[each.partition] = (low, max(low, end))
+        own = {each.partition: each for each in windows if each.topic == topic}
+        with kafka.failures(), kafka.readers.one() as consumer:
+            page = Scan(consumer, topic, lambda record: record).page(
+                ranges, left + 1, backwards=False
+            )
+        left -= len(page.rows)
+        if left < 0 or page.stopped != Stopped.END:
+            raise batches.NoSpan(EmptyBecause.TOO_MANY.value)
+        for row in page.rows:
+            record: Any = row.content
+            own[record.partition].records.append(record)
+
+
+def _ticks(span: batches.Span, before: int, now: int) -> list[dict[str, Any]]:
+    """How far the wall clock advanced from one batch to another."""
+    known = [span.begins.at, *(batch.at for batch in span.done)]
+    last = len(span.done)
+    passed = known[min(now, last)] - known[min(before, last)]
+    return [{"advance_wall_clock": passed}] if passed > 0 else []
+
+
+def _place(topic: str, partition: int, offset: int, followed: Raw) -> dict[str, Any]:
+    place = {"topic": topic, "partition": partition, "offset": offset}
+    return {**place, "timestamp": followed.timestamp}
 
 
 def _every_partition(deployment: Deployment, request: FollowRequest) -> bool:

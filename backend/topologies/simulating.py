@@ -26,6 +26,11 @@ PATIENCE = 120.0
 #: kinds of nodes that are code of a person
 PROCESSORS = frozenset({"process", "process_values"})
 
+#: the answer where nothing ran because a process is starting
+STARTING: dict[str, Any] = {
+    "state": "starting", "diagnostics": [], "result": None, "plain": None,
+}  # fmt: skip
+
 _CLASSES: dict[str, type[ApiError]] = {
     "simulator_busy": TooMany,
     "simulation_cancelled": Conflict,
@@ -34,6 +39,8 @@ _CLASSES: dict[str, type[ApiError]] = {
     "state_unreadable": Conflict,
     "state_too_large": Conflict,
     "reading_ended": Conflict,
+    "state_of_another_version": Conflict,
+    "state_not_loaded": Conflict,
 }
 
 
@@ -48,11 +55,13 @@ def simulated(
     breakpoints: Mapping[str, Sequence[int]] | None = None,
     partitions: Mapping[str, int] | None = None,
     plain: str | None = None,
+    begins: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The diagnostics and the result of a document's run on input lines; None where refused.
 
     `breakpoints`: lines, by node, at which Python processors stop. `partitions`: how many topics
     have, in place of the document's.
+    `begins`: states of tasks, as the runtime's `read_task_states` gave them; else stores are empty.
     With `expected` the result says what differs from it; a test that passes is remembered. With
     `plain` (`each` or `all`) plain Spark runs the lines too, in such micro-batches.
     `state` is `starting` where nothing ran because a simulator is starting.
@@ -88,10 +97,11 @@ def simulated(
             "breakpoints": breakpoints or {},
             "partitions": partitions or {},
             "plain": plain,
+            **({} if begins is None else {"begins": begins}),
         }
     )
     if answer.get("state") == "starting":
-        return {"state": "starting", "diagnostics": [], "result": None, "plain": None}
+        return STARTING
     result = answer["result"]
     if expected is not None and result is not None and result["differences"] == []:
         note_pass(workspace, document, inputs, expected)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from rest_framework import serializers
+from topologies.api.simulation_serializers import BreakpointsField, PartitionsField
+from topologies.simulating import MOST_INPUTS, MOST_STEPS
 
 from records.api.serializers import LONGEST_FILTER, MOST, MOST_MASKS, MaskSerializer
-from records.choices import Partitions
+from records.choices import EmptyBecause, Partitions, Stores
 from records.following import MOST_AFTER, MOST_BEFORE
 
 
@@ -52,6 +54,12 @@ class FollowRequestSerializer(serializers.Serializer[Any]):
         help_text="`task`: records of its partition, and global tables; `all`: of all partitions; "
         "`auto`: `all` if the topology has repartition topics.",
     )
+    stores = serializers.ChoiceField(
+        choices=Stores.choices,
+        default=Stores.CHECKPOINT,
+        help_text="`checkpoint`: as they were after a micro-batch before it, where the checkpoint "
+        "still has that; the lines are then those of whole micro-batches.",
+    )
     same_key = serializers.BooleanField(
         default=False, help_text="Only records whose key has the same bytes."
     )
@@ -91,13 +99,39 @@ class FollowedPartitionSerializer(serializers.Serializer[Any]):
     last = serializers.IntegerField(allow_null=True)
 
 
+class BeginningSerializer(serializers.Serializer[Any]):
+    """The micro-batch after which the lines begin: `begins` of the simulation."""
+
+    batch = serializers.IntegerField(min_value=0)
+    at = serializers.IntegerField(required=False, help_text="When it was planned, in milliseconds.")
+    tasks = serializers.ListField(
+        child=serializers.IntegerField(min_value=0),
+        allow_null=True,
+        max_length=10_000,
+        help_text="The tasks that read the lines, by number; null for all.",
+    )
+
+
+class DeployedSimulationSerializer(serializers.Serializer[Any]):
+    """Input lines for the deployed version, and the stores with which it begins."""
+
+    inputs = serializers.ListField(child=serializers.JSONField(), max_length=MOST_INPUTS)
+    begins = BeginningSerializer()
+    steps = serializers.IntegerField(
+        min_value=0, max_value=MOST_STEPS, default=MOST_STEPS, required=False
+    )
+    breakpoints = BreakpointsField(required=False)
+    partitions = PartitionsField(required=False)
+
+
 class FollowedRecordSerializer(serializers.Serializer[Any]):
-    """The record and those around it as input lines of a simulation, which has no state yet."""
+    """The record and those around it as input lines of a simulation."""
 
     state = serializers.ChoiceField(
         choices=[
             ("found", "found"),
             ("searching", "searching: send `cursor` to continue"),
+            ("starting", "the process that reads checkpoints is starting: send the same again"),
             ("not_found", "not found"),
         ]
     )
@@ -119,3 +153,14 @@ class FollowedRecordSerializer(serializers.Serializer[Any]):
     )
     record = FollowedPlaceSerializer(required=False)
     partitions = FollowedPartitionSerializer(many=True, required=False)
+    begins = BeginningSerializer(
+        required=False,
+        allow_null=True,
+        help_text="The stores with which the simulation begins; null for empty ones.",
+    )
+    empty_because = serializers.ChoiceField(
+        choices=EmptyBecause.choices,
+        required=False,
+        allow_null=True,
+        help_text="Why it begins with empty stores.",
+    )

@@ -7,9 +7,12 @@ from drf_spectacular.utils import extend_schema
 from millrace_backend.views import ApiView
 from rest_framework.request import Request
 from rest_framework.response import Response
+from topologies import simulating
+from topologies.api.simulation_serializers import SimulationSerializer
 
+from records import batches
 from records.api import follow_serializers as shapes
-from records.following import FollowRequest, follow
+from records.following import FollowRequest, deployed_document, follow
 from records.sampling import Mask
 
 
@@ -34,3 +37,40 @@ class FollowView(ApiView):
         asked = dict(given.validated_data)
         asked["masks"] = {path: Mask(**mask) for path, mask in asked["masks"].items()}
         return Response(follow(row, self.person, FollowRequest(**asked)))
+
+
+class DeployedSimulationView(ApiView):
+    """Simulations that begin with the stores of a deployment."""
+
+    throttle_scope = "simulate"
+
+    @extend_schema(
+        request=shapes.DeployedSimulationSerializer,
+        responses={200: SimulationSerializer, 202: SimulationSerializer},
+        operation_id="deployment_simulation_run",
+    )
+    def post(self, request: Request, deployment: int) -> Response:
+        """Run the deployed version on input lines, beginning with the stores as they were after a
+        micro-batch. The deployment is not touched. 202 while a process is starting: try again in a
+        second. 409 where the checkpoint does not have that state any more, or too much of it.
+        """
+        row = deployment_of(self.person, deployment)
+        given = shapes.DeployedSimulationSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        asked = given.validated_data
+        begins = asked["begins"]
+        states = batches.states(row, self.person, begins["batch"], begins["tasks"])
+        if states is None:
+            answer = simulating.STARTING
+        else:
+            answer = simulating.simulated(
+                deployed_document(row),
+                asked["inputs"],
+                self.person,
+                row.workspace,
+                steps=asked["steps"],
+                breakpoints=asked.get("breakpoints"),
+                partitions=asked.get("partitions"),
+                begins=states,
+            )
+        return Response(answer, status=202 if answer["state"] == "starting" else 200)

@@ -57,6 +57,31 @@ class ExpectedSerializer(serializers.Serializer[Any]):
         return attrs
 
 
+class BreakpointsField(serializers.DictField):
+    """Lines by node."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            child=serializers.ListField(
+                child=serializers.IntegerField(min_value=1), max_length=MOST_BREAKPOINTS
+            ),
+            help_text="Line numbers, starting at 1, in the code of Python processors, by node. The "
+            "steps of the response show each stop.",
+            **more,
+        )
+
+
+class PartitionsField(serializers.DictField):
+    """Partitions by topic."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(
+            child=serializers.IntegerField(min_value=1, max_value=MOST_PARTITIONS),
+            help_text="Number of partitions by topic, in place of the document's.",
+            **more,
+        )
+
+
 class SimulationRequestSerializer(serializers.Serializer[Any]):
     """A document, saved or not, and the input lines in order."""
 
@@ -78,19 +103,8 @@ class SimulationRequestSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Expected results; the response lists the differences, as for a test.",
     )
-    breakpoints = serializers.DictField(
-        child=serializers.ListField(
-            child=serializers.IntegerField(min_value=1), max_length=MOST_BREAKPOINTS
-        ),
-        required=False,
-        help_text="Line numbers, starting at 1, in the code of Python processors, by node. The "
-        "steps of the response show each stop.",
-    )
-    partitions = serializers.DictField(
-        child=serializers.IntegerField(min_value=1, max_value=MOST_PARTITIONS),
-        required=False,
-        help_text="Number of partitions by topic, in place of the document's.",
-    )
+    breakpoints = BreakpointsField(required=False)
+    partitions = PartitionsField(required=False)
     plain = serializers.ChoiceField(
         choices=Cut.choices,
         required=False,
@@ -244,6 +258,9 @@ class SimulationResultSerializer(serializers.Serializer[Any]):
     )
     stops_truncated = serializers.BooleanField(
         help_text="Whether processors stopped at breakpoints more often than is returned."
+    )
+    stores_truncated = serializers.BooleanField(
+        help_text="Whether stores began with more rows than are among the steps."
     )
     breakpoints = serializers.DictField(child=PlacedBreakpointSerializer(many=True))
     logs = SimulationLogSerializer(many=True)
