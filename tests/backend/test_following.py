@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from accounts.models import Workspace
 from deployments import actions as deployment_actions
+from deployments.models import Deployment
 from topologies import actions as topology_actions
 
 from tests.runtime import topics
 
-from .conftest import Client, People
+from .conftest import Client, People, RecordedSimulator
 
 pytestmark = [pytest.mark.kafka]
 BEGIN = 1_767_225_600_000
@@ -172,6 +173,83 @@ def test_masked_fields_never_leave(ask: Ask, broker: Any, names: tuple[str, str]
     assert refused["code"] == "unreadable_record"
     (line,) = ask(partition=0, offset=10, before=0, after=0)["lines"]
     assert base64.b64decode(line["value_bytes"]) == b"no JSON"
+
+
+@pytest.fixture
+def deployed(people: People, names: tuple[str, str]) -> Deployment:
+    """A deployment with notes of a checkpoint: one level, two tasks."""
+    topology = topology_actions.create_topology(
+        people.editor, people.workspace, "D", followed_document(*names)
+    )
+    row = deployment_actions.create_deployment(people.operator, topology, 1, "local", {})
+    folder = row.directory / "checkpoint"
+    folder.mkdir(parents=True)
+    (folder / "stores.json").write_text('{"levels": 1}', encoding="utf-8")
+    return row
+
+
+def test_it_begins_with_the_stores_after_the_batch_before_it(
+    people: People, client_of: Client, names: tuple[str, str], deployed: Deployment,
+    simulator: RecordedSimulator,
+) -> None:  # fmt: skip
+    orders, users = names
+    ends = [((2, 1), 1), ((7, 7), 1), ((10, 10), 2)]
+    simulator.answer = {
+        "batches": [
+            {"batch": n, "at": 1_000 * n,
+             "places": {orders: {"0": first, "1": second}, users: {"0": third, "1": 0}}}
+            for n, ((first, second), third) in enumerate(ends)
+        ],
+        "subtopologies": {"0": 2}, "levels": 1, "clock": True,
+    }  # fmt: skip
+    client, path = client_of(people.operator), f"/api/deployments/{deployed.pk}"
+
+    def followed(**more: Any) -> Any:
+        place = {"topic": orders, "partition": 0, "offset": 5, "before": 0, "after": 0}
+        answer: Any = client.post(f"{path}/followed-record", {**place, **more})
+        assert answer.status_code == 200, answer.content
+        return answer.json()
+
+    found = followed()
+    # The second batch, of the record's partition, and how far the wall clock advanced before it.
+    assert found["begins"] == {"batch": 0, "at": 0, "tasks": [0]}
+    assert [line.get("offset") for line in found["lines"]] == [2, 3, 4, 5, 6]
+    assert (found["input"], found["empty_because"]) == (4, None)
+    asked = simulator.asked[0]
+    assert (asked["do"], asked["checkpoint"]) == (
+        "read_batches", str(deployed.directory / "checkpoint"),
+    )  # fmt: skip
+    more = followed(after=5)["lines"]
+    assert [line.get("offset") for line in more] == [2, 3, 4, 5, 6, None, 7, 8, 1, 9]
+    assert more[5] == {"advance_wall_clock": 1_000}
+    every = followed(partitions="all")
+    assert (every["begins"]["tasks"], len(every["lines"])) == (None, 11)
+    for request, because in (
+        ({"stores": "empty"}, "asked"), ({"same_key": True}, "changed"),
+        ({"masks": {"key": {"how": "hash"}}}, "changed"), ({"offset": 1}, "too_old"),
+    ):  # fmt: skip
+        empty = followed(**request)
+        assert (empty["begins"], empty["empty_because"]) == (None, because)
+    simulator.answer = {"error": {"code": "state_unreadable", "message": "Gone."}}
+    assert followed()["empty_because"] == "no_state"
+    simulator.answer = {"state": "starting"}
+    assert followed()["state"] == "starting"
+
+    body = {"inputs": found["lines"], "begins": found["begins"], "partitions": {orders: 2}}
+    answer: Any = client.post(f"{path}/simulations", body)
+    assert (answer.status_code, answer.json()["state"]) == (202, "starting")
+    asked = simulator.asked[-1]
+    assert (asked["do"], asked["batch"], asked["tasks"]) == ("read_task_states", 0, [0])
+    simulator.answer = {"state": "done", "rows": 3}
+    client.post(f"{path}/simulations", body)
+    asked = simulator.asked[-1]
+    assert (asked["do"], asked["begins"]) == ("simulate", simulator.answer)
+    assert (asked["document"], asked["partitions"]) == (
+        followed_document(orders, users), {orders: 2},
+    )  # fmt: skip
+    simulator.answer = {"error": {"code": "state_too_large", "message": "Too large."}}
+    assert client.post(f"{path}/simulations", body).status_code == 409
+    assert client_of(people.outsider).post(f"{path}/simulations", body).status_code == 404
 
 
 def test_what_cannot_be_followed_says_why(ask: Ask, names: tuple[str, str], people: People) -> None:

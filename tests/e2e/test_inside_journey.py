@@ -14,6 +14,7 @@ from tests.e2e.api import Api
 from tests.e2e.designer import Designer
 from tests.e2e.system import System
 from tests.e2e.topics import Sentence, create_topic, write
+from tests.runtime.topics import size
 
 pytestmark = [pytest.mark.browser, pytest.mark.kafka, pytest.mark.slow, pytest.mark.long]
 
@@ -120,9 +121,41 @@ def test_a_record_of_a_deployment_is_followed_to_what_it_became(page: Page, syst
         expect(page.get_by_test_id("way-inputs")).not_to_contain_text("order-")
         page.get_by_test_id("follow-use").click()
         expect(page.get_by_test_id("simulation-inputs").locator("[data-row]")).to_have_count(2)
+        # A later order begins with the stores of the deployment, and without the records before.
+        write(system.bootstrap_servers, SOURCE, [tea(begin + 9_000, 60, "order-5")])
+        until_counted(system, 5)
+        designer.open_panel("Records")
+        page.get_by_test_id("follow").click()
+        page.get_by_test_id("follow-text").fill("order-5")
+        page.get_by_label("Records before it").fill("0")
+        page.get_by_test_id("follow-start").click()
+        expect(begins).to_contain_text("stores of the deployment after batch", timeout=120_000)
+        expect(page.get_by_test_id("way-inputs").get_by_role("button")).to_have_count(1)
+        expect(page.get_by_test_id("way-rows")).to_contain_text('"tea"4')
+        page.get_by_role("radio", name="Step by step").click()
+        stores = page.get_by_test_id("simulation-stores")
+        expect(stores).to_contain_text('"rice"1')
+        expect(stores).to_contain_text('"tea"3')
+        page.get_by_role("button", name="Last step", exact=True).click()
+        expect(stores).to_contain_text('"tea"4')
+        page.get_by_role("radio", name="Outputs").click()
+        expect(page.get_by_role("button", name="Keep as a test…")).to_have_count(0)
         see_an_alert_about_latency(page, system)
         api.call("POST", f"/deployments/{deployment}/stop")
         api.until(deployment, "stopped", 60)
+
+
+def tea(timestamp: int, amount: int, key: str) -> Sentence:
+    return Sentence(0, timestamp, f'{{"item":"tea","n":{amount}}}', key)
+
+
+def until_counted(system: System, records: int) -> None:
+    """Until the deployment has written so many counts, and committed its batch."""
+    until = time.monotonic() + 60
+    while size(system.bootstrap_servers, SINK) < records:
+        assert time.monotonic() < until
+        time.sleep(0.5)
+    time.sleep(2)
 
 
 def see_an_alert_about_latency(page: Page, system: System) -> None:

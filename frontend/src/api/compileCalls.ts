@@ -3,6 +3,7 @@
 import { answer, api } from "./client";
 import { body } from "./topologyCalls";
 import type {
+  Beginning,
   CompileResult,
   Cut,
   NewTopologyTest,
@@ -63,6 +64,22 @@ export const simulate = (
         ...(expected === null ? {} : { expected }),
         ...more,
       },
+      signal,
+    }),
+  );
+
+/** The same for the version that is deployed, beginning with its stores after a micro-batch. */
+export const simulateDeployed = (
+  deployment: number,
+  inputs: readonly unknown[],
+  begins: Beginning,
+  signal: AbortSignal,
+  more: Pick<SimulationOptions, "breakpoints" | "partitions">,
+): Promise<Simulation> =>
+  answer(
+    api.POST("/api/deployments/{deployment}/simulations", {
+      params: { path: { deployment } },
+      body: { inputs: [...inputs] as never, begins, steps: MOST_STEPS, ...more },
       signal,
     }),
   );

@@ -520,6 +520,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deployments/{deployment}/simulations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * @description Run the deployed version on input lines, beginning with the stores as they were after a
+         *     micro-batch. The deployment is not touched. 202 while a process is starting: try again in a
+         *     second. 409 where the checkpoint does not have that state any more, or too much of it.
+         */
+        post: operations["deployment_simulation_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/deployments/{deployment}/start": {
         parameters: {
             query?: never;
@@ -1632,6 +1653,22 @@ export interface components {
             previous: string | null;
             results: components["schemas"]["AuditEntry"][];
         };
+        /** @description The micro-batch after which the lines begin: `begins` of the simulation. */
+        Beginning: {
+            /** @description When it was planned, in milliseconds. */
+            at?: number;
+            batch: number;
+            /** @description The tasks that read the lines, by number; null for all. */
+            tasks: number[] | null;
+        };
+        /** @description The micro-batch after which the lines begin: `begins` of the simulation. */
+        BeginningRequest: {
+            /** @description When it was planned, in milliseconds. */
+            at?: number;
+            batch: number;
+            /** @description The tasks that read the lines, by number; null for all. */
+            tasks: number[] | null;
+        };
         /**
          * @description * `compile` - Compile
          *     * `deploy` - Deploy
@@ -1795,6 +1832,21 @@ export interface components {
         Dependency: {
             parameter: string;
             values: unknown[];
+        };
+        /** @description Input lines for the deployed version, and the stores with which it begins. */
+        DeployedSimulationRequest: {
+            begins: components["schemas"]["BeginningRequest"];
+            /** @description Line numbers, starting at 1, in the code of Python processors, by node. The steps of the response show each stop. */
+            breakpoints?: {
+                [key: string]: number[];
+            };
+            inputs: unknown[];
+            /** @description Number of partitions by topic, in place of the document's. */
+            partitions?: {
+                [key: string]: number;
+            };
+            /** @default 20000 */
+            steps: number;
         };
         /** @description A deployment with its desired and its observed state. */
         Deployment: {
@@ -1989,6 +2041,16 @@ export interface components {
         EditedNodeRequest: {
             node: string | null;
         };
+        /**
+         * @description * `asked` - This was requested
+         *     * `changed` - Fields are masked, or records of other keys are left out
+         *     * `loop` - The topology reads a topic that it writes
+         *     * `no_state` - There is no checkpoint that can be read
+         *     * `too_old` - The checkpoint does not go back that far, or the records are gone
+         *     * `too_many` - The record's micro-batch has too many records
+         * @enum {string}
+         */
+        EmptyBecauseEnum: "asked" | "changed" | "loop" | "no_state" | "too_old" | "too_many";
         /** @description The confirmation to end a shadow. */
         EndShadowRequest: {
             /** @description The deployment's name. */
@@ -2242,6 +2304,14 @@ export interface components {
              * @default false
              */
             same_key: boolean;
+            /**
+             * @description `checkpoint`: as they were after a micro-batch before it, where the checkpoint still has that; the lines are then those of whole micro-batches.
+             *
+             *     * `checkpoint` - Those of the deployment after an earlier micro-batch
+             *     * `empty` - Empty ones
+             * @default checkpoint
+             */
+            stores: components["schemas"]["StoresEnum"];
             topic: string;
         };
         /** @description What the lines have of a partition. */
@@ -2263,13 +2333,26 @@ export interface components {
             timestamp: number;
             topic: string;
         };
-        /** @description The record and those around it as input lines of a simulation, which has no state yet. */
+        /** @description The record and those around it as input lines of a simulation. */
         FollowedRecord: {
+            /** @description The stores with which the simulation begins; null for empty ones. */
+            begins?: components["schemas"]["Beginning"] | null;
             cursor?: string;
             /** @description Its document. */
             document: {
                 [key: string]: unknown;
             };
+            /**
+             * @description Why it begins with empty stores.
+             *
+             *     * `asked` - This was requested
+             *     * `changed` - Fields are masked, or records of other keys are left out
+             *     * `loop` - The topology reads a topic that it writes
+             *     * `no_state` - There is no checkpoint that can be read
+             *     * `too_old` - The checkpoint does not go back that far, or the records are gone
+             *     * `too_many` - The record's micro-batch has too many records
+             */
+            empty_because?: (components["schemas"]["EmptyBecauseEnum"] | components["schemas"]["NullEnum"]) | null;
             /** @description Number of the record's line, starting at 1. */
             input?: number;
             lines?: {
@@ -2291,10 +2374,11 @@ export interface components {
         /**
          * @description * `found` - found
          *     * `searching` - searching: send `cursor` to continue
+         *     * `starting` - the process that reads checkpoints is starting: send the same again
          *     * `not_found` - not found
          * @enum {string}
          */
-        FollowedRecordStateEnum: "found" | "searching" | "not_found";
+        FollowedRecordStateEnum: "found" | "searching" | "starting" | "not_found";
         /** @description A format of keys and values on Kafka. */
         Format: {
             description: string;
@@ -3683,6 +3767,8 @@ export interface components {
             stores: {
                 [key: string]: components["schemas"]["StoreRow"][];
             };
+            /** @description Whether stores began with more rows than are among the steps. */
+            stores_truncated: boolean;
             /** @description Whether there were more steps than are returned. */
             truncated: boolean;
         };
@@ -4048,6 +4134,12 @@ export interface components {
             as_of: string | null;
             stores: components["schemas"]["Store"][];
         };
+        /**
+         * @description * `checkpoint` - Those of the deployment after an earlier micro-batch
+         *     * `empty` - Empty ones
+         * @enum {string}
+         */
+        StoresEnum: "checkpoint" | "empty";
         /** @description A sub-topology, which runs as one set of tasks. */
         Subtopology: {
             id: number;
@@ -5476,6 +5568,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deployment_simulation_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployedSimulationRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
             };
             /** @description Refused */
             default: {

@@ -33,6 +33,7 @@ export type SampleRequest = Schemas["SampleRequestRequest"];
 export type TopicUse = Schemas["TopicUse"];
 export type FollowRequest = Schemas["FollowRequestRequest"];
 export type FollowedRecord = Schemas["FollowedRecord"];
+export type Beginning = Schemas["Beginning"];
 export type FollowedPlace = Schemas["FollowedPlace"];
 
 export type NewTopology = Omit<Partial<Schemas["NewTopologyRequest"]>, "document" | "name"> & {

@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { PlainSimulation } from "../api/types";
 import { useDesigner } from "../designer/store";
@@ -211,4 +211,14 @@ test("a run in plain Spark has the chosen micro-batches and shows its progress",
   const result = { steps: [], edges: [], outputs: [], output_count: 0, dropped: 0, error: null };
   end({ state: "done", diagnostics: [], result, plain: PLAIN });
   expect(await screen.findByTestId("plain-comparison")).toBeTruthy();
+  // A run that does not compare, as those by themselves, keeps the comparison and says whose it is.
+  expect(screen.queryByTestId("plain-former")).toBeNull();
+  void useSimulation.getState().run("main");
+  expect(screen.getByTestId("plain-comparison")).toBeTruthy();
+  end({ state: "done", diagnostics: [], result, plain: null });
+  const former = await screen.findByTestId("plain-former");
+  expect(screen.getByTestId("plain-comparison")).toBeTruthy();
+  fireEvent.click(within(former).getByRole("button", { name: "Compare again" }));
+  end({ state: "done", diagnostics: [], result, plain: PLAIN });
+  await waitFor(() => expect(screen.queryByTestId("plain-former")).toBeNull());
 }, 10_000);

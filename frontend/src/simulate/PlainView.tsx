@@ -49,8 +49,8 @@ const ASPECTS: Readonly<Record<PlainRow["differs"][number], Phrase>> = {
 
 /** The same records in plain Spark: what differs from Kafka Streams, record by record, and why. */
 export function PlainView({ ws }: { ws: string }) {
-  const { phase, rows, shown } = useSimulation();
-  if (phase === "running" || phase === "starting") return <Running ws={ws} />;
+  const { comparing, phase, rows, shown } = useSimulation();
+  if (comparing && (phase === "running" || phase === "starting")) return <Running ws={ws} />;
   const plain = shown?.plain ?? null;
   if (plain === null)
     return (
@@ -72,8 +72,30 @@ export function PlainView({ ws }: { ws: string }) {
         </Empty>
       </div>
     );
-  if (plain.comparison === null) return <Refused plain={plain} />;
-  return <Compared plain={plain} comparison={plain.comparison} />;
+  return (
+    <>
+      {shown?.former === true ? <Former ws={ws} /> : null}
+      {plain.comparison === null ? (
+        <Refused plain={plain} />
+      ) : (
+        <Compared plain={plain} comparison={plain.comparison} />
+      )}
+    </>
+  );
+}
+
+/** What is shown is the comparison of an earlier run. */
+function Former({ ws }: { ws: string }) {
+  return (
+    <Note tone="degraded">
+      <span className={classes.former} data-testid="plain-former">
+        {t("This comparison is of an earlier run. Since then, Kafka Streams' side has run again.")}
+        <Button variant="subtle" onClick={() => void runAndShow(ws)}>
+          {t("Compare again")}
+        </Button>
+      </span>
+    </Note>
+  );
 }
 
 function CutChoice() {

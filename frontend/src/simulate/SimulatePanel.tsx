@@ -118,7 +118,9 @@ function Bar(props: {
   onDialog: (which: "paste" | "generate" | "sample" | "keep") => void;
 }) {
   const { bad, onDialog, ws } = props;
-  const { auto, phase, rows, setAuto, setView, shown, view } = useSimulation();
+  const { auto, followed, phase, rows, setAuto, setView, shown, view } = useSimulation();
+  // A test begins with empty stores.
+  const begun = followed !== null && followed.begins !== null;
   const readOnly = useDesigner((state) => state.readOnly);
   const add = (topic: string, timestamp: string) =>
     useSimulation.getState().setRows([...rows, newRow({ topic, timestamp })]);
@@ -173,7 +175,7 @@ function Bar(props: {
           </Button>
         </div>
       ) : null}
-      {view === "results" && shown !== null && !readOnly ? (
+      {view === "results" && shown !== null && !readOnly && !begun ? (
         <div className={classes.actions}>
           <Button variant="subtle" onClick={() => onDialog("keep")}>
             {t("Keep as a test…")}

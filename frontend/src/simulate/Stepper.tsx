@@ -239,7 +239,16 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
   const writes = useMemo(() => writesOf(shown.result.steps, index), [shown, index]);
   return (
     <section className={`${classes.stores} m-scroll`} data-testid="simulation-stores">
-      <h3>{t("Stores after this step")}</h3>
+      <h3>
+        {shown.result.steps[index]?.event === "stop"
+          ? t("Stores before this line")
+          : t("Stores after this step")}
+      </h3>
+      {shown.result.stores_truncated ? (
+        <p className={classes.hint}>
+          {t("Stores began with more rows than are listed: those appear when they change.")}
+        </p>
+      ) : null}
       {stores.size === 0 ? (
         <p className={classes.hint}>{t("No store has been written to yet.")}</p>
       ) : null}

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { findNode, labelOf, paramsOf, type TopologyDocument } from "../graph/document";
 import { Chip, Empty, Note } from "../ui";
 import { exact } from "../ui/format";
-import { phrase, t } from "../ui/i18n";
+import { type Phrase, phrase, t } from "../ui/i18n";
 import { follow } from "./follow";
 import { storeTitle } from "./Stepper";
 import { rowOf, sourcesOf } from "./scenario";
@@ -11,7 +11,7 @@ import classes from "./simulate.module.css";
 import { childrenOf, endingOf } from "./steps";
 import { type Followed, type Shown, useSimulation } from "./store";
 import { matching, type PartitionStart, type WayStep, wayOf, writtenBy } from "./way";
-import { dropText, endingText, valueText } from "./words";
+import { dropText, endingText, timeText, valueText } from "./words";
 
 /** Input records that are listed. */
 const MOST_LISTED = 200;
@@ -52,11 +52,26 @@ function startText({ earlier, first, partition, topic }: PartitionStart): string
     : t("{place} from its first record", { place });
 }
 
+const EMPTY: Readonly<Record<string, Phrase>> = {
+  asked: phrase("This was requested."),
+  changed: phrase("Fields are masked, or records are left out."),
+  loop: phrase("The topology reads a topic that it writes."),
+  no_state: phrase("The deployment has no checkpoint that can be read."),
+  too_old: phrase("The checkpoint does not go back as far as this record."),
+  too_many: phrase("The record's batch has too many records to simulate all of them."),
+};
+
+/** Why stores start empty: a known reason, or what the server said. */
+function emptyText(empty: string): string {
+  const known = EMPTY[empty];
+  return known === undefined ? empty : t(known);
+}
+
 /** What was simulated, and what it does not know. */
 function Begins(props: { followed: Followed; topology: number; ws: string }) {
   const { followed, topology, ws } = props;
-  const { asked, deployment, place, skipped, starts, version } = followed;
-  const whole = starts.every((each) => each.earlier === 0);
+  const { asked, begins, deployment, empty, place, skipped, starts, version } = followed;
+  const whole = begins !== null || starts.every((each) => each.earlier === 0);
   const before = asked.before ?? 500;
   const again = (more: Partial<typeof asked>) =>
     void follow(ws, topology, deployment, { ...asked, ...place, key: null, contains: "", ...more });
@@ -75,18 +90,24 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
             place: `${place.topic}-${place.partition} @ ${exact(place.offset)}`,
             version,
           })}{" "}
-          {whole
-            ? t("It begins with the first records of the topics, so stores are complete.")
-            : t(
-                "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.",
-              )}{" "}
+          {begins !== null
+            ? t(
+                "It begins with the stores of the deployment after batch {batch} ({time}), and has all records of the batches that follow, in their order.",
+                { batch: exact(begins.batch), time: timeText(begins.at ?? 0) },
+              )
+            : whole
+              ? t("It begins with the first records of the topics, so stores are complete.")
+              : t(
+                  "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.",
+                )}{" "}
+          {begins !== null || whole || empty === null ? "" : `${emptyText(empty)} `}
           {starts.map(startText).join(" · ")}
           {skipped === 0
             ? ""
             : ` · ${t("{n} {n|record|records} left out that could not be masked", { n: skipped })}`}
         </span>
         <span className={classes.actions}>
-          {whole || before >= MOST_BEFORE ? null : (
+          {(whole && begins === null) || before >= MOST_BEFORE ? null : (
             <Button
               variant="subtle"
               onClick={() => again({ before: Math.min(MOST_BEFORE, before * 2) })}
@@ -94,7 +115,7 @@ function Begins(props: { followed: Followed; topology: number; ws: string }) {
               {t("More records before it")}
             </Button>
           )}
-          {asked.same_key === true ? null : (
+          {asked.same_key === true || begins !== null ? null : (
             <Button variant="subtle" onClick={() => again({ same_key: true })}>
               {t("Only its key")}
             </Button>

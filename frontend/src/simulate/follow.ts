@@ -1,12 +1,13 @@
 /** Where is my record? Simulates what a deployment read around a record, and shows its way. */
 
+import { ApiError } from "../api/client";
 import { followRecord } from "../api/deploymentCalls";
 import type { FollowedRecord, FollowRequest } from "../api/types";
 import { breakpointsIn } from "../designer/breakpoints";
 import { useView } from "../designer/view";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
-import { simulated } from "./polling";
+import { simulated, wait } from "./polling";
 import type { Line } from "./scenario";
 import { begin, failureOf, makeRoom, type Shown, showOnCanvas, useSimulation } from "./store";
 import { halved, startsOf, wayOf } from "./way";
@@ -28,6 +29,11 @@ async function found(
   for (;;) {
     const answer = await followRecord(deployment, { ...asked, cursor }, signal);
     if (answer.state === "found") return answer;
+    if (answer.state === "starting") {
+      useSimulation.setState({ phase: "starting" });
+      await wait(signal);
+      continue;
+    }
     scanned += answer.scanned ?? 0;
     cursor = answer.cursor ?? "";
     if (answer.state === "not_found" || scanned >= MOST_SCANNED) {
@@ -57,24 +63,45 @@ export async function follow(
   set({ phase: "searching", view: "way", failure: null, diagnostics: [], shown: null });
   showOnCanvas(null);
   try {
-    const answer = await found(deployment, asked, signal);
-    const { record: place, version } = answer;
-    const document = answer.document as unknown as TopologyDocument;
+    let answer = await found(deployment, asked, signal);
     let lines: readonly Line[] = answer.lines ?? [];
     let input = answer.input ?? 1;
-    if (place === undefined) return;
+    let refused: string | null = null;
+    const again = async (more: Partial<Asked>) => {
+      const { partition, offset } = answer.record ?? {};
+      const place = { partition, offset, key: null, contains: "" };
+      answer = await found(deployment, { ...asked, ...place, ...more }, signal);
+      lines = answer.lines ?? [];
+      input = answer.input ?? 1;
+    };
     for (let cuts = 0; ; cuts += 1) {
+      const { record: place, version } = answer;
+      if (place === undefined) return;
+      const document = answer.document as unknown as TopologyDocument;
+      const begins = answer.begins ?? null;
       set({ phase: "running" });
-      const { answer: run, seconds } = await simulated(ws, document, lines, {
-        signal,
-        breakpoints: breakpointsIn(document),
-        partitions: answer.topic_partitions,
-        starting: () => set({ phase: "starting" }),
-      });
-      const { diagnostics, result } = run;
+      let run: Awaited<ReturnType<typeof simulated>>;
+      try {
+        run = await simulated(ws, document, lines, {
+          signal,
+          breakpoints: breakpointsIn(document),
+          partitions: answer.topic_partitions,
+          starting: () => set({ phase: "starting" }),
+          ...(begins === null ? {} : { begins: { ...begins, deployment } }),
+        });
+      } catch (error) {
+        const conflict = error instanceof ApiError && error.status === 409;
+        if (begins === null || !conflict || error.code === "simulation_cancelled") throw error;
+        refused = error.message;
+        await again({ stores: "empty" });
+        continue;
+      }
+      const { seconds } = run;
+      const { diagnostics, result } = run.answer;
       const way = result === null ? [] : wayOf(result.steps, input);
       if (result?.truncated === true && way.length === 0 && input > 1 && cuts < MOST_CUTS) {
-        ({ input, lines } = halved(lines, input));
+        if (begins === null) ({ input, lines } = halved(lines, input));
+        else await again({ before: Math.floor(input / 2 ** (cuts + 1)) });
         continue;
       }
       const shown: Shown | null =
@@ -92,6 +119,8 @@ export async function follow(
           place,
           skipped: answer.skipped ?? 0,
           starts: startsOf(lines, answer.partitions ?? []),
+          begins,
+          empty: refused ?? answer.empty_because ?? null,
         },
       });
       showOnCanvas(shown);

@@ -1,7 +1,7 @@
 /** One simulation, with the wait for a simulator that is starting. */
 
-import { type SimulationOptions, simulate } from "../api/compileCalls";
-import type { Simulation, TopologyTest } from "../api/types";
+import { type SimulationOptions, simulate, simulateDeployed } from "../api/compileCalls";
+import type { Beginning, Simulation, TopologyTest } from "../api/types";
 import type { TopologyDocument } from "../graph/document";
 import { t } from "../ui/i18n";
 
@@ -9,7 +9,8 @@ const POLL_MS = 1_000;
 /** A simulator that has not started after this many milliseconds will not. */
 const PATIENCE_MS = 240_000;
 
-function wait(signal: AbortSignal): Promise<void> {
+/** Waits until it makes sense to ask again. */
+export function wait(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, POLL_MS);
     signal.addEventListener("abort", () => {
@@ -28,13 +29,18 @@ export async function simulated(
     readonly signal: AbortSignal;
     readonly expected?: TopologyTest["expected"];
     readonly starting?: () => void;
+    /** The deployment whose version runs, and after which of its micro-batches. */
+    readonly begins?: Beginning & { readonly deployment: number };
   } & SimulationOptions,
 ): Promise<{ answer: Simulation; seconds: number }> {
   const began = performance.now();
   for (;;) {
     const started = performance.now();
-    const { expected = null, signal, starting, ...more } = options;
-    const answer = await simulate(workspace, document, lines, expected, signal, more);
+    const { begins, expected = null, signal, starting, ...more } = options;
+    const answer =
+      begins === undefined
+        ? await simulate(workspace, document, lines, expected, signal, more)
+        : await simulateDeployed(begins.deployment, lines, begins, signal, more);
     if (answer.state === "done") return { answer, seconds: (performance.now() - started) / 1_000 };
     if (performance.now() - began > PATIENCE_MS)
       throw new Error(

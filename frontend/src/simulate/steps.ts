@@ -50,9 +50,13 @@ export function storesAt(
   return new Map([...found].map(([name, rows]) => [name, [...rows.values()]]));
 }
 
-/** The last write or line that belongs to the step: they come after the record that caused them. */
+/**
+ * The last write or line that belongs to the step: they come after the record that caused them.
+ * Code that is paused at a breakpoint has done what came before, and nothing else.
+ */
 export function endOf(steps: readonly SimulationStep[], index: number): number {
   let end = index;
+  if (steps[index]?.event === "stop") return end;
   for (let next = steps[end + 1]; next !== undefined && !isStop(next); next = steps[end + 1])
     end += 1;
   return end;

@@ -4,7 +4,7 @@ import { breakpointsIn, useBreakpoints } from "../designer/breakpoints";
 import { useDesigner } from "../designer/store";
 import type { TopologyDocument } from "../graph/document";
 import { moved } from "./moves";
-import { isStop, printedAt, storesAt } from "./steps";
+import { isStop, printedAt, storesAt, writesOf } from "./steps";
 import { type Shown, useSimulation } from "./store";
 
 const CODE = "class P(Processor):\n    def process(self, record):\n        print(record)\n";
@@ -54,7 +54,10 @@ test("a stop is a step of its own, forward and back; a printed line is not", () 
   expect(moved(SHOWN, 0, "next", null)).toBe(2);
   expect(moved(SHOWN, 5, "back", null)).toBe(2);
   expect(storesAt(STEPS, 0).size).toBe(0);
-  expect(storesAt(STEPS, 2).get("counts")).toEqual([row]);
+  // What comes after the line is not in the store yet.
+  expect(storesAt(STEPS, 2).size).toBe(0);
+  expect(writesOf(STEPS, 2).size).toBe(0);
+  expect(storesAt(STEPS, 5).get("counts")).toEqual([row]);
 });
 
 test("a record's step has all lines printed for it, a stop those before it", () => {

@@ -5,6 +5,7 @@ import { ApiError } from "../api/client";
 import { cancelSimulation } from "../api/compileCalls";
 import { sampleInputs } from "../api/topologyCalls";
 import type {
+  Beginning,
   Cut,
   Diagnostic,
   FollowedPlace,
@@ -34,8 +35,10 @@ export interface Shown {
   readonly lines: readonly Line[];
   readonly seconds: number;
   readonly result: SimulationResult;
-  /** The same lines in plain Spark; null where the run was without it. */
+  /** The same lines in plain Spark; null where no run was with it. */
   readonly plain: PlainSimulation | null;
+  /** Whether the comparison with plain Spark is that of an earlier run. */
+  readonly former?: boolean;
 }
 
 /** A record of a deployment that is followed, and what its simulation begins with. */
@@ -47,6 +50,10 @@ export interface Followed {
   /** Records that could not be masked. */
   readonly skipped: number;
   readonly starts: readonly PartitionStart[];
+  /** The micro-batch with whose stores it begins; null for empty stores. */
+  readonly begins: Beginning | null;
+  /** Why stores start empty: a code, or a sentence of the server. */
+  readonly empty: string | null;
 }
 
 interface SimulationState {
@@ -57,6 +64,8 @@ interface SimulationState {
   /** The micro-batches of runs in plain Spark. */
   readonly cut: Cut;
   readonly phase: "idle" | "searching" | "starting" | "running";
+  /** Whether what runs is compared with plain Spark. */
+  readonly comparing: boolean;
   readonly shown: Shown | null;
   readonly failure: { readonly message: string; readonly hint: string | null } | null;
   readonly diagnostics: readonly Diagnostic[];
@@ -122,6 +131,7 @@ export function begin(): AbortController {
 
 const NOTHING = {
   phase: "idle",
+  comparing: false,
   shown: null,
   failure: null,
   diagnostics: [],
@@ -199,7 +209,7 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       return;
     }
     const controller = begin();
-    set({ phase: "running", failure: null, diagnostics: [], followed: null });
+    set({ phase: "running", comparing: plain, failure: null, diagnostics: [], followed: null });
     try {
       const { answer, seconds } = await simulated(workspace, document, lines, {
         signal: controller.signal,
@@ -209,8 +219,15 @@ export const useSimulation = create<SimulationState>()((set, get) => ({
       });
       if (running !== controller) return;
       const { diagnostics, result } = answer;
+      const former = plain ? null : (get().shown?.plain ?? null);
       const shown =
-        result === null ? null : { document, lines, seconds, result, plain: answer.plain };
+        result === null
+          ? null
+          : {
+              ...{ document, lines, seconds, result },
+              plain: answer.plain ?? former,
+              former: former !== null,
+            };
       set({ phase: "idle", shown, diagnostics });
       if (shown !== null) moveBreakpoints(shown);
       showOnCanvas(shown);

@@ -111,6 +111,12 @@ export const simulate = {
   "stream time {time}": "流时间 {time}",
   "{node}: {store}": "{node}：{store}",
   "Stores after this step": "此步之后的存储",
+  "This comparison is of an earlier run. Since then, Kafka Streams' side has run again.":
+    "这是较早一次运行的比较。此后 Kafka Streams 一侧已重新运行。",
+  "Compare again": "重新比较",
+  "Stores before this line": "执行此行之前的存储",
+  "Stores began with more rows than are listed: those appear when they change.":
+    "存储开始时的行数多于列出的行数：其余行在更改时显示。",
   "No store has been written to yet.": "到目前为止还没有写入存储。",
   "Running…": "运行中…",
   passed: "通过",
@@ -186,6 +192,15 @@ export const simulate = {
   "{place} from its first record": "{place} 从第一条记录开始",
   "Record {place} in version {version}, which is deployed, as a simulation.":
     "记录 {place}，在已部署的版本 {version} 中的模拟。",
+  "It begins with the stores of the deployment after batch {batch} ({time}), and has all records of the batches that follow, in their order.":
+    "模拟从部署在批次 {batch}（{time}）之后的存储开始，并按顺序包含后续批次的所有记录。",
+  "This was requested.": "这是按请求进行的。",
+  "Fields are masked, or records are left out.": "有字段被屏蔽，或省略了部分记录。",
+  "The topology reads a topic that it writes.": "此拓扑读取它自己写入的主题。",
+  "The deployment has no checkpoint that can be read.": "部署没有可读取的检查点。",
+  "The checkpoint does not go back as far as this record.": "检查点不包含这条记录之前的状态。",
+  "The record's batch has too many records to simulate all of them.":
+    "这条记录所在批次的记录太多，无法全部模拟。",
   "It begins with the first records of the topics, so stores are complete.":
     "模拟从各主题的第一条记录开始，因此存储是完整的。",
   "Stores start empty: what records before these wrote is missing, so results may differ from those of the deployment.":
