@@ -1,7 +1,11 @@
-import { Select } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { canvas } from "../designer/canvasApi";
-import { type NodeFigures, useRuntime } from "../designer/runtime";
+import { useRecordsView } from "../designer/recordsView";
+import { edgeWithRecords, type NodeFigures, useRuntime } from "../designer/runtime";
+import { useDesigner } from "../designer/store";
+import { useView } from "../designer/view";
+import { edgeId, type TopologyDocument } from "../graph/document";
 import { type Phrase, phrase, t } from "../ui/i18n";
 
 type Figure =
@@ -69,6 +73,29 @@ export function heats(
   return new Map(values.map(([id, value]) => [id, top === 0 ? 0 : value / top]));
 }
 
+/** The edge whose keys explain the highest skew: into that node, or out of it where none leads there. */
+export function skewedEdge(
+  document: TopologyDocument,
+  nodes: Readonly<Record<string, NodeFigures>>,
+): string | null {
+  const hot = [...heats(nodes, "skew")].sort(([, a], [, b]) => b - a)[0];
+  if (hot === undefined || hot[1] === 0) return null;
+  const edges = document.edges.filter((edge) => edgeWithRecords(document, edgeId(edge)) !== null);
+  const found =
+    edges.find((edge) => edge.target === hot[0]) ?? edges.find((edge) => edge.source === hot[0]);
+  return found === undefined ? null : edgeId(found);
+}
+
+/** Shows the most frequent keys where tasks work most unevenly. */
+function showKeys() {
+  const { document, select } = useDesigner.getState();
+  const edge = skewedEdge(document, useRuntime.getState().figures?.nodes ?? {});
+  if (edge === null) return;
+  select({ nodes: [], edges: [edge] });
+  useRecordsView.setState({ shape: "keys" });
+  useView.getState().openBottom("records");
+}
+
 function paint(figure: Figure) {
   const element = canvas()?.element();
   if (element === undefined) return;
@@ -92,13 +119,20 @@ export function HeatSwitch() {
     };
   }, [figure]);
   return (
-    <Select
-      className="heat-switch"
-      aria-label={t("Heat")}
-      value={figure}
-      onChange={(next) => setFigure((next ?? "none") as Figure)}
-      data={FIGURES.map(({ value, label }) => ({ value, label: t(label) }))}
-      w={190}
-    />
+    <>
+      <Select
+        className="heat-switch"
+        aria-label={t("Heat")}
+        value={figure}
+        onChange={(next) => setFigure((next ?? "none") as Figure)}
+        data={FIGURES.map(({ value, label }) => ({ value, label: t(label) }))}
+        w={190}
+      />
+      {figure === "skew" ? (
+        <Button variant="subtle" onClick={showKeys} data-testid="hottest-keys">
+          {t("Hottest keys")}
+        </Button>
+      ) : null}
+    </>
   );
 }

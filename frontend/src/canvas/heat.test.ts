@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { NodeFigures } from "../designer/runtime";
-import { heats } from "./Heat";
+import { edgeId } from "../graph/document";
+import { heats, skewedEdge } from "./Heat";
 
 const QUIET: NodeFigures = {
   inRate: 0,
@@ -63,4 +64,25 @@ test("heat is by latency, dead letters and bytes as well", () => {
   expect(heats(nodes, "arrival").size).toBe(0);
   expect([...heats(nodes, "dead_letters").values()]).toEqual([1, 0]);
   expect([...heats(nodes, "bytes").values()]).toEqual([0.25, 1]);
+});
+
+test("the keys are those of the edge into the node with the highest skew", () => {
+  const at = (first: number, second: number): NodeFigures => ({
+    ...QUIET,
+    tasks: [first, second].map((rate) => ({ rate })) as unknown as NodeFigures["tasks"],
+  });
+  const node = (id: string, kind: string) => ({ id, kind, params: {} });
+  const document = {
+    format: "millrace.topology/1" as const,
+    name: "t",
+    nodes: [node("in", "source.stream"), node("count", "count"), node("out", "sink.topic")],
+    edges: [
+      { source: "in", target: "count" },
+      { source: "count", target: "out" },
+    ],
+  };
+  const into = skewedEdge(document, { in: at(5, 5), count: at(9, 1), out: at(6, 4) });
+  expect(into).toBe(edgeId({ source: "in", target: "count" }));
+  expect(skewedEdge(document, { in: at(9, 1), count: at(5, 5) })).toBe(into);
+  expect(skewedEdge(document, { in: at(5, 5) })).toBeNull();
 });

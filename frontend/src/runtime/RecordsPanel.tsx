@@ -16,6 +16,7 @@ import { useShownState } from "../deployments/DeploymentPill";
 import { useRunsPlain } from "../deployments/dialect";
 import { PlainEmpty } from "../deployments/PlainEmpty";
 import { isMoving, wordOf } from "../deployments/states";
+import { useRecordsView } from "../designer/recordsView";
 import { edgeFigures, edgeWithRecords, useRuntime } from "../designer/runtime";
 import { useDesigner } from "../designer/store";
 import { useView } from "../designer/view";
@@ -93,7 +94,7 @@ interface Shown {
 function Records({ deployment, edge, topology, ws }: Shown) {
   const document = useDesigner((state) => state.document);
   const [paused, setPaused] = useState(false);
-  const [shape, setShape] = useState<"records" | "keys">("records");
+  const { shape } = useRecordsView();
   const found = useQuery({
     queryKey: ["edge-records", deployment, edgeId(edge)],
     queryFn: ({ signal }) => getEdgeRecords(deployment, edgeId(edge), signal),
@@ -131,7 +132,7 @@ function Records({ deployment, edge, topology, ws }: Shown) {
         <Segments<"records" | "keys">
           label={t("View")}
           value={shape}
-          onChange={setShape}
+          onChange={(next) => useRecordsView.setState({ shape: next })}
           items={[
             { id: "records", title: t("Records") },
             { id: "keys", title: t("Keys") },

@@ -18,6 +18,7 @@ export const canvas = {
   "Heat: rate": "热度：速率",
   "Heat: latency": "热度：延迟",
   "Heat: skew of tasks": "热度：任务倾斜",
+  "Hottest keys": "最热的键",
   "Heat: latency from arrival": "热度：到达后的延迟",
   "Heat: dead letters": "热度：死信",
   "Heat: bytes of state": "热度：状态字节数",
