@@ -119,6 +119,7 @@ class Diagnostic:
             "path": self.path or self.parameter,
             "message": self.message,
             "hint": self.hint,
+            "facts": {name: str(fact) for name, fact in self._told.items()},
             "blocks": self.blocks,
             "position": {"start": position.start, "stop": position.stop} if position else None,
         }

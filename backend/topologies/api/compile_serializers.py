@@ -52,6 +52,11 @@ class DiagnosticSerializer(serializers.Serializer[Any]):
     )
     message = serializers.CharField()
     hint = serializers.CharField(allow_null=True)
+    facts = serializers.DictField(
+        child=serializers.CharField(allow_blank=True),
+        required=False,
+        help_text="What the sentences name, for sentences in another language.",
+    )
     blocks = serializers.ChoiceField(choices=Blocks.choices, allow_null=True)
     position = TextPositionSerializer(allow_null=True)
 

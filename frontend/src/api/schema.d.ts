@@ -1906,6 +1906,10 @@ export interface components {
         Diagnostic: {
             blocks: (components["schemas"]["Blocks"] | components["schemas"]["NullEnum"]) | null;
             code: string;
+            /** @description What the sentences name, for sentences in another language. */
+            facts?: {
+                [key: string]: string;
+            };
             hint: string | null;
             message: string;
             node: string | null;

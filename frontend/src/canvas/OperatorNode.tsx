@@ -8,6 +8,7 @@ import { kindOf, portsOf } from "../graph/catalog";
 import { labelOf } from "../graph/document";
 import { sizeOfPorts } from "../graph/geometry";
 import { isMissing } from "../inspector/problems";
+import { told } from "../problems/prose";
 import { phrase, t } from "../ui/i18n";
 import { KindIcon } from "../ui/KindIcon";
 import type { FlowNode } from "./flow";
@@ -50,7 +51,7 @@ export function ProblemBadge({ node }: { node: string }) {
     <span
       className="node-badge"
       data-severity={severity}
-      title={diagnostics.map((each) => each.message).join("\n")}
+      title={diagnostics.map((each) => told(each).message).join("\n")}
       role="img"
       aria-label={t(PROBLEMS[severity], { n: number })}
     >

@@ -2,21 +2,25 @@ import { Tooltip } from "@mantine/core";
 import IconHelp from "@tabler/icons-react/dist/esm/icons/IconHelp.mjs";
 import { type ReactNode, useId } from "react";
 import type { Diagnostic } from "../api/types";
+import { told } from "../problems/prose";
 import { t } from "../ui/i18n";
 import { isMissing } from "./problems";
 
 /** What is wrong with a field, and what would do. */
 export function FieldProblems({ diagnostics }: { diagnostics: readonly Diagnostic[] }) {
-  return diagnostics.map((each, index) => (
-    <p
-      key={`${each.code}${index}`}
-      className="field-problem"
-      data-severity={isMissing(each) ? "missing" : each.severity}
-    >
-      {each.message}
-      {each.hint === null || each.hint === "" ? null : <span> {each.hint}</span>}
-    </p>
-  ));
+  return diagnostics.map((each, index) => {
+    const { hint, message } = told(each);
+    return (
+      <p
+        key={`${each.code}${index}`}
+        className="field-problem"
+        data-severity={isMissing(each) ? "missing" : each.severity}
+      >
+        {message}
+        {hint === null || hint === "" ? null : <span> {hint}</span>}
+      </p>
+    );
+  });
 }
 
 /** A labelled field: title, type, help, the control, what is wrong with it. */

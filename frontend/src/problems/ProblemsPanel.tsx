@@ -9,6 +9,7 @@ import { Empty, Note } from "../ui";
 import { t } from "../ui/i18n";
 import { byNode, hasSink } from "./groups";
 import classes from "./problems.module.css";
+import { told } from "./prose";
 
 /** Everything that stands in the way, grouped by node; a click goes to the node and the field. */
 export function ProblemsPanel() {
@@ -111,10 +112,7 @@ function Group(props: {
                 />
               )}
               <span className={classes.text}>
-                <span>{diagnostic.message}</span>
-                {diagnostic.hint === null ? null : (
-                  <span className={classes.hint}>{diagnostic.hint}</span>
-                )}
+                <Sentences diagnostic={diagnostic} />
               </span>
               {diagnostic.parameter === null ? null : (
                 <code className={classes.parameter}>{diagnostic.parameter}</code>
@@ -137,5 +135,15 @@ export function ProblemsBadge() {
     <span className={classes.badge} data-severity={errors > 0 ? "error" : "warning"}>
       {errors > 0 ? errors : warnings}
     </span>
+  );
+}
+
+function Sentences({ diagnostic }: { diagnostic: Diagnostic }) {
+  const { hint, message } = told(diagnostic);
+  return (
+    <>
+      <span>{message}</span>
+      {hint === null ? null : <span className={classes.hint}>{hint}</span>}
+    </>
   );
 }

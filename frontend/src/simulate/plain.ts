@@ -1,6 +1,7 @@
 /** What plain Spark gives beside what Kafka Streams gives: counts, and the codes that explain it. */
 
 import type { PlainComparison, PlainRow, PlainSimulation, PlainTopic } from "../api/types";
+import { told } from "../problems/prose";
 
 /** How a row of a topic compares; `unexplained` where no code predicted it. */
 export type Group = keyof PlainTopic["counts"];
@@ -38,8 +39,8 @@ export function codesInUse(plain: PlainSimulation): readonly CodeInUse[] {
       const mine = announced.filter((each) => each.code === code);
       return {
         code,
-        messages: [...new Set(mine.map((each) => each.message))],
-        hint: mine[0]?.hint ?? null,
+        messages: [...new Set(mine.map((each) => told(each).message))],
+        hint: mine[0] === undefined ? null : told(mine[0]).hint,
         nodes: [...new Set(mine.flatMap((each) => (each.node === null ? [] : [each.node])))],
         records: records.get(code) ?? 0,
         dropped: plain.comparison?.dropped.codes.includes(code) ?? false,

@@ -77,9 +77,17 @@ export type Phrase = string & { readonly [marked]: true };
 type Values = Readonly<Record<string, string | number>>;
 type Table = Readonly<Record<string, string>>;
 
-let translations: { readonly texts: Table; readonly catalog: Table } = {
+/** Message and hint by the code of a diagnostic. */
+type Sentences = Readonly<Record<string, readonly [string, string]>>;
+
+let translations: {
+  readonly texts: Table;
+  readonly catalog: Table;
+  readonly diagnostics: Sentences;
+} = {
   texts: {},
   catalog: {},
+  diagnostics: {},
 };
 
 /** Fetches what a language needs before the page is drawn in it; English comes with the page. */
@@ -103,4 +111,9 @@ export function t<Text extends string>(
 /** A text that the catalog of node kinds gives, in the page's language; undefined without a translation. */
 export function catalogText(text: string): string | undefined {
   return language() === "en" ? undefined : translations.catalog[text];
+}
+
+/** Message and hint of a diagnostic's code in the page's language, with its facts in braces. */
+export function diagnosticTexts(code: string): readonly [string, string] | undefined {
+  return language() === "en" ? undefined : translations.diagnostics[code];
 }

@@ -14,6 +14,7 @@ import { drawSelection, EditorView, keymap, placeholder } from "@codemirror/view
 import { tags } from "@lezer/highlight";
 import type { Diagnostic } from "../../api/types";
 import { openDialog } from "../../commands/dialogs";
+import { told } from "../../problems/prose";
 import { OWN_ESCAPE } from "../../ui/useEscape";
 import { offsetOf } from "../problems";
 
@@ -191,7 +192,7 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
       from: from === to && from > 0 ? from - 1 : from,
       to: from === to && from === 0 ? Math.min(1, length) : to,
       severity: each.severity === "difference" ? "info" : each.severity,
-      message: [each.message, each.hint ?? ""].filter((part) => part !== "").join("\n"),
+      message: [told(each).message, told(each).hint ?? ""].filter((part) => part !== "").join("\n"),
     };
   });
   view.dispatch(setDiagnostics(view.state, marks));

@@ -1,6 +1,6 @@
 /**
  * The page in Chinese: for each room the translations of its English texts, in `common` of those that several rooms
- * use, in `catalog` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
+ * use, in `catalog` and `diagnostics` of the texts that the compiler gives. Fetched when the page is shown in Chinese.
  */
 
 import { alerts } from "./alerts";
@@ -24,6 +24,7 @@ import { topics } from "./topics";
 import { versions } from "./versions";
 
 export { catalog } from "./catalog";
+export { diagnostics } from "./diagnostics";
 
 export const rooms = {
   alerts,

@@ -1,0 +1,25 @@
+import { afterEach, expect, test } from "vitest";
+import type { Diagnostic } from "../api/types";
+import { fetchTexts, setLanguage } from "../ui/i18n";
+import { told } from "./prose";
+
+const MISSING = {
+  code: "input_missing",
+  message: "Nothing is connected to the input “left”.",
+  hint: "Connect a node to it.",
+  facts: { port: "left" },
+} as unknown as Diagnostic;
+
+afterEach(() => setLanguage("en"));
+
+test("a diagnostic is told in the page's language, with its facts; in English without a translation", async () => {
+  expect(told(MISSING)).toEqual({ message: MISSING.message, hint: MISSING.hint });
+  await fetchTexts("zh");
+  setLanguage("zh");
+  expect(told(MISSING)).toEqual({
+    message: "输入“left”没有连接任何节点。",
+    hint: "请将一个节点连接到它。",
+  });
+  const other = { ...MISSING, code: "no_such_code" };
+  expect(told(other).message).toBe(MISSING.message);
+});
