@@ -3,6 +3,7 @@ import IconBack from "@tabler/icons-react/dist/esm/icons/IconChevronLeft.mjs";
 import IconNext from "@tabler/icons-react/dist/esm/icons/IconChevronRight.mjs";
 import IconRecordBack from "@tabler/icons-react/dist/esm/icons/IconChevronsLeft.mjs";
 import IconRecordNext from "@tabler/icons-react/dist/esm/icons/IconChevronsRight.mjs";
+import IconWindowCloses from "@tabler/icons-react/dist/esm/icons/IconClockStop.mjs";
 import IconFirst from "@tabler/icons-react/dist/esm/icons/IconPlayerSkipBack.mjs";
 import IconLast from "@tabler/icons-react/dist/esm/icons/IconPlayerSkipForward.mjs";
 import IconDrop from "@tabler/icons-react/dist/esm/icons/IconZoomExclamation.mjs";
@@ -17,6 +18,7 @@ import classes from "./simulate.module.css";
 import {
   childrenOf,
   endingOf,
+  endOf,
   printedAt,
   recordOf,
   stopsOf,
@@ -25,6 +27,7 @@ import {
   writesOf,
 } from "./steps";
 import { type Shown, useSimulation } from "./store";
+import { closings, rowName } from "./windows";
 import { dropText, endingText, timeText, valueText } from "./words";
 
 const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
@@ -35,6 +38,7 @@ const MOVES: readonly [Move, Phrase, typeof IconBack, string?][] = [
   ["recordNext", phrase("Next record"), IconRecordNext],
   ["last", phrase("Last step"), IconLast],
   ["dropNext", phrase("Next record that ended"), IconDrop],
+  ["closeNext", phrase("Next window that closes"), IconWindowCloses],
 ];
 
 /** The simulation step by step: the record on the canvas, the clocks, the stores. */
@@ -237,6 +241,10 @@ export function storeTitle(document: TopologyDocument, name: string): string {
 function Stores({ shown, index }: { shown: Shown; index: number }) {
   const stores = useMemo(() => storesAt(shown.result.steps, index), [shown, index]);
   const writes = useMemo(() => writesOf(shown.result.steps, index), [shown, index]);
+  const { closed } = useMemo(
+    () => closings(shown.document, shown.result.steps, endOf(shown.result.steps, index)),
+    [shown, index],
+  );
   return (
     <section className={`${classes.stores} m-scroll`} data-testid="simulation-stores">
       <h3>
@@ -265,6 +273,7 @@ function Stores({ shown, index }: { shown: Shown; index: number }) {
                 <td className={`${classes.cell} m-mono`}>{valueText(row.value)}</td>
                 <td className="m-figures">
                   {row.timestamp === null ? "" : timeText(row.timestamp)}
+                  {closed.has(rowName(name, row.key)) ? ` · ${t("window closed")}` : ""}
                 </td>
               </tr>
             ))}

@@ -4,8 +4,17 @@ import type { SimulationStep } from "../api/types";
 import { useDesigner } from "../designer/store";
 import { childrenOf, endingOf, stopsOf } from "./steps";
 import { type Shown, useSimulation } from "./store";
+import { closings } from "./windows";
 
-export type Move = "first" | "back" | "next" | "last" | "recordBack" | "recordNext" | "dropNext";
+export type Move =
+  | "first"
+  | "back"
+  | "next"
+  | "last"
+  | "recordBack"
+  | "recordNext"
+  | "dropNext"
+  | "closeNext";
 
 function ended(shown: Shown): (step: SimulationStep) => boolean {
   const children = childrenOf(shown.result.steps);
@@ -38,6 +47,10 @@ export function moved(shown: Shown, from: number, move: Move, node: string | nul
     }
     case "recordNext":
       return later.find((at) => (steps[at]?.after ?? 0) > input) ?? from;
+    case "closeNext": {
+      const closing = new Set(closings(shown.document, steps).at);
+      return later.find((at) => closing.has(at)) ?? from;
+    }
     case "dropNext": {
       const ends = ended(shown);
       return (

@@ -114,6 +114,8 @@ export const simulate = {
   "This comparison is of an earlier run. Since then, Kafka Streams' side has run again.":
     "这是较早一次运行的比较。此后 Kafka Streams 一侧已重新运行。",
   "Compare again": "重新比较",
+  "Next window that closes": "下一个关闭的窗口",
+  "window closed": "窗口已关闭",
   "Stores before this line": "执行此行之前的存储",
   "Stores began with more rows than are listed: those appear when they change.":
     "存储开始时的行数多于列出的行数：其余行在更改时显示。",
