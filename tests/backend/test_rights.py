@@ -84,6 +84,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "offset": 0,
     },
     "deployment_follow_record": {"topic": "orders", "partition": 0, "offset": 0},
+    "deployment_simulation_run": {"inputs": [], "begins": {"batch": 0, "tasks": None}},
     "draft_save": {"document": document("c"), "base_version": 2},
     "version_create": {"document": document("c"), "base_version": 2},
     "version_name": {"name": "Release"},
