@@ -18,8 +18,8 @@ from millrace_runtime.state_reading import asked_of, folder_with_notes, session_
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Rows and bytes of the tasks' stores, at most.
-MOST_ROWS, MOST_BYTES = 200_000, 24_000_000
+#: Rows and bytes of the tasks' stores, at most: a request to the simulator has 16 MB.
+MOST_ROWS, MOST_BYTES = 200_000, 10 << 20
 #: Spark keeps the state of a hundred micro-batches: the last of these stay for a while.
 MOST_BATCHES = 60
 _TASKS = ("tasks", "levels", "subtopologies")
