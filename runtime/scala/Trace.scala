@@ -84,9 +84,9 @@ private[millrace] final class StoreView(
  * "record": {"key", "value", "timestamp", "headers": {name: text or null}}; of a table's update also "old" punctuate
  * "clock": "stream_time" or "wall_clock", "now" drop "reason", "dead_letter", and the details store "store", "row":
  * {"key", "value", "timestamp"}; a null value deletes, unless "tombstone": that version says that the key has no value
- * from then on. A row that expires with a write is deleted after it. Rows with which a run begins come first. log "level", "message" stop "line", "function",
- * "locals": [{"name", "value"}], "more_locals". `breakpoints`: {node: [line]}, at which processors stop `mostStops`
- * times in all.
+ * from then on. A row that expires with a write is deleted after it. Rows with which a run begins come first. log
+ * "level", "message" stop "line", "function", "locals": [{"name", "value"}], "more_locals". `breakpoints`: {node:
+ * [line]}, at which processors stop `mostStops` times in all.
  */
 private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpoints: JsonNode, mostStops: Int) {
   private val lines = new java.util.ArrayList[String]()
@@ -107,9 +107,9 @@ private[millrace] final class FullTrace(mostSteps: Int, mostBytes: Long, breakpo
   private val counts = new java.util.LinkedHashMap[(String, String, String, Int), Array[Long]]()
 
   /**
-   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "stores_truncated": whether stores had more rows at the
-   * start than are shown, "counts": [[parent or null, port or null, node, input, records]]}`; all records are counted, also where steps are not kept
-   * any more.
+   * `{"steps": [...], "truncated": bool, "stops_truncated": bool, "stores_truncated": whether stores had more rows at
+   * the start than are shown, "counts": [[parent or null, port or null, node, input, records]]}`; all records are
+   * counted, also where steps are not kept any more.
    */
   def json: String = synchronized {
     val counted = Json.mapper.createArrayNode()
