@@ -24,7 +24,8 @@ def test_a_template_is_tried_its_records_arrive_and_are_stopped(page: Page) -> N
     dialog = page.get_by_role("dialog")
     expect(dialog.locator("svg[data-template]")).to_have_count(9)
     dialog.get_by_role("radio", name="Page views by region").click()
-    expect(dialog.get_by_role("textbox", name="Name")).to_have_value("Page views by region")
+    name = re.compile("^Page views by region( [0-9]+)?$")  # another test may have one of them
+    expect(dialog.get_by_role("textbox", name="Name")).to_have_value(name)
     page.get_by_test_id("try-template").click()
     designer = Designer(page)
     assert set(designer.nodes()) >= {"views", "users", "known", "count", "out"}
