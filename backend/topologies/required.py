@@ -2,7 +2,8 @@
 
 A test passes when the server simulates a document with the test's inputs and finds what the test
 expects. That is noted by content: the hash of the document and that of the test. A version whose
-document is the same has passed too; a test that was changed since has not.
+document runs the same has passed too, wherever its nodes stand; a test that was changed since has
+not.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def note_pass(
     now = timezone.now()
     TestPass.objects.update_or_create(
         workspace=workspace,
-        document_hash=_hash(document),
+        document_hash=_hash_of_document(document),
         test_hash=_hash_of_test(inputs, expected),
         defaults={"at": now},
     )
@@ -57,7 +58,7 @@ def require_tests(version: Version) -> None:
         )
     passed = set(
         TestPass.objects.filter(
-            workspace=topology.workspace, document_hash=_hash(version.document)
+            workspace=topology.workspace, document_hash=_hash_of_document(version.document)
         ).values_list("test_hash", flat=True)
     )
     left = [test.name for test in tests if _hash_of_test(test.inputs, test.expected) not in passed]
@@ -71,6 +72,23 @@ def require_tests(version: Version) -> None:
             "Open that version and run all tests in the tab Simulate; then deploy it.",
             tests=left,
         )
+
+
+#: parts of a node that never influence what runs
+DRAWN = frozenset({"label", "position", "description"})
+
+
+def _hash_of_document(document: Mapping[str, Any]) -> str:
+    nodes = document.get("nodes")
+    if isinstance(nodes, list):
+        document = {**document, "nodes": [_as_it_runs(node) for node in nodes]}
+    return _hash(document)
+
+
+def _as_it_runs(node: Any) -> Any:
+    if not isinstance(node, Mapping):
+        return node
+    return {part: value for part, value in node.items() if part not in DRAWN}
 
 
 def _hash_of_test(inputs: Sequence[Any], expected: Mapping[str, Any]) -> str:

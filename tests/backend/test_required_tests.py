@@ -96,7 +96,10 @@ def test_a_version_is_deployed_once_all_its_tests_have_passed_with_it(
     redeployed = bench.client.post(f"{run}/redeploy", {"version": 2})
     assert redeployed.json()["error"]["code"] == "tests_not_passed"
     assert bench.client.post(f"{run}/restart", {}).status_code == 200
-    bench.run([], document("a", "b"))
+    # Where its nodes stand, and what they are called, does not matter.
+    moved = document("a", "b")
+    moved["nodes"][0] |= {"label": "Moved", "position": {"x": 16, "y": 32}}
+    bench.run([], moved)
     assert bench.client.post(f"{run}/redeploy", {"version": 2}).status_code == 200
 
 

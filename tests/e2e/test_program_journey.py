@@ -70,6 +70,8 @@ def test_a_program_over_parquet_and_a_topic_is_opened_on_the_canvas_and_deployed
     designer = Designer(page)
     assert set(designer.nodes()) >= {"orders", PRICES, "with-price", "revenue"}
     expect(designer.node("with-price")).to_contain_text("Add the price")
+    boxes = [designer.node(each).bounding_box() for each in designer.nodes()]
+    assert len({(each["x"], each["y"]) for each in boxes if each}) == len(boxes)
 
     page.get_by_test_id("deploy").click()
     designer.expect_state("running", 240)

@@ -1,20 +1,9 @@
-import type { ELK } from "elkjs/lib/elk-api";
-import workerUrl from "elkjs/lib/elk-worker.min.js?url";
+import { loadElk } from "../designer/placing";
 import { useView } from "../designer/view";
 import { moveNodes } from "../graph/changes";
 import { layout } from "../graph/layout";
 import { t } from "../ui/i18n";
 import { type Command, editable } from "./command";
-
-let elk: Promise<ELK> | null = null;
-
-/** elk is large and slow on big graphs: it is loaded on first use and runs in a worker. */
-function loadElk(): Promise<ELK> {
-  elk ??= import("elkjs/lib/elk-api").then(
-    ({ default: Elk }) => new Elk({ workerFactory: () => new Worker(workerUrl) }),
-  );
-  return elk;
-}
 
 export const autoLayout: Command = {
   id: "auto-layout",

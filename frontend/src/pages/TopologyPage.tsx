@@ -11,6 +11,7 @@ import { may, useSession, useWorkspace } from "../app/session";
 import { useChange } from "../deployments/change";
 import { useScaling, useShadowing, useStarting } from "../deployments/steps";
 import Designer from "../designer/Designer";
+import { placed } from "../designer/placing";
 import type { DesignerServices } from "../designer/services";
 import { useDesigner } from "../designer/store";
 import { emptyDocument, readDocument } from "../graph/document";
@@ -53,8 +54,11 @@ async function load(id: number) {
     getCatalog(),
   ]);
   const base = draft.base_version;
-  const baseDocument = base === null ? null : (await getVersion(id, base)).document;
-  const document = readDocument(draft.document) ?? emptyDocument(topology.name);
+  const saved = base === null ? null : (await getVersion(id, base)).document;
+  const [document, baseDocument] = await Promise.all([
+    placed(readDocument(draft.document) ?? emptyDocument(topology.name), catalog),
+    saved && placed(saved, catalog),
+  ]);
   return { topology, document, revision: draft.revision, base, baseDocument, catalog };
 }
 

@@ -1,0 +1,33 @@
+import type { ELK } from "elkjs/lib/elk-api";
+import workerUrl from "elkjs/lib/elk-worker.min.js?url";
+import type { Catalog } from "../graph/catalog";
+import { moveNodes } from "../graph/changes";
+import type { TopologyDocument } from "../graph/document";
+import { layout } from "../graph/layout";
+
+let elk: Promise<ELK> | null = null;
+
+/** elk is large and slow on big graphs: it is loaded on first use and runs in a worker. */
+export function loadElk(): Promise<ELK> {
+  elk ??= import("elkjs/lib/elk-api").then(
+    ({ default: Elk }) => new Elk({ workerFactory: () => new Worker(workerUrl) }),
+  );
+  return elk;
+}
+
+/** A document without positions, as programs and scripts write it, with its nodes laid out. */
+export async function placed(
+  document: TopologyDocument,
+  catalog: Catalog,
+  load: () => Promise<Pick<ELK, "layout">> = loadElk,
+): Promise<TopologyDocument> {
+  const { nodes } = document;
+  if (nodes.length < 2 || nodes.some((node) => node.position !== undefined)) return document;
+  try {
+    const all = new Set(nodes.map((node) => node.id));
+    return moveNodes(document, await layout(await load(), document, catalog, all));
+  } catch {
+    // The nodes lie on each other; the person can still arrange them.
+    return document;
+  }
+}
