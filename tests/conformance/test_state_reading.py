@@ -298,7 +298,9 @@ def test_what_cannot_be_read_is_reported_by_code(kept: Kept, tmp_path: Path) -> 
     assert [row["key"] for row in kept.read(folder, "count")["rows"]] == [7, -1]
     assert code(folder, key="seven") == "key_invalid"
     # The process that reads for the backend answers with the error.
-    question = {"checkpoint": str(folder), "store": "count", "query": {"key": "seven"}}
+    question = {
+        "do": "read_state", "checkpoint": str(folder), "store": "count", "query": {"key": "seven"}
+    }  # fmt: skip
     assert answer(kept.warm.spark, question)["answer"]["error"]["code"] == "key_invalid"
     assert code(folder, key="") == "key_invalid"
     assert code(folder, prefix="7") == "query_invalid"
