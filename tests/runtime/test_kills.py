@@ -151,9 +151,8 @@ def expected(items: list[str]) -> dict[str, dict[str, list[str]]]:
     return made
 
 
-@pytest.mark.parametrize(
-    "guarantee", ["exactly_once", pytest.param("at_least_once", marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("guarantee", ["exactly_once", "at_least_once"])
 def test_a_reader_sees_what_is_guaranteed_however_often_the_job_is_killed(
     broker: Any, tmp_path: Path, guarantee: str
 ) -> None:

@@ -112,6 +112,7 @@ def lag(event: dict[str, Any]) -> list[Any]:
     return [each["lag"] for each in event["topic_partitions"]]
 
 
+@pytest.mark.long
 def test_a_plain_program_reports_and_goes_on_after_a_kill_and_another_begins_where_it_stopped(
     broker: Any, redis_url: str, tmp_path: Path
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_plain_program_reports_and_goes_on_after_a_kill_and_another_begins_whe
         drivers.kill(driver)
 
 
+@pytest.mark.long
 def test_a_topic_between_two_queries_is_read_from_where_it_ended(
     broker: Any, redis_url: str, tmp_path: Path
 ) -> None:

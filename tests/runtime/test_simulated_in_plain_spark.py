@@ -38,8 +38,14 @@ CASES = [
     ("C01", "each", "predicted", {"out": (0, 3, 0, 0, 0)}),
     ("C01", "all", "predicted", {"out": (0, 1, 1, 1, 0)}),
     ("I08", "each", "predicted", {"out": (0, 2, 2, 0, 0)}),
-    ("D52", "each", "predicted", {"out": (0, 7, 4, 0, 0)}),
-    ("A57", "each", "predicted", {"before": (0, 2, 0, 0, 1), "out": (0, 2, 0, 0, 0)}),
+    pytest.param("D52", "each", "predicted", {"out": (0, 7, 4, 0, 0)}, marks=pytest.mark.long),
+    pytest.param(
+        "A57",
+        "each",
+        "predicted",
+        {"before": (0, 2, 0, 0, 1), "out": (0, 2, 0, 0, 0)},
+        marks=pytest.mark.long,
+    ),
     ("N01", "each", "predicted", {"purchases-per-hour": (0, 3, 0, 0, 0)}),
 ]
 #: Of a scenario and cut, what differs in its rows, with the codes that explain it.

@@ -38,7 +38,7 @@ def document(topic: str, *, task: bool) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("task", [True, False])
+@pytest.mark.parametrize("task", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_name_that_no_broker_would_take_stops_at_the_sink_and_its_record(
     broker: Broker, tmp_path: Path, task: bool
 ) -> None:
