@@ -108,6 +108,7 @@ def names(broker: Any) -> tuple[str, str]:
     return source, target
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_running_job_without_a_traceback(
     broker: Any, tmp_path: Path, names: tuple[str, str]
 ) -> None:

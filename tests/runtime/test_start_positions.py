@@ -12,7 +12,13 @@ from tests.runtime import topics
 from tests.runtime.drivers import ended, kill, problems, started
 from tests.runtime.reports import Reported
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.services, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.kafka,
+    pytest.mark.spark,
+    pytest.mark.services,
+    pytest.mark.slow,
+    pytest.mark.long,
+]
 
 
 def test_a_first_run_starts_from_latest_with_whole_global_tables_and_a_later_one_goes_on(
