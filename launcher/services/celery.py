@@ -18,6 +18,7 @@ def worker(system: System) -> Service:
         ready=_worker_ready,
         needs=("redis", "setup"),
         deadline=180,
+        probe=2.0,
         # A pool that loses a process with a task in work writes a stack trace.
         leads_children=True,
         # A task may be waiting for an answer of Kafka or for a driver's first sign of life.
@@ -42,8 +43,11 @@ def beat(system: System) -> Service:
 
 
 async def _worker_ready(running: Running) -> bool:
+    # A worker that gives up, because Redis has no room, may wait for its children for ever.
+    if running.printed("Unrecoverable error"):
+        return False
     # Celery logs this when its consumer is connected to Redis.
-    return running.printed(" ready.")
+    return running.answered_after is not None or running.printed(" ready.")
 
 
 async def _beat_ready(running: Running) -> bool:

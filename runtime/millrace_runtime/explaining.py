@@ -145,5 +145,7 @@ def _causes(error: BaseException) -> Iterator[str]:
         java = java.getCause()
     # PySpark has read these already; a query's exception names its own frames alone.
     captured = getattr(error, "_cause", None)
-    if captured is not None:
-        yield from (line for line in str(captured).splitlines() if not line.startswith("\tat "))
+    while captured is not None:
+        said = f"{getattr(captured, '_desc', captured)}\n{getattr(captured, '_stackTrace', '')}"
+        yield from (line for line in said.splitlines() if not line.startswith("\tat "))
+        captured = getattr(captured, "_cause", None)

@@ -288,6 +288,33 @@ def test_a_worker_that_is_stopped_with_a_task_in_work_ends_it_without_a_stack_tr
     assert "Traceback" not in log, log
 
 
+def test_a_worker_that_gave_up_and_waits_for_its_children_is_started_again(tmp_path: Path) -> None:
+    """As after an answer of Redis that has no room: its process was there, and did nothing."""
+    made = celery.worker(System(tmp_path, tmp_path, sys.executable, 0, {}, "", frozenset()))
+    code = (
+        "import time\nprint('worker@x ready.', flush=True)\ntime.sleep(1)\n"
+        "for n in range(300): print(n)\n"
+        "print('Unrecoverable error: server:ResponseError', flush=True)\ntime.sleep(600)"
+    )
+    gives_up = replace(made, command=[sys.executable, "-c", code], needs=(), probe=0.2)
+    (tmp_path / "run" / "drivers").mkdir(parents=True)
+
+    async def story() -> None:
+        system = Supervisor(tmp_path / "run", tmp_path / "logs")
+        try:
+            await system.start([gives_up])
+            for _ in range(200):
+                await asyncio.sleep(0.1)
+                if system.services["worker"].restarts:
+                    break
+            assert system.services["worker"].restarts == 1
+        finally:
+            await system.stop()
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(story())).result()
+
+
 HANGS = "import sys; open(sys.argv[1], 'a').write('x');" + SLEEPER
 
 
